@@ -1,0 +1,105 @@
+/**
+ * One error type for the whole gateway. `ERROR_TABLE` says, for each kind, the HTTP status, whether the relay may try
+ * again, and the word for it in each dialect; nothing else in the program decides any of these.
+ */
+export type ErrorKind =
+  | "invalid_request"
+  | "unsupported_parameter"
+  | "unauthenticated"
+  | "budget_exhausted"
+  | "forbidden"
+  | "not_found"
+  | "too_large"
+  | "unsupported_media_type"
+  | "rate_limited"
+  | "content_blocked"
+  | "upstream_credentials"
+  | "upstream_failed"
+  | "upstream_timeout"
+  | "overloaded"
+  | "internal";
+
+export interface ErrorRule {
+  status: number;
+  /** The same offer is worth one more try. */
+  retrySameOffer: boolean;
+  /** Another offer may succeed where this one failed. */
+  tryNextOffer: boolean;
+  chat: { type: string; code: string | null };
+  messages: { type: string; status?: number };
+  genai: { status: string };
+}
+
+const rule = (
+  status: number,
+  again: "never" | "next" | "same-then-next",
+  chatType: string,
+  chatCode: string | null,
+  messagesType: string,
+  genaiStatus: string,
+  messagesStatus?: number,
+): ErrorRule => ({
+  status,
+  retrySameOffer: again === "same-then-next",
+  tryNextOffer: again !== "never",
+  chat: { type: chatType, code: chatCode },
+  messages: { type: messagesType, ...(messagesStatus === undefined ? {} : { status: messagesStatus }) },
+  genai: { status: genaiStatus },
+});
+
+// biome-ignore format: a table is read in columns
+export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
+  invalid_request:        rule(400, "never", "invalid_request_error", null, "invalid_request_error", "INVALID_ARGUMENT"),
+  unsupported_parameter:  rule(400, "never", "invalid_request_error", "unsupported_parameter", "invalid_request_error", "INVALID_ARGUMENT"),
+  unauthenticated:        rule(401, "never", "authentication_error", "invalid_api_key", "authentication_error", "UNAUTHENTICATED"),
+  budget_exhausted:       rule(402, "never", "insufficient_quota", "insufficient_quota", "billing_error", "RESOURCE_EXHAUSTED"),
+  forbidden:              rule(403, "never", "permission_error", null, "permission_error", "PERMISSION_DENIED"),
+  not_found:              rule(404, "never", "not_found_error", "model_not_found", "not_found_error", "NOT_FOUND"),
+  too_large:              rule(413, "never", "invalid_request_error", "request_too_large", "request_too_large", "INVALID_ARGUMENT"),
+  unsupported_media_type: rule(415, "never", "invalid_request_error", "unsupported_media_type", "invalid_request_error", "INVALID_ARGUMENT"),
+  rate_limited:           rule(429, "next", "rate_limit_error", "rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED"),
+  content_blocked:        rule(400, "never", "invalid_request_error", "content_filter", "invalid_request_error", "INVALID_ARGUMENT"),
+  upstream_credentials:   rule(502, "next", "api_error", "upstream_credentials", "api_error", "UNAVAILABLE"),
+  upstream_failed:        rule(502, "same-then-next", "api_error", "upstream_failed", "api_error", "UNAVAILABLE"),
+  upstream_timeout:       rule(504, "next", "timeout_error", "upstream_timeout", "timeout_error", "DEADLINE_EXCEEDED"),
+  overloaded:             rule(503, "same-then-next", "api_error", "overloaded", "overloaded_error", "UNAVAILABLE", 529),
+  internal:               rule(500, "never", "server_error", null, "api_error", "INTERNAL"),
+};
+
+export interface ErrorDetails {
+  /** JSON path of the field at fault, such as `messages[2].content`. */
+  path?: string;
+  /** Replaces the table's chat code, where the cause has a more exact word. */
+  code?: string;
+  /** Seconds after which a caller may try again. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+export class GatewayError extends Error {
+  readonly kind: ErrorKind;
+  readonly path: string | undefined;
+  readonly code: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "GatewayError";
+    this.kind = kind;
+    this.path = details.path;
+    this.code = details.code;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+
+  get rule(): ErrorRule {
+    return ERROR_TABLE[this.kind];
+  }
+}
+
+/** Whatever was thrown, as a GatewayError; what is not one is a fault of ours, and its text stays inside. */
+export function asGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  return new GatewayError("internal", "The gateway failed to handle this call. The fault is not in the request.", {
+    cause: thrown,
+  });
+}

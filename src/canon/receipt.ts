@@ -1,0 +1,51 @@
+import type { DialectName } from "./dialect-name.ts";
+import type { Stop } from "./stop.ts";
+import type { Usage, UsageSource } from "./usage.ts";
+
+/** One offer that was tried for a call, in order. */
+export interface OfferTried {
+  provider: string;
+  outcome: "answered" | "failed" | "abandoned";
+  /** The error's kind where it failed. */
+  reason?: string;
+  ms: number;
+}
+
+/** A field of the request that was not honoured to the letter. */
+export interface FieldNote {
+  /** JSON path in the client's request. */
+  path: string;
+  action: "approximated" | "dropped";
+  reason: string;
+}
+
+/** What happened to one call. The ledger keeps it; `GET /api/v1/generation?id=` shows it. */
+export interface Receipt {
+  id: string;
+  project: string;
+  /** The key's id, never the key. */
+  key: string;
+  createdAtMs: number;
+  /** Public model id that answered. */
+  model: string;
+  provider: string;
+  upstreamModel: string;
+  /** What was asked for: `generate` or `count_tokens`. */
+  verb: "generate" | "count_tokens";
+  clientDialect: DialectName;
+  upstreamDialect: DialectName;
+  lane: "native" | "translated";
+  stream: boolean;
+  /** `ok`, `client_gone`, or the kind of the error that ended the call. */
+  outcome: string;
+  stop?: Stop;
+  offers: OfferTried[];
+  fields: FieldNote[];
+  usage: Usage;
+  usageSource: UsageSource;
+  /** Which price was applied, in words that a person can check against the catalogue. */
+  priceRule: string;
+  costNanoUsd: number;
+  firstContentMs?: number;
+  totalMs: number;
+}

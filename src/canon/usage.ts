@@ -1,0 +1,42 @@
+/**
+ * What a call consumed. The counters are disjoint: no token is in two of them, so that one object both bills and is
+ * shown. `undefined` means that the upstream did not say; it is never written as 0.
+ */
+export interface Usage {
+  /** Prompt tokens that came from no cache and went into none. */
+  input?: number;
+  cacheRead?: number;
+  cacheWrite5m?: number;
+  cacheWrite1h?: number;
+  /** Generated tokens, without those of reasoning. */
+  output?: number;
+  reasoning?: number;
+  images?: number;
+  seconds?: number;
+  searches?: number;
+}
+
+/** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */
+export type UsageSource = "measured" | "estimated" | "partial";
+
+export const USAGE_COUNTERS = [
+  "input",
+  "cacheRead",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "output",
+  "reasoning",
+  "images",
+  "seconds",
+  "searches",
+] as const satisfies readonly (keyof Usage)[];
+
+/** All prompt tokens, cached or not: what price tiers and context limits go by. */
+export function promptTokens(usage: Usage): number {
+  return (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
+}
+
+/** All generated tokens, reasoning included. */
+export function completionTokens(usage: Usage): number {
+  return (usage.output ?? 0) + (usage.reasoning ?? 0);
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { changeValue, findValue, ObjectEdit } from "./json-text.ts";
+
+describe("H05: JSON text keeps its bytes around a change", () => {
+  const text = '{ "10": 1, "model" :"a\\"b", "2":{"model":"inner"},\n "messages":[{"x":"}]"}, 1.50, null ],"z":-0.0 }';
+
+  test("only the value changes; order, spacing, integer-like keys and number spelling stay", () => {
+    expect(new ObjectEdit(text).set("model", '"new"').toString()).toBe(text.replace('"a\\"b"', '"new"'));
+    expect(changeValue(text, ["messages", 1], (value) => `[${value}]`)).toBe(text.replace("1.50", "[1.50]"));
+    expect(changeValue(text, ["messages", 0, "x"], () => "2")).toBe(text.replace('"}]"', "2"));
+    expect(changeValue(text, ["messages", 9], () => "2")).toBe(text);
+  });
+
+  test("S04: no repeated or escaped spelling of a key escapes the change", () => {
+    const twice = '{"model":"a","\\u006dodel":"b","model":"c"}';
+    expect(new ObjectEdit(twice).set("model", '"ok"').toString()).toBe(
+      '{"model":"ok","\\u006dodel":"ok","model":"ok"}',
+    );
+    expect(new ObjectEdit(twice).remove("model").toString()).toBe("{}");
+    expect(new ObjectEdit(twice).get("model")).toBe('"c"');
+  });
+
+  test("adding, renaming and removing leave valid JSON", () => {
+    expect(new ObjectEdit("{}").set("a", "1").set("b", "2").toString()).toBe('{"a":1,"b":2}');
+    expect(new ObjectEdit('{"a":1}').set("b", "2").remove("a").toString()).toBe('{"b":2}');
+    expect(new ObjectEdit('{"a": 1, "b": 2, "c": 3}').remove("b").rename("c", "d").toString()).toBe('{"a": 1, "d": 3}');
+  });
+
+  test("agrees with JSON.parse on any object and any choice of edits", () => {
+    const key = fc.oneof(fc.constantFrom("a", "b", "model", "1", '"', "\\"), fc.string());
+    fc.assert(
+      fc.property(
+        fc.dictionary(key, fc.jsonValue()),
+        key,
+        key,
+        fc.constantFrom(undefined, 2),
+        (object, changed, removed, indent) => {
+          const source = JSON.stringify(object, undefined, indent);
+          const edited = JSON.parse(new ObjectEdit(source).set(changed, "[7]").remove(removed).toString()) as object;
+          const { [changed]: _old, ...others } = object;
+          const { [removed]: _gone, ...rest } = { ...others, [changed]: [7] } as Record<string, unknown>;
+          // A key that was not there and is removed again is added all the same: the caller asked for both.
+          const wanted = !(removed in object) && removed === changed ? { ...rest, [changed]: [7] } : rest;
+          expect(edited).toEqual(wanted);
+          const span = findValue(source, [changed]);
+          expect(span === undefined ? undefined : JSON.parse(source.slice(span.start, span.end))).toEqual(
+            Object.hasOwn(object, changed) ? JSON.parse(JSON.stringify(object[changed])) : undefined,
+          );
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * Server-sent events as bytes. Lines end in CR, LF or CRLF and in nothing else: U+2028, U+2029 and U+0085 are text (H07).
+ * Work is done on bytes until an event is whole, so a cut inside a UTF-8 character costs nothing.
+ */
+const LF = 0x0a;
+const CR = 0x0d;
+
+export class EventTooLargeError extends Error {
+  constructor(limit: number) {
+    super(`an event of the stream is larger than ${limit} bytes`);
+    this.name = "EventTooLargeError";
+  }
+}
+
+/** The offset behind the last blank line of `bytes`, or 0. `from`: nothing before it can end an event. */
+function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
+  for (let at = length - 1; at > from; at--) {
+    const code = bytes[at];
+    if (code === LF) {
+      const before = bytes[at - 1];
+      if (before === LF || (before === CR && bytes[at - 2] === LF)) return at + 1;
+    } else if (code === CR && bytes[at - 1] === CR) return at + 1;
+  }
+  return 0;
+}
+
+const decoder = new TextDecoder("utf-8");
+
+/** Cuts a byte stream behind whole events: their text comes out as it came in, the unfinished rest waits. */
+export class EventSplitter {
+  readonly #limit: number;
+  #rest = new Uint8Array(0);
+  #length = 0;
+
+  constructor(limit = 64 * 1024 * 1024) {
+    this.#limit = limit;
+  }
+
+  /** Text of every event that is whole now; empty while there is none. */
+  push(bytes: Uint8Array): string {
+    if (this.#length === 0) {
+      const end = lastEventEnd(bytes, bytes.length, 0);
+      if (end === bytes.length) return decoder.decode(bytes);
+      this.#keep(bytes.subarray(end));
+      return end === 0 ? "" : decoder.decode(bytes.subarray(0, end));
+    }
+    const searched = this.#length;
+    this.#keep(bytes);
+    const end = lastEventEnd(this.#rest, this.#length, Math.max(0, searched - 3));
+    if (end === 0) return "";
+    const text = decoder.decode(this.#rest.subarray(0, end));
+    this.#rest.copyWithin(0, end, this.#length);
+    this.#length -= end;
+    return text;
+  }
+
+  /** What was left without its blank line when the stream ended. */
+  end(): string {
+    const text = decoder.decode(this.#rest.subarray(0, this.#length));
+    this.#length = 0;
+    return text;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length;
+    if (needed > this.#limit) throw new EventTooLargeError(this.#limit);
+    if (needed > this.#rest.length) {
+      const grown = new Uint8Array(Math.max(needed, this.#rest.length * 2, 1024));
+      grown.set(this.#rest.subarray(0, this.#length));
+      this.#rest = grown;
+    }
+    this.#rest.set(bytes, this.#length);
+    this.#length = needed;
+  }
+}
+
+/** One event: its own text, and what it says. `data` is undefined for a comment or a bare blank line. */
+export interface SseFrame {
+  raw: string;
+  event: string | undefined;
+  data: string | undefined;
+}
+
+/** The events in a text of whole events, in order. */
+export function readFrames(text: string): SseFrame[] {
+  const frames: SseFrame[] = [];
+  if (!text.includes("\r")) {
+    for (let at = 0; at < text.length; ) {
+      const blank = text.indexOf("\n\n", at);
+      const end = blank < 0 ? text.length : blank + 2;
+      frames.push(readFrame(text.slice(at, end), /\n/));
+      at = end;
+    }
+    return frames;
+  }
+  const boundary = /\r\n(?:\r\n|\n|\r)|\n(?:\r\n|\n|\r)|\r(?:\r\n|\r)/g;
+  let at = 0;
+  for (let match = boundary.exec(text); match; match = boundary.exec(text)) {
+    frames.push(readFrame(text.slice(at, boundary.lastIndex), /\r\n|\n|\r/));
+    at = boundary.lastIndex;
+  }
+  if (at < text.length) frames.push(readFrame(text.slice(at), /\r\n|\n|\r/));
+  return frames;
+}
+
+function readFrame(raw: string, lineEnd: RegExp): SseFrame {
+  let event: string | undefined;
+  let data: string | undefined;
+  for (const line of raw.split(lineEnd)) {
+    if (line.startsWith("data:")) {
+      const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
+      data = data === undefined ? value : `${data}\n${value}`;
+    } else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6);
+  }
+  return { raw, event, data };
+}
