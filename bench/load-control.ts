@@ -1,0 +1,46 @@
+import { postJson } from "./post-json.ts";
+
+export interface UnaryJob {
+  url: string;
+  body: "small" | "large";
+  requests: number;
+  atOnce: number;
+}
+
+export interface StreamJob {
+  url: string;
+  streams: number;
+  atOnce: number;
+  contentChunks: number;
+}
+
+export interface HoldJob {
+  url: string;
+  streams: number;
+}
+
+export interface FirstByteJob {
+  targets: string[];
+  requests: number;
+  stream: boolean;
+}
+
+/** Tells the process of `load.ts` what to do. Every method rejects when an answer was wrong. */
+export class LoadControl {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  unary = (job: UnaryJob): Promise<void> => postJson(`${this.#url}/unary`, job);
+  stream = (job: StreamJob): Promise<void> => postJson(`${this.#url}/stream`, job);
+  /** Resolves when all the streams are open and have brought content. */
+  hold = (job: HoldJob): Promise<void> => postJson(`${this.#url}/hold`, job);
+  /** Events that the held streams have brought so far. */
+  held = (): Promise<number> => postJson(`${this.#url}/held`, {});
+  /** Resolves when the held streams have ended properly, with the content chunks of all of them. */
+  ended = (): Promise<number> => postJson(`${this.#url}/ended`, {});
+  /** Milliseconds of every call, a list per target. */
+  firstBytes = (job: FirstByteJob): Promise<number[][]> => postJson(`${this.#url}/firstBytes`, job);
+}

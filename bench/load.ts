@@ -1,0 +1,148 @@
+/**
+ * The clients, in a process of their own, so that what they cost is not counted. `run.ts` gives one job at a time; a job
+ * fails as a whole when a single answer is not what the upstream sent.
+ */
+import {
+  EVENTS_AROUND_CONTENT,
+  LARGE_REQUEST,
+  SMALL_REQUEST,
+  STREAM_REQUEST,
+  UNARY_ANSWER_MARKS,
+} from "./bodies.ts";
+import { EventCounter } from "./event-counter.ts";
+import type { FirstByteJob, HoldJob, StreamJob, UnaryJob } from "./load-control.ts";
+
+const CHAT_PATH = "/api/v1/chat/completions";
+/** So many streams are opened at once, so that a backlog of connections is never what is measured. */
+const OPENING_AT_ONCE = 50;
+
+const headers = { "content-type": "application/json", authorization: `Bearer ${process.argv[2] ?? ""}` };
+
+const send = (url: string, body: Uint8Array) => fetch(url + CHAT_PATH, { method: "POST", headers, body });
+
+/** Runs `times` pieces of work, so many at once; the first failure ends them all. */
+async function inParallel(times: number, atOnce: number, work: () => Promise<void>): Promise<void> {
+  let begun = 0;
+  const worker = async () => {
+    while (begun < times) {
+      begun += 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, times) }, worker));
+}
+
+async function unaryCall(url: string, body: Uint8Array): Promise<void> {
+  const response = await send(url, body);
+  const text = await response.text();
+  if (response.status !== 200 || !UNARY_ANSWER_MARKS.every((mark) => text.includes(mark))) {
+    throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
+  }
+}
+
+/** Yields what has arrived after each piece; returns only at a proper end. */
+async function* readStream(response: Response): AsyncGenerator<EventCounter> {
+  const type = response.headers.get("content-type") ?? "none";
+  if (response.status !== 200 || !response.body || !type.startsWith("text/event-stream")) {
+    const text = await response.text();
+    throw new Error(`a stream did not begin: ${response.status}, content type ${type}, ${text.slice(0, 300)}`);
+  }
+  const counter = new EventCounter();
+  for await (const piece of response.body) {
+    counter.push(piece);
+    yield counter;
+  }
+  if (!counter.done) throw new Error(`a stream of ${counter.events} events ended without [DONE]`);
+}
+
+async function streamCall(url: string, contentChunks: number): Promise<void> {
+  let events = 0;
+  for await (const counter of readStream(await send(url, STREAM_REQUEST))) events = counter.events;
+  const expected = contentChunks + EVENTS_AROUND_CONTENT;
+  if (events !== expected) throw new Error(`a stream brought ${events} events instead of ${expected}`);
+}
+
+/** Streams that stay open while something is measured. */
+class HeldStreams {
+  events = 0;
+  #running: Promise<void>[] = [];
+
+  async open(url: string, streams: number): Promise<void> {
+    await inParallel(streams, OPENING_AT_ONCE, () => {
+      const { promise: opened, resolve, reject } = Promise.withResolvers<void>();
+      const running = this.#follow(url, resolve);
+      running.catch(reject);
+      this.#running.push(running);
+      return opened;
+    });
+  }
+
+  async #follow(url: string, opened: () => void): Promise<void> {
+    let events = 0;
+    for await (const counter of readStream(await send(url, STREAM_REQUEST))) {
+      this.events += counter.events - events;
+      events = counter.events;
+      if (events > 1) opened();
+    }
+  }
+
+  /** Resolves when the upstream has ended them all, with the content chunks that came in all. */
+  async ended(): Promise<number> {
+    await Promise.all(this.#running);
+    return this.events - this.#running.length * EVENTS_AROUND_CONTENT;
+  }
+}
+
+let held = new HeldStreams();
+
+async function firstByteMs(url: string, body: Uint8Array): Promise<number> {
+  const startMs = performance.now();
+  const response = await send(url, body);
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  const tookMs = performance.now() - startMs;
+  if (response.status !== 200 || !value?.length) throw new Error(`an answer had no first byte: ${response.status}`);
+  while (reader && !(await reader.read()).done);
+  return tookMs;
+}
+
+/** All targets take turns, call by call, so that whatever disturbs the machine disturbs them alike. */
+async function firstBytes({ targets, requests, stream }: FirstByteJob): Promise<number[][]> {
+  const times: number[][] = targets.map(() => []);
+  for (let round = 0; round < requests; round++) {
+    for (const [index, url] of targets.entries()) {
+      times[index]?.push(await firstByteMs(url, stream ? STREAM_REQUEST : SMALL_REQUEST));
+    }
+  }
+  return times;
+}
+
+const JOBS: Record<string, (job: never) => Promise<unknown>> = {
+  unary: ({ url, body, requests, atOnce }: UnaryJob) =>
+    inParallel(requests, atOnce, () => unaryCall(url, body === "small" ? SMALL_REQUEST : LARGE_REQUEST)),
+  stream: ({ url, streams, atOnce, contentChunks }: StreamJob) =>
+    inParallel(streams, atOnce, () => streamCall(url, contentChunks)),
+  hold: ({ url, streams }: HoldJob) => {
+    held = new HeldStreams();
+    return held.open(url, streams);
+  },
+  held: async () => held.events,
+  ended: () => held.ended(),
+  firstBytes,
+};
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  idleTimeout: 0,
+  fetch: async (request) => {
+    const job = JOBS[new URL(request.url).pathname.slice(1)];
+    if (!job) return new Response("there is no such job", { status: 404 });
+    try {
+      return Response.json((await job((await request.json()) as never)) ?? null);
+    } catch (error) {
+      return new Response(error instanceof Error ? error.message : String(error), { status: 500 });
+    }
+  },
+});
+console.log(JSON.stringify({ url: `http://127.0.0.1:${server.port}` }));

@@ -1,0 +1,14 @@
+/** Longer than any job of a benchmark takes on a slow machine. */
+const JOB_TIMEOUT_MS = 90_000;
+
+/** One order to a helper process; its failure is told in the helper's own words. */
+export async function postJson<T>(url: string, body: unknown): Promise<T> {
+  const response = await fetch(url, {
+    method: "POST",
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(JOB_TIMEOUT_MS),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return JSON.parse(text) as T;
+}

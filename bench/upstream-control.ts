@@ -1,0 +1,19 @@
+import { postJson } from "./post-json.ts";
+import type { StreamPlan } from "./stream-plan.ts";
+
+/** Tells the process of `upstream.ts` how to stream. */
+export class UpstreamControl {
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  plan = (plan: StreamPlan): Promise<void> => postJson(`${this.url}/streams`, plan);
+
+  /** Ends the paced streams properly; gives the number of content chunks that were sent on all of them. */
+  async finish(): Promise<number> {
+    const { contentChunks } = await postJson<{ contentChunks: number }>(`${this.url}/finish`, {});
+    return contentChunks;
+  }
+}

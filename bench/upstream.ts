@@ -1,0 +1,78 @@
+/**
+ * The host that every contender stands in front of, in a process of its own: answers are encoded beforehand, so that it
+ * is never what is measured. How it streams is set from outside (`POST /streams`), because the gateway passes none of a
+ * client's headers on.
+ */
+import {
+  CONTENT_CHUNKS,
+  FIRST_CHUNK,
+  STREAM_ENDING,
+  STREAM_MARK,
+  UNARY_ANSWER,
+} from "./bodies.ts";
+import { PacedStreams, type StreamSink } from "./paced-streams.ts";
+import type { StreamPlan } from "./stream-plan.ts";
+
+
+
+
+const HEAD_BYTES = 256;
+const decoder = new TextDecoder();
+
+let burst = 1;
+let paced: PacedStreams | undefined;
+
+async function answer(request: Request): Promise<Response> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  const head = decoder.decode(bytes.subarray(0, HEAD_BYTES));
+  if (!head.includes(STREAM_MARK)) {
+    return new Response(UNARY_ANSWER, { headers: { "content-type": "application/json" } });
+  }
+  const streams = paced;
+  const length = burst;
+  const body = new ReadableStream({
+    type: "direct",
+    pull: (sink: StreamSink) => {
+      sink.write(FIRST_CHUNK);
+      sink.flush();
+      return streams ? streams.join(sink, request.signal) : sendBurst(sink, length);
+    },
+  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+async function sendBurst(sink: StreamSink, length: number): Promise<void> {
+  for (let index = 0; index < length; index++) {
+    sink.write(CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING);
+    const flushed = sink.flush();
+    if (flushed instanceof Promise) await flushed;
+  }
+  sink.write(STREAM_ENDING);
+}
+
+async function setPlan(request: Request): Promise<Response> {
+  const plan = (await request.json()) as StreamPlan;
+  paced?.finish();
+  paced = "chunksPerSecond" in plan ? new PacedStreams(plan.chunksPerSecond) : undefined;
+  if ("burst" in plan) burst = plan.burst;
+  return Response.json({});
+}
+
+function finish(): Response {
+  const contentChunks = paced?.finish() ?? 0;
+  paced = undefined;
+  return Response.json({ contentChunks });
+}
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  idleTimeout: 0,
+  routes: {
+    "/v1/chat/completions": { POST: answer },
+    "/api/v1/chat/completions": { POST: answer },
+    "/streams": { POST: setPlan },
+    "/finish": { POST: finish },
+  },
+});
+console.log(JSON.stringify({ url: `http://127.0.0.1:${server.port}` }));

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import { buildCall, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
+import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  upstream.play(
+    (_request, response) =>
+      void sendJson(response, {
+        id: "x",
+        object: "chat.completion",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+        candidates: [],
+        type: "message",
+        role: "assistant",
+        content: [],
+        stop_reason: "end_turn",
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, input_tokens: 1, output_tokens: 1 },
+      }),
+  );
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url), timings: { bodyStallMs: 700 } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+/** What each protocol calls these kinds of error (decisions §4). */
+const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
+  chat: {
+    invalid: "invalid_request_error",
+    unauthenticated: "authentication_error",
+    missing: "not_found_error",
+    large: "invalid_request_error",
+  },
+  messages: {
+    invalid: "invalid_request_error",
+    unauthenticated: "authentication_error",
+    missing: "not_found_error",
+    large: "request_too_large",
+  },
+  genai: {
+    invalid: "INVALID_ARGUMENT",
+    unauthenticated: "UNAUTHENTICATED",
+    missing: "NOT_FOUND",
+    large: "INVALID_ARGUMENT",
+  },
+};
+
+async function send(dialect: DialectName, body: BodyInit, headers: Record<string, string> = {}) {
+  const [url, init] = buildCall(gateway.url, dialect, gateway.key, { headers });
+  return fetch(url, { ...init, body });
+}
+
+for (const dialect of DIALECTS) {
+  const names = NAMES[dialect];
+  describe(`${dialect}: bad input gets a clear error in the caller's protocol`, () => {
+    test("not JSON, not an object, not UTF-8, empty", async () => {
+      for (const body of ["{", "[1]", '"x"', "", "null", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])]) {
+        const error = await errorOf(await send(dialect, body));
+        expect(error).toMatchObject({ status: 400, type: names.invalid });
+        expect(error.message).toMatch(/JSON|UTF-8/);
+      }
+    });
+
+    test("decisions §2: another content type is 415", async () => {
+      const error = await errorOf(await send(dialect, "a=b", { "content-type": "application/x-www-form-urlencoded" }));
+      expect(error.status).toBe(415);
+      expect(error.message).toContain("application/json");
+    });
+
+    test("a wrong type names its path, what was found and what would be right", async () => {
+      const wrong = {
+        chat: { temperature: "hot" },
+        messages: { temperature: 1.5 },
+        genai: { generationConfig: { stopSequences: ["1", "2", "3", "4", "5", "6"] } },
+      }[dialect];
+      const error = await errorOf(await callGateway(gateway.url, dialect, gateway.key, { body: wrong }));
+      expect(error).toMatchObject({ status: 400, type: names.invalid });
+      expect(error.message).toMatch(
+        {
+          chat: /^temperature .*number.*"hot"/,
+          messages: /^temperature .*0.*1.*1\.5/,
+          genai: /^generationConfig\.stopSequences .*at most 5/,
+        }[dialect],
+      );
+    });
+
+    test("an unknown model is a 404 that suggests near names", async () => {
+      const error = await errorOf(await callGateway(gateway.url, dialect, gateway.key, { model: `test/${dialect}x` }));
+      expect(error).toMatchObject({ status: 404, type: names.missing });
+      expect(error.message).toContain(`test/${dialect}`);
+    });
+
+    test("no key, a malformed key, an unknown key: 401", async () => {
+      for (const key of ["", "nonsense", `sk-trv-${"z".repeat(43)}`]) {
+        const error = await errorOf(await callGateway(gateway.url, dialect, gateway.key, { key }));
+        expect(error).toMatchObject({ status: 401, type: names.unauthenticated });
+        if (key) expect(error.raw).not.toContain(key);
+      }
+    });
+
+    test("decisions §2: a key in the address is refused with the reason", async () => {
+      const [url, init] = buildCall(gateway.url, dialect, gateway.key);
+      const error = await errorOf(await fetch(`${url}?key=${gateway.key}`, init));
+      expect(error.status).toBe(400);
+      expect(error.message).toContain("logs");
+    });
+
+    test("a body over the limit is 413, told by its length and while it is read", async () => {
+      const big = "x".repeat(70 * 1024 * 1024);
+      const known = await errorOf(await send(dialect, big));
+      expect(known).toMatchObject({ status: 413, type: names.large });
+      expect(known.message).toContain("64 MB");
+      const unknown = await errorOf(
+        await send(
+          dialect,
+          new ReadableStream({
+            type: "bytes",
+            pull: (controller) => controller.enqueue(new Uint8Array(4 * 1024 * 1024)),
+          }),
+        ),
+      );
+      expect(unknown).toMatchObject({ status: 413, type: names.large });
+    }, 30_000);
+
+    test("half a body that stalls is given up, while others are served", async () => {
+      const [url, init] = buildCall(gateway.url, dialect, gateway.key);
+      const { hostname, port, pathname } = new URL(url);
+      const headers = Object.entries(init.headers as Record<string, string>)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("");
+      const socket = connect(Number(port), hostname);
+      socket.write(
+        `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-length: 1000\r\n${headers}\r\n{"model":`,
+      );
+      let answer = "";
+      socket.on("data", (part) => {
+        answer += part.toString();
+      });
+      await sleep(200);
+      expect((await callGateway(gateway.url, dialect, gateway.key)).status).toBe(200);
+      const until = Date.now() + 4000;
+      while (!answer.includes("stopped arriving") && Date.now() < until) await sleep(50);
+      socket.destroy();
+      expect(answer).toStartWith("HTTP/1.1 400");
+      expect(answer).toContain("stopped arriving");
+      expect(answer).toContain(names.invalid);
+    });
+  });
+}
+
+describe("messages headers (contract §5, §9)", () => {
+  const call = (headers: Record<string, string>) => {
+    const [url, init] = buildCall(gateway.url, "messages", gateway.key);
+    const { "partner-version": _version, ...rest } = init.headers as Record<string, string>;
+    return fetch(url, { ...init, headers: { ...rest, ...headers } });
+  };
+
+  test("the version header is required and has one value; the vendor's name for it has two", async () => {
+    expect((await errorOf(await call({}))).message).toContain("partner-version: 2023-06-01");
+    expect((await errorOf(await call({ "partner-version": "2024-01-01" }))).status).toBe(400);
+    expect((await errorOf(await call({ "anthropic-version": "2022-01-01" }))).status).toBe(400);
+    for (const headers of [
+      { "partner-version": "2023-06-01" },
+      { "anthropic-version": "2023-06-01" },
+      { "anthropic-version": "2026-10-21" },
+    ]) {
+      expect((await call(headers)).status).toBe(200);
+    }
+  });
+
+  test("the code-execution beta is refused in either header; others travel on", async () => {
+    for (const header of ["partner-beta", "anthropic-beta"]) {
+      const error = await errorOf(
+        await call({ "partner-version": "2023-06-01", [header]: "a-1,code-execution-2025-08-25" }),
+      );
+      expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
+    }
+    await call({ "partner-version": "2023-06-01", "partner-beta": "a-1", "anthropic-beta": "b-2, a-1" });
+    expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("a-1,b-2");
+  });
+
+  test("100,001 messages are refused quickly", async () => {
+    const messages = Array.from({ length: 100_001 }, () => ({ role: "user", content: "x" }));
+    const started = performance.now();
+    const error = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { body: { messages } }));
+    expect(error.message).toMatch(/messages .*100,?000/);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe("addresses (decisions §1)", () => {
+  test("an unknown path is a 404 in the protocol that it resembles; a wrong method says which is right", async () => {
+    const at = async (path: string, method = "POST") =>
+      (await fetch(gateway.url + path, { method, headers: { "content-type": "application/json" } })).json() as Promise<
+        Record<string, unknown>
+      >;
+    expect(await at("/api/v1/nothing")).toMatchObject({ error: { type: "not_found_error", param: null } });
+    expect(await at("/api/msg/v1/nothing")).toMatchObject({ type: "error", error: { type: "not_found_error" } });
+    expect(await at("/api/genai/v1/nothing")).toMatchObject({ error: { code: 404, status: "NOT_FOUND" } });
+    expect(await at("/v1beta/models/google/x:paint")).toMatchObject({ error: { code: 404, status: "NOT_FOUND" } });
+    expect(JSON.stringify(await at("/api/v1/chat/completions", "GET"))).toContain("takes POST");
+  });
+
+  test("contract 2.12: fields not accepted are named with their replacement at the contract door only", async () => {
+    const error = await errorOf(await callGateway(gateway.url, "chat", gateway.key, { body: { max_tokens: 5 } }));
+    expect(error.raw).toContain('"code":"unsupported_parameter"');
+    expect(error.message).toContain("max_completion_tokens");
+    expect(
+      (await callGateway(gateway.url, "chat", gateway.key, { door: "dropin", body: { max_tokens: 5 } })).status,
+    ).toBe(200);
+  });
+
+  test("model lists need no key and tolerate one", async () => {
+    for (const path of [
+      "/api/v1/models",
+      "/api/msg/v1/models",
+      "/api/genai/v1beta/models",
+      "/v1/models",
+      "/v1beta/models",
+      "/api/genai/v1/publishers/google/models",
+      "/api/v1/models/test%2Fchat",
+      "/api/msg/v1/models/test%2Fmessages",
+      "/api/genai/v1/publishers/test/models/genai",
+    ]) {
+      expect((await fetch(gateway.url + path)).status).toBe(200);
+      expect((await fetch(gateway.url + path, { headers: { authorization: "Bearer wrong" } })).status).toBe(200);
+    }
+    expect(
+      await (await fetch(`${gateway.url}/v1/models`, { headers: { "anthropic-version": "2023-06-01" } })).json(),
+    ).toHaveProperty("has_more");
+  });
+});
+
+test("a revoked key is refused within a second, with the reason", async () => {
+  const admin = { authorization: `Bearer ${gateway.adminSecret}`, "content-type": "application/json" };
+  const made = await fetch(`${gateway.adminUrl}/api/keys`, {
+    method: "POST",
+    headers: admin,
+    body: '{"name":"short-lived"}',
+  });
+  const { data } = (await made.json()) as { data: { id: string; key: string } };
+  expect((await callGateway(gateway.url, "chat", data.key)).status).toBe(200);
+  await fetch(`${gateway.adminUrl}/api/keys/${data.id}`, { method: "DELETE", headers: admin });
+  const error = await errorOf(await callGateway(gateway.url, "chat", data.key));
+  expect(error).toMatchObject({ status: 401 });
+  expect(error.message).toContain("revoked");
+});

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { inspect } from "node:util";
+import { readConfig } from "../../src/app.ts";
+import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
+import { ROUTES } from "../../src/server/routes.ts";
+import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+describe("S04: one route table, access on every line, default deny", () => {
+  test("every line that costs money or shows data needs a key, every admin line the secret", () => {
+    const open = [...ROUTES, ...ADMIN_ROUTES]
+      .filter((route) => route.access === "open")
+      .map((route) => String(route.path));
+    for (const path of open) expect(path).toMatch(/models|healthz|readyz|openapi/);
+    for (const route of ADMIN_ROUTES) if (String(route.path).includes("api")) expect(route.access).toBe("admin");
+  });
+
+  test("no way of writing an address reaches a handler without its check", async () => {
+    for (const path of [
+      "/api/v1/chat/completions",
+      "//api/v1/chat/completions",
+      "/api/v1/chat/completions/",
+      "/api/v1/../v1/chat/completions",
+      "/api/v1/chat%2Fcompletions",
+      "/API/V1/chat/completions",
+      "/api/v1/chat/completions;a=b",
+      "/api/msg/v1/messages",
+      "/api/genai/v1/publishers/test/models/genai:generateContent",
+      "/v1beta/models/test/genai:streamGenerateContent",
+      "/api/v1/generation?id=x",
+    ]) {
+      const method = path.includes("generation") ? "GET" : "POST";
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: { "content-type": "application/json", "partner-version": "2023-06-01" },
+        ...(method === "POST"
+          ? {
+              body: '{"model":"test/chat","messages":[{"role":"user","content":"x"}],"contents":[{"parts":[{"text":"x"}]}],"max_tokens":1}',
+            }
+          : {}),
+      });
+      expect([401, 404]).toContain(response.status);
+      await response.body?.cancel();
+    }
+    expect(upstream.seen.length).toBe(0);
+  });
+});
+
+test("S07: nothing in a call changes where the provider's key goes", async () => {
+  upstream.play(
+    (_request, response) =>
+      void sendJson(response, {
+        id: "x",
+        object: "chat.completion",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+      }),
+  );
+  let stolen = 0;
+  const thief = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => (stolen++, new Response("{}")) });
+  const address = `http://127.0.0.1:${thief.port}`;
+  await callGateway(gateway.url, "chat", gateway.key, {
+    body: {
+      base_url: address,
+      api_base: address,
+      provider: { base_url: address, api_key: "x" },
+      extra_body: { base_url: address },
+    },
+    headers: {
+      "x-base-url": address,
+      "x-portkey-custom-host": address,
+      "helicone-target-url": address,
+      "x-forwarded-host": address,
+    },
+  });
+  expect(stolen).toBe(0);
+  expect(upstream.seen[0]?.headers["authorization"]).toBe("Bearer upstream-secret-chat");
+  expect(JSON.stringify(upstream.seen[0]?.headers)).not.toContain(gateway.key);
+  // A redirect of the upstream is not followed with the key either.
+  upstream.play((_request, response) => void response.writeHead(307, { location: address }).end());
+  expect((await callGateway(gateway.url, "chat", gateway.key)).status).toBe(502);
+  expect(stolen).toBe(0);
+  await thief.stop(true);
+});
+
+describe("S08: the admin listener is closed without the secret", () => {
+  test("every admin address refuses strangers and API keys, and takes the secret", async () => {
+    for (const [method, path] of [
+      ["GET", "/api/keys"],
+      ["POST", "/api/keys"],
+      ["DELETE", "/api/keys/x"],
+      ["GET", "/api/usage"],
+    ] as const) {
+      for (const authorization of [undefined, "", "Bearer ", "Bearer wrong", `Bearer ${gateway.key}`]) {
+        const response = await fetch(gateway.adminUrl + path, {
+          method,
+          ...(authorization === undefined ? {} : { headers: { authorization } }),
+        });
+        expect(response.status).toBe(401);
+      }
+    }
+    const response = await fetch(`${gateway.adminUrl}/api/keys`, {
+      headers: { authorization: `Bearer ${gateway.adminSecret}` },
+    });
+    expect(response.status).toBe(200);
+    expect(
+      (await fetch(`${gateway.url}/api/keys`, { headers: { authorization: `Bearer ${gateway.adminSecret}` } })).status,
+    ).toBe(404);
+  });
+
+  test("a first start without a secret makes one, prints it once, and keeps only its digest", async () => {
+    const fresh = await startTestGateway({ config: { admin: { host: "127.0.0.1", port: 0 }, keys: [] } });
+    const { adminSecret = "", apiKey = "" } = fresh.app.firstStart;
+    expect(adminSecret.length).toBeGreaterThan(40);
+    expect(apiKey).toMatch(/^sk-trv-.{43}$/);
+    expect((await fetch(`${fresh.adminUrl}/api/keys`)).status).toBe(401);
+    expect(
+      (await fetch(`${fresh.adminUrl}/api/keys`, { headers: { authorization: `Bearer ${adminSecret}` } })).status,
+    ).toBe(200);
+    for (const file of readdirSync(`${fresh.folder}/data`)) {
+      const bytes = readFileSync(`${fresh.folder}/data/${file}`, "latin1");
+      expect(bytes).not.toContain(adminSecret);
+      expect(bytes).not.toContain(apiKey);
+    }
+    await fresh.stop();
+  });
+});
+
+describe("S10: the gateway's own secrets stay inside", () => {
+  test("an upstream that echoes the key in an error or a header does not reach the client with it", async () => {
+    for (const status of [400, 401, 429, 500]) {
+      upstream.play((request, response) => {
+        const key = String(
+          request.headers["authorization"] ?? request.headers["x-api-key"] ?? request.headers["x-goog-api-key"],
+        ).replace("Bearer ", "");
+        sendJson(
+          response,
+          {
+            type: "error",
+            error: { type: "invalid_request_error", code: status, message: `Incorrect key provided: ${key}` },
+          },
+          status,
+          { "x-secret-echo": key, "set-cookie": "a=b", "openai-organization": "org-internal" },
+        );
+      });
+      for (const dialect of DIALECTS) {
+        const response = await callGateway(gateway.url, dialect, gateway.key);
+        const everything = JSON.stringify([...response.headers]) + (await response.text());
+        expect(everything).not.toContain("upstream-secret");
+        expect(everything).not.toContain("org-internal");
+        expect(response.headers.has("set-cookie")).toBe(false);
+        expect(response.status).not.toBe(401);
+      }
+    }
+  });
+
+  test("decisions §4: a wrong key at the provider is never the client's 401", async () => {
+    upstream.play(
+      (_request, response) =>
+        void sendJson(
+          response,
+          { error: { message: "Incorrect API key", type: "invalid_request_error", code: "invalid_api_key" } },
+          401,
+        ),
+    );
+    const error = await errorOf(await callGateway(gateway.url, "chat", gateway.key));
+    expect(error).toMatchObject({ status: 502, type: "api_error" });
+    expect(error.raw).toContain("upstream_credentials");
+  });
+
+  test("a configuration cannot be printed with its secrets", () => {
+    const config = readConfig({ configPath: gateway.configFile, cwd: gateway.folder, environment: {} });
+    for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.providers[0]?.apiKey}`]) {
+      expect(text).not.toContain("upstream-secret");
+      expect(text).not.toContain(gateway.key);
+    }
+  });
+});
+
+describe("S11: web pages cannot spend a local key", () => {
+  test("a rebound host name and a foreign origin are turned away, and no CORS header is sent", async () => {
+    const get = (headers: Record<string, string>) => fetch(`${gateway.url}/api/v1/models`, { headers });
+    expect((await get({ host: "evil.example:80" })).status).toBe(403);
+    expect((await get({ origin: "https://evil.example" })).status).toBe(403);
+    expect((await get({ origin: "null" })).status).toBe(403);
+    expect((await get({ origin: "http://localhost:3000" })).status).toBe(200);
+    expect(
+      (
+        await fetch(`${gateway.adminUrl}/api/keys`, {
+          headers: { origin: "https://evil.example", authorization: `Bearer ${gateway.adminSecret}` },
+        })
+      ).status,
+    ).toBe(403);
+    const preflight = await fetch(`${gateway.url}/api/v1/chat/completions`, {
+      method: "OPTIONS",
+      headers: { origin: "https://evil.example" },
+    });
+    for (const response of [preflight, await get({})]) {
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+});

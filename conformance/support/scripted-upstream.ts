@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+export type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
+
+export interface ScriptedUpstream {
+  url: string;
+  seen: SeenRequest[];
+  /** Requests whose connection is open now, and how many ended because the gateway left. */
+  open: number;
+  left: number;
+  play(script: Script): void;
+  stop(): Promise<void>;
+}
+
+/** An upstream that does exactly what a test says, byte by byte. */
+export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+  let script: Script = (_request, response) => response.writeHead(500).end();
+  const upstream: ScriptedUpstream = {
+    url: "",
+    seen: [],
+    open: 0,
+    left: 0,
+    play: (next) => {
+      script = next;
+      upstream.seen.length = 0;
+      upstream.left = 0;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const seen: SeenRequest = {
+      method: request.method ?? "",
+      path: request.url ?? "",
+      headers: request.headers,
+      body: Buffer.concat(parts).toString("utf8"),
+    };
+    upstream.seen.push(seen);
+    upstream.open++;
+    let closed = false;
+    response.on("close", () => {
+      if (closed) return;
+      closed = true;
+      upstream.open--;
+      if (!response.writableFinished) upstream.left++;
+    });
+    await script(seen, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  upstream.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return upstream;
+}
+
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export const startEvents = (response: ServerResponse) =>
+  response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+
+export const sendJson = (
+  response: ServerResponse,
+  value: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+) => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+
+/** Small well-formed pieces of each dialect's upstream wire. */
+export const wire = {
+  chatChunk: (delta: object, finish: string | null = null, extra: object = {}) =>
+    `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices: [{ index: 0, delta, finish_reason: finish }], usage: null, ...extra })}\n\n`,
+  chatUsage: (usage: object) =>
+    `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices: [], usage })}\n\n`,
+  done: "data: [DONE]\n\n",
+  event: (event: { type: string } & Record<string, unknown>) =>
+    `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
+  messageStart: (usage: object = { input_tokens: 10, output_tokens: 1 }) =>
+    wire.event({
+      type: "message_start",
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "upstream-model",
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage,
+      },
+    }),
+  textBlock: (...texts: string[]) =>
+    wire.event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }) +
+    texts
+      .map((text) => wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }))
+      .join(""),
+  messageEnd: (usage: object = { output_tokens: 7 }) =>
+    wire.event({ type: "content_block_stop", index: 0 }) +
+    wire.event({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage }) +
+    wire.event({ type: "message_stop" }),
+  genaiChunk: (
+    text: string,
+    finishReason?: string,
+    usage: object = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+  ) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }] }, ...(finishReason ? { finishReason } : {}), index: 0 }], usageMetadata: usage, modelVersion: "upstream-model" })}\r\n\r\n`,
+};

@@ -1,0 +1,311 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../canon/error.ts";
+import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
+import type { Principal } from "./principal.ts";
+
+const START_MS = Date.UTC(2026, 0, 31, 23, 0);
+
+function principal(changes: Partial<Principal> = {}): Principal {
+  return { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits: {}, ...changes };
+}
+
+function gate(spent: (keyId: string, window: string) => number = () => 0) {
+  const clock = { ms: START_MS };
+  const admissions = new Admissions({ nowMs: () => clock.ms, spent });
+  const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission =>
+    admissions.admit(who, {
+      model: "acme/llama",
+      dialect: "chat",
+      estimatedCostNanoUsd: 0,
+      estimatedTokens: 0,
+      ...changes,
+    });
+  const refusal = (who: Principal, changes: Partial<AdmittedCall> = {}): GatewayError => {
+    try {
+      admit(who, changes);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
+    throw new Error("the call was let in");
+  };
+  return { clock, admissions, admit, refusal };
+}
+
+describe("admit: scopes", () => {
+  test("a model outside the key's patterns is forbidden, with both named", () => {
+    const { admit, refusal } = gate();
+    const who = principal({ models: ["acme/*", "other/one"] });
+    admit(who, { model: "acme/x" });
+    const { kind, message, path } = refusal(who, { model: "other/two" });
+    expect([kind, path]).toEqual(["forbidden", "model"]);
+    expect(message).toContain("other/two");
+    expect(message).toContain("acme/*, other/one");
+  });
+
+  test("a protocol outside the key's is forbidden, and an expired key is unauthenticated", () => {
+    const { clock, admit, refusal } = gate();
+    const who = principal({ protocols: ["messages"], expiresAtMs: START_MS + 1 });
+    expect(refusal(who).kind).toBe("forbidden");
+    admit(who, { dialect: "messages" });
+    clock.ms += 1;
+    expect(refusal(who, { dialect: "messages" }).kind).toBe("unauthenticated");
+  });
+
+  test("a refused call takes nothing", () => {
+    const { admit, refusal, clock } = gate();
+    const who = principal({
+      models: ["acme/*"],
+      limits: { requestsPerMinute: 1, concurrent: 1, tokensPerMinute: 10, budgetUsdTotal: 1 },
+    });
+    refusal(who, { model: "x/y" });
+    refusal(who, { estimatedTokens: 11 });
+    expect(refusal(who, { estimatedCostNanoUsd: 2e9 }).kind).toBe("budget_exhausted");
+    admit(who, { estimatedTokens: 10, estimatedCostNanoUsd: 1e9 }).release({ costNanoUsd: 0, tokens: 10 });
+    clock.ms += 60_000;
+    admit(who, { estimatedTokens: 10, estimatedCostNanoUsd: 1e9 });
+  });
+});
+
+describe("admit: rates", () => {
+  test("requests a minute: the limit passes, one more waits for as long as it is told", () => {
+    const { clock, admit, refusal } = gate();
+    const who = principal({ limits: { requestsPerMinute: 3 } });
+    admit(who);
+    clock.ms += 20_000;
+    admit(who);
+    const last = admit(who);
+    expect(last.rateHeaders).toEqual({
+      "x-ratelimit-limit-requests": "3",
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "60s",
+    });
+    const { kind, retryAfterSeconds } = refusal(who);
+    expect([kind, retryAfterSeconds]).toEqual(["rate_limited", 40]);
+    clock.ms += 39_000;
+    expect(refusal(who).retryAfterSeconds).toBe(1);
+    clock.ms += 1_000;
+    admit(who);
+    expect(refusal(who).retryAfterSeconds).toBe(20);
+  });
+
+  test("never more than the limit in 59 seconds, and the wait that is told is always enough", () => {
+    const gaps = fc.array(fc.nat({ max: 30_000 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 5 }), (between, limit) => {
+        const { clock, admit } = gate();
+        const who = principal({ limits: { requestsPerMinute: limit } });
+        const passed: number[] = [];
+        for (const gap of between) {
+          clock.ms += gap;
+          try {
+            admit(who);
+          } catch (thrown) {
+            const wait = thrown instanceof GatewayError ? (thrown.retryAfterSeconds ?? 0) : 0;
+            expect(wait).toBeWithin(1, 61);
+            clock.ms += wait * 1_000;
+            admit(who);
+          }
+          passed.push(clock.ms);
+        }
+        for (const at of passed) {
+          expect(passed.filter((other) => other >= at && other < at + 59_000).length).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("tokens a minute: the estimate counts at once, and gives way to what was used", () => {
+    const { clock, admit, refusal } = gate();
+    const who = principal({ limits: { tokensPerMinute: 1_000 } });
+    const first = admit(who, { estimatedTokens: 900 });
+    expect(first.rateHeaders["x-ratelimit-remaining-tokens"]).toBe("100");
+    expect(first.rateHeaders["x-ratelimit-limit-requests"]).toBeUndefined();
+    expect(refusal(who, { estimatedTokens: 200 }).kind).toBe("rate_limited");
+    clock.ms += 10_000;
+    first.release({ costNanoUsd: 0, tokens: 100 });
+    const second = admit(who, { estimatedTokens: 900 });
+    clock.ms += 70_000;
+    // Ends long after its own minute with more than was estimated: the excess still counts.
+    second.release({ costNanoUsd: 0, tokens: 1_600 });
+    expect(refusal(who, { estimatedTokens: 400 }).kind).toBe("rate_limited");
+    admit(who, { estimatedTokens: 300 });
+  });
+
+  test("a call that needs more tokens than a minute has is told so, with a wait in range", () => {
+    const { refusal } = gate();
+    const { message, retryAfterSeconds } = refusal(principal({ limits: { tokensPerMinute: 10 } }), {
+      estimatedTokens: 11,
+    });
+    expect(message).toContain("may need 11");
+    expect(retryAfterSeconds).toBeWithin(1, 61);
+  });
+
+  test("concurrent calls: a place is free when a call ends, once", () => {
+    const { admit, refusal } = gate();
+    const who = principal({ limits: { concurrent: 2 } });
+    const one = admit(who);
+    admit(who);
+    expect(refusal(who).retryAfterSeconds).toBe(1);
+    one.release({ costNanoUsd: 0, tokens: 0 });
+    one.release({ costNanoUsd: 0, tokens: 0 });
+    admit(who);
+    expect(refusal(who).kind).toBe("rate_limited");
+  });
+
+  test("keys do not share their counters", () => {
+    const { admit, refusal } = gate();
+    const limits = { requestsPerMinute: 1 };
+    admit(principal({ limits }));
+    admit(principal({ keyId: "key_2", limits }));
+    refusal(principal({ limits }));
+  });
+
+  test("a clock that is set back neither lets more in nor locks the key out", () => {
+    const { clock, admit, refusal } = gate();
+    const who = principal({ limits: { requestsPerMinute: 1 } });
+    admit(who);
+    clock.ms -= 30_000;
+    expect(refusal(who).retryAfterSeconds).toBeWithin(1, 61);
+    clock.ms = START_MS + 60_000;
+    admit(who);
+  });
+});
+
+describe("admit: budgets", () => {
+  const call = { estimatedCostNanoUsd: 100_000_000 };
+
+  test("H23: of 100 parallel calls a budget of ten lets ten in", () => {
+    const { admit } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 1 } });
+    const kinds = Array.from({ length: 100 }, () => {
+      try {
+        admit(who, call);
+        return "in";
+      } catch (thrown) {
+        return thrown instanceof GatewayError ? thrown.kind : "?";
+      }
+    });
+    expect(kinds.filter((kind) => kind === "in")).toHaveLength(10);
+    expect(kinds.filter((kind) => kind === "budget_exhausted")).toHaveLength(90);
+  });
+
+  test("H23: whatever the order of calls, spending and reservations together stay within the budget", () => {
+    const step = fc.record({
+      estimate: fc.nat(40),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+      endsFirst: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const { admit } = gate();
+        const who = principal({ limits: { budgetUsdTotal: 100e-9 } });
+        const running: { admission: Admission; costNanoUsd: number }[] = [];
+        let spent = 0;
+        for (const { estimate, share, endsFirst } of steps) {
+          if (endsFirst) {
+            const ending = running.shift();
+            ending?.admission.release({ costNanoUsd: ending.costNanoUsd, tokens: 0 });
+            spent += ending?.costNanoUsd ?? 0;
+          }
+          try {
+            const admission = admit(who, { estimatedCostNanoUsd: estimate });
+            running.push({ admission, costNanoUsd: Math.floor(estimate * share) });
+          } catch (thrown) {
+            expect((thrown as GatewayError).kind).toBe("budget_exhausted");
+          }
+          expect(spent + running.reduce((sum, one) => sum + one.costNanoUsd, 0)).toBeLessThanOrEqual(100);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("what was reserved and not used is there again", () => {
+    const { admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 0.1 } });
+    const first = admit(who, call);
+    expect(refusal(who, call).message).toContain("0.1 reserved");
+    first.release({ costNanoUsd: 0, tokens: 0 });
+    admit(who, call).release({ costNanoUsd: 1, tokens: 0 });
+    expect(refusal(who, call).kind).toBe("budget_exhausted");
+  });
+
+  test("a used-up budget refuses calls of unknown cost as well", () => {
+    const { admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 0.1 } });
+    admit(who).release({ costNanoUsd: 100_000_000, tokens: 0 });
+    expect(refusal(who).kind).toBe("budget_exhausted");
+    expect(refusal(principal({ keyId: "key_0", limits: { budgetUsdTotal: 0 } })).kind).toBe("budget_exhausted");
+  });
+
+  test("days and months start anew in UTC; a total never does", () => {
+    const { clock, admit, refusal } = gate();
+    const pay = (who: Principal): void => admit(who).release({ costNanoUsd: 1e9, tokens: 0 });
+    const daily = principal({ keyId: "day", limits: { budgetUsdPerDay: 1 } });
+    const monthly = principal({ keyId: "month", limits: { budgetUsdPerMonth: 1 } });
+    const total = principal({ keyId: "total", limits: { budgetUsdTotal: 1 } });
+    for (const who of [daily, monthly, total]) {
+      pay(who);
+      expect(refusal(who).kind).toBe("budget_exhausted");
+    }
+    expect(refusal(daily).message).toContain("2026-02-01T00:00:00.000Z");
+    clock.ms = Date.UTC(2026, 1, 1);
+    pay(daily);
+    pay(monthly);
+    expect(refusal(total).kind).toBe("budget_exhausted");
+    clock.ms = Date.UTC(2026, 1, 2);
+    pay(daily);
+    expect(refusal(monthly).kind).toBe("budget_exhausted");
+  });
+
+  test("what the ledger held at the start counts, in the windows in which it was spent", () => {
+    const { clock, admit, refusal } = gate((_, window) => (window === "day" ? 1e9 : 3e9));
+    const limits = { budgetUsdPerDay: 1, budgetUsdPerMonth: 10, budgetUsdTotal: 4 };
+    expect(refusal(principal({ limits })).message).toContain("a day");
+    clock.ms += 86_400_000;
+    admit(principal({ limits })).release({ costNanoUsd: 1e9, tokens: 0 });
+    clock.ms += 86_400_000;
+    expect(refusal(principal({ limits })).message).toContain("in total");
+  });
+
+  test("H25: a budget that comes with a new configuration knows what was spent without one", () => {
+    const { admit, refusal } = gate();
+    admit(principal()).release({ costNanoUsd: 1e9, tokens: 0 });
+    admit(principal({ limits: { concurrent: 9 } })).release({ costNanoUsd: 1e9, tokens: 0 });
+    admit(principal({ limits: { budgetUsdPerDay: 2.1 } }), call);
+    expect(refusal(principal({ limits: { budgetUsdPerDay: 2 } })).message).toContain("2 are spent");
+  });
+});
+
+describe("admit: cost and memory", () => {
+  test("H20: counters of idle keys are dropped; those of calls under way stay", () => {
+    const { clock, admissions, admit, refusal } = gate();
+    const limits = { requestsPerMinute: 5, concurrent: 1 };
+    for (let index = 0; index < 5_000; index += 1) {
+      admit(principal({ keyId: `key_${index}`, limits })).release({ costNanoUsd: 0, tokens: 0 });
+    }
+    const busy = principal({ keyId: "busy", limits });
+    admit(busy);
+    expect(admissions.trackedKeys).toBe(5_001);
+    clock.ms += 180_000;
+    admit(principal());
+    expect(admissions.trackedKeys).toBe(1);
+    expect(refusal(busy).kind).toBe("rate_limited");
+  });
+
+  test("a key without limits has no headers, no counters, and costs next to nothing", () => {
+    const { admissions, admit } = gate();
+    const who = principal({ models: ["acme/*"] });
+    const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 5, estimatedTokens: 5 } as const;
+    expect(admit(who).rateHeaders).toEqual({});
+    for (let index = 0; index < 20_000; index += 1) admissions.admit(who, call).release({ costNanoUsd: 1, tokens: 1 });
+    const startedMs = performance.now();
+    for (let index = 0; index < 100_000; index += 1) admissions.admit(who, call).release({ costNanoUsd: 1, tokens: 1 });
+    const microseconds = (performance.now() - startedMs) / 100;
+    expect(microseconds).toBeLessThan(5);
+    expect(admissions.trackedKeys).toBe(0);
+  });
+});

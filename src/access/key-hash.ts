@@ -1,0 +1,31 @@
+export const KEY_PREFIX = "sk-trv-";
+
+/** 256 random bits, written in base64url. */
+const SECRET_BYTES = 32;
+const SECRET_CHARACTERS = 43;
+
+export type RandomBytes = (length: number) => Uint8Array;
+
+export interface NewApiKey {
+  /** Shown once; only the hash is kept. */
+  key: string;
+  hash: string;
+  /** The last four characters, by which a person tells keys apart. */
+  hint: string;
+}
+
+export function newApiKey(random: RandomBytes): NewApiKey {
+  const key = KEY_PREFIX + random(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
+  return { key, hash: hashKey(key), hint: key.slice(-4) };
+}
+
+/** The whole digest, always: a shortened one would let two keys meet (S06). */
+export function hashKey(key: string): string {
+  return Bun.SHA256.hash(key, "hex");
+}
+
+export function isWellFormedKey(key: string): boolean {
+  return (
+    key.length === KEY_PREFIX.length + SECRET_CHARACTERS && key.startsWith(KEY_PREFIX) && /^[A-Za-z0-9_-]+$/.test(key)
+  );
+}

@@ -1,0 +1,12 @@
+/** A process beside the tests': makes a key, prints it, and revokes it when it is told to. */
+import { openStorage } from "../storage/open.ts";
+import { createKey, revokeKey } from "./keys.ts";
+
+const storage = await openStorage(process.argv[2] ?? "");
+const { id, key } = await createKey(storage, { name: "made elsewhere", project: "default" });
+process.stdout.write(`${key}\n`);
+for await (const _ of process.stdin) break;
+await revokeKey(storage, id);
+process.stdout.write("revoked\n");
+await storage.close();
+process.exit(0);

@@ -1,0 +1,175 @@
+import type { DialectName } from "../canon/dialect-name.ts";
+import { GatewayError } from "../canon/error.ts";
+import { type StoredKey, selectKeys } from "../storage/keys.ts";
+import type { Storage } from "../storage/storage.ts";
+import { hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
+import { type KeyLimits, readLimits } from "./key-limits.ts";
+import type { Principal } from "./principal.ts";
+
+/** A key that is written in the configuration instead of the storage. */
+export interface StaticKey {
+  name: string;
+  project: string;
+  key: string;
+  models: readonly string[];
+  protocols?: readonly DialectName[];
+  expiresAtMs?: number;
+  limits?: KeyLimits;
+}
+
+export interface KeyRingOptions {
+  storage: Storage;
+  staticKeys: readonly StaticKey[];
+  nowMs: () => number;
+  /** Told when keys cannot be read; those in memory go on working. */
+  onProblem?: (error: unknown) => void;
+}
+
+interface KnownKey {
+  principal: Principal;
+  revoked: boolean;
+}
+
+/** Longer than any key; what is longer is not worth a digest. */
+const MAX_KEY_LENGTH = 512;
+
+/** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
+export class KeyRing {
+  readonly #storage: Storage;
+  readonly #nowMs: () => number;
+  readonly #onProblem: (error: unknown) => void;
+  #static: ReadonlyMap<string, KnownKey>;
+  #stored: ReadonlyMap<string, KnownKey> = new Map();
+  #stamp = "";
+
+  private constructor(options: KeyRingOptions) {
+    this.#storage = options.storage;
+    this.#nowMs = options.nowMs;
+    this.#onProblem = options.onProblem ?? (() => {});
+    this.#static = readStatic(options.staticKeys);
+  }
+
+  static async open(options: KeyRingOptions): Promise<KeyRing> {
+    const ring = new KeyRing(options);
+    await ring.refresh();
+    return ring;
+  }
+
+  /** The key's principal; the key itself is in none of the messages (S10). */
+  authenticate(presented: string): Principal {
+    if (presented === "") {
+      throw new GatewayError(
+        "unauthenticated",
+        "No API key was given: send it as `Authorization: Bearer <key>`, `x-api-key` or `x-goog-api-key`.",
+      );
+    }
+    if (presented.length > MAX_KEY_LENGTH) throw malformed();
+    const hash = hashKey(presented);
+    const known = this.#static.get(hash) ?? this.#stored.get(hash);
+    if (known === undefined) throw isWellFormedKey(presented) ? refused("is not known here") : malformed();
+    const { principal } = known;
+    if (known.revoked) throw refused("has been revoked");
+    if (principal.expiresAtMs !== undefined && principal.expiresAtMs <= this.#nowMs()) {
+      throw refused(`expired on ${new Date(principal.expiresAtMs).toISOString()}`);
+    }
+    return principal;
+  }
+
+  /** Reads all stored keys again. */
+  async refresh(): Promise<void> {
+    // The stamp is taken first: a key written between the two reads is then seen at the next look.
+    const stamp = await this.#storage.changeStamp();
+    const stored = new Map<string, KnownKey>();
+    for (const key of await selectKeys(this.#storage)) {
+      try {
+        stored.set(key.hash, { principal: principalOf(key), revoked: key.revokedAtMs !== undefined });
+      } catch (thrown) {
+        // A limit that this program does not know cannot be held, so the key does not work; all others do.
+        const message = `The stored API key ${key.id} cannot be used here.`;
+        this.#onProblem(new GatewayError("internal", message, { cause: thrown }));
+      }
+    }
+    this.#stored = stored;
+    this.#stamp = stamp;
+  }
+
+  /** Looks for keys that other processes made or revoked. The function that is returned ends it. */
+  startWatching(intervalMs = 500): () => void {
+    let stopped = false;
+    let timer: NodeJS.Timeout | undefined;
+    const look = async (): Promise<void> => {
+      try {
+        if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
+      } catch (thrown) {
+        this.#onProblem(
+          new GatewayError("internal", "API keys cannot be refreshed; those in memory stay valid.", { cause: thrown }),
+        );
+      }
+      plan();
+    };
+    const plan = (): void => {
+      if (!stopped) timer = setTimeout(() => void look(), intervalMs).unref();
+    };
+    plan();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }
+
+  /** Puts the configuration's keys in the place of those it had before, all at once. */
+  replaceStatic(keys: readonly StaticKey[]): void {
+    this.#static = readStatic(keys);
+  }
+}
+
+function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
+  const known = new Map<string, KnownKey>();
+  const names = new Set<string>();
+  for (const [index, key] of keys.entries()) {
+    if (key.key === "" || key.key.length > MAX_KEY_LENGTH) {
+      const message = `The key "${key.name}" must have 1 to ${MAX_KEY_LENGTH} characters.`;
+      throw new GatewayError("invalid_request", message, { path: `keys[${index}].key` });
+    }
+    const hash = hashKey(key.key);
+    if (names.has(key.name) || known.has(hash)) {
+      const message = `The key "${key.name}" is there twice: each needs its own name and its own key.`;
+      throw new GatewayError("invalid_request", message, { path: `keys[${index}]` });
+    }
+    names.add(key.name);
+    const principal: Principal = {
+      keyId: `static:${key.name}`,
+      keyName: key.name,
+      project: key.project,
+      models: key.models,
+      ...(key.protocols === undefined ? {} : { protocols: key.protocols }),
+      limits: readLimits({ ...key.limits }),
+      ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
+    };
+    known.set(hash, { principal, revoked: false });
+  }
+  return known;
+}
+
+function principalOf(key: StoredKey): Principal {
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    project: key.project,
+    models: key.models,
+    ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly DialectName[] }),
+    limits: readLimits(key.limits),
+    ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
+  };
+}
+
+function refused(what: string): GatewayError {
+  return new GatewayError("unauthenticated", `This API key ${what}. Ask the operator of this gateway for a valid one.`);
+}
+
+function malformed(): GatewayError {
+  return new GatewayError(
+    "unauthenticated",
+    `This is not a well-formed API key: \`${KEY_PREFIX}\` and 43 characters, without spaces or quotes, are expected.`,
+  );
+}

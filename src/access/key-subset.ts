@@ -1,0 +1,35 @@
+import { GatewayError } from "../canon/error.ts";
+import { LIMIT_NAMES } from "./key-limits.ts";
+import { matches } from "./model-glob.ts";
+import type { Principal } from "./principal.ts";
+
+type Scopes = Pick<Principal, "project" | "models" | "protocols" | "expiresAtMs" | "limits">;
+
+/** Refuses a key that could do something which its maker cannot (S05). */
+export function checkSubset(child: Scopes, maker: Scopes): void {
+  if (child.project !== maker.project) refuse("project", `it must stay in the project "${maker.project}"`);
+  for (const pattern of child.models) {
+    // A maker's star also takes a star of the child's as a plain character; so whatever the child's star comes to stand
+    // for, the maker's covers it.
+    if (!maker.models.some((allowed) => matches(allowed, pattern))) {
+      refuse("models", `"${pattern}" is not covered by ${maker.models.join(", ")}`);
+    }
+  }
+  const { protocols, expiresAtMs } = maker;
+  if (protocols !== undefined && !child.protocols?.every((name) => protocols.includes(name))) {
+    refuse("protocols", `it may only have ${protocols.join(", ")}`);
+  }
+  if (expiresAtMs !== undefined && (child.expiresAtMs ?? Number.POSITIVE_INFINITY) > expiresAtMs) {
+    refuse("expires_at", `it must end by ${new Date(expiresAtMs).toISOString()}`);
+  }
+  for (const name of LIMIT_NAMES) {
+    const most = maker.limits[name];
+    if (most !== undefined && (child.limits[name] ?? Number.POSITIVE_INFINITY) > most) {
+      refuse(`limits.${name}`, `it may be at most ${most}`);
+    }
+  }
+}
+
+function refuse(path: string, reason: string): never {
+  throw new GatewayError("forbidden", `A key cannot make a stronger key: \`${path}\`: ${reason}.`, { path });
+}

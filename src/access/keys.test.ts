@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../canon/error.ts";
+import { openStorage } from "../storage/open.ts";
+import { selectProjects } from "../storage/projects.ts";
+import type { Storage } from "../storage/storage.ts";
+import { checkSubset } from "./key-subset.ts";
+import { createKey, ensureProject, type KeyRequest, listKeys, revokeKey } from "./keys.ts";
+import { matches } from "./model-glob.ts";
+import type { Principal } from "./principal.ts";
+
+const maker: Principal = {
+  keyId: "key_maker",
+  keyName: "maker",
+  project: "default",
+  models: ["acme/*", "other/one"],
+  protocols: ["chat", "messages"],
+  limits: { requestsPerMinute: 60, budgetUsdPerDay: 5 },
+  expiresAtMs: Date.UTC(2100, 0),
+};
+
+async function kindOf(promise: Promise<unknown>): Promise<string> {
+  const thrown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return thrown instanceof GatewayError ? `${thrown.kind} ${thrown.path ?? ""}`.trim() : `not refused: ${thrown}`;
+}
+
+describe("keys", () => {
+  let storage: Storage;
+  beforeEach(async () => {
+    storage = await openStorage("sqlite::memory:");
+  });
+  afterEach(() => storage.close());
+
+  test("S05: a key cannot make a stronger key", async () => {
+    const child = (changes: Partial<KeyRequest>): Promise<unknown> =>
+      createKey(storage, { name: "child", project: "default", maker, ...changes });
+    expect(await kindOf(child({ models: ["*"] }))).toBe("forbidden models");
+    expect(await kindOf(child({ models: ["acme/a", "acme*"] }))).toBe("forbidden models");
+    expect(await kindOf(child({ models: ["other/*"] }))).toBe("forbidden models");
+    expect(await kindOf(child({ protocols: ["chat", "genai"] }))).toBe("forbidden protocols");
+    expect(await kindOf(child({ project: "theirs" }))).toBe("forbidden project");
+    expect(await kindOf(child({ expiresAtMs: Date.UTC(2100, 1) }))).toBe("forbidden expires_at");
+    expect(await kindOf(child({ limits: { requestsPerMinute: 61 } }))).toBe("forbidden limits.requestsPerMinute");
+    expect(await kindOf(child({ limits: { budgetUsdPerDay: 5.01 } }))).toBe("forbidden limits.budgetUsdPerDay");
+    expect(await listKeys(storage)).toEqual([]);
+    const { expiresAtMs: _expiry, protocols: _protocols, ...unbound } = maker;
+    expect(() => checkSubset(unbound, maker)).toThrow(/protocols/);
+    expect(() => checkSubset({ ...maker, limits: {} }, maker)).toThrow(/limits/);
+  });
+
+  test("S05: whatever is left out is the maker's, and what is within it is granted", async () => {
+    await createKey(storage, { name: "same", project: "default", maker });
+    await createKey(storage, {
+      name: "less",
+      project: "default",
+      maker,
+      models: ["acme/*-mini", "other/one"],
+      protocols: ["chat"],
+      limits: { concurrent: 2, requestsPerMinute: 1 },
+    });
+    const [same, less] = await listKeys(storage);
+    expect(same).toMatchObject({
+      models: maker.models,
+      protocols: ["chat", "messages"],
+      limits: { ...maker.limits },
+      expiresAtMs: Date.UTC(2100, 0),
+      madeBy: "key_maker",
+    });
+    expect(less).toMatchObject({
+      models: ["acme/*-mini", "other/one"],
+      protocols: ["chat"],
+      limits: { requestsPerMinute: 1, concurrent: 2, budgetUsdPerDay: 5 },
+    });
+    expect(JSON.stringify([same, less])).not.toContain("hash");
+  });
+
+  test("S05: a granted pattern never reaches a model that the maker's patterns do not", () => {
+    const pattern = fc.string({ unit: fc.constantFrom("a", "b", "*"), minLength: 1, maxLength: 5 });
+    const model = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, pattern, model, (makers, childs, id) => {
+        const scopes = { project: "p", limits: {} };
+        let granted = true;
+        try {
+          checkSubset({ ...scopes, models: [childs] }, { ...scopes, models: [makers] });
+        } catch {
+          granted = false;
+        }
+        fc.pre(granted && matches(childs, id));
+        expect(matches(makers, id)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("a request that cannot be kept is refused with the field", async () => {
+    const make = (changes: Partial<KeyRequest>): Promise<string> =>
+      kindOf(createKey(storage, { name: "n", project: "p", ...changes }));
+    expect(await make({ name: "" })).toBe("invalid_request name");
+    expect(await make({ name: "a\0b" })).toBe("invalid_request name");
+    expect(await make({ project: "x".repeat(101) })).toBe("invalid_request project");
+    expect(await make({ models: [] })).toBe("invalid_request models");
+    expect(await make({ protocols: [] })).toBe("invalid_request protocols");
+    expect(await make({ expiresAtMs: Date.now() - 1 })).toBe("invalid_request expires_at");
+    expect(await make({ limits: { requestsPerMinute: 0.5 } })).toBe("invalid_request limits.requestsPerMinute");
+    expect(await make({ limits: { budgetUsdTotal: Number.NaN } })).toBe("invalid_request limits.budgetUsdTotal");
+    expect(await listKeys(storage)).toEqual([]);
+    expect(await selectProjects(storage)).toEqual([]);
+  });
+
+  test("revoking goes by id or by a name that only one valid key has", async () => {
+    const one = await createKey(storage, { name: "twin", project: "a" });
+    const two = await createKey(storage, { name: "twin", project: "b" });
+    expect(await kindOf(revokeKey(storage, "twin"))).toBe("invalid_request");
+    expect(await kindOf(revokeKey(storage, "' OR 1=1 --"))).toBe("not_found");
+    expect((await revokeKey(storage, one.id, { nowMs: () => 77 })).revokedAtMs).toBe(77);
+    expect((await revokeKey(storage, "twin")).id).toBe(two.id);
+    expect((await revokeKey(storage, one.id)).revokedAtMs).toBe(77);
+    expect((await listKeys(storage, { project: "b" })).map((key) => key.id)).toEqual([two.id]);
+  });
+
+  test("a key's name that is another key's id does not get in its way", async () => {
+    const one = await createKey(storage, { name: "first", project: "a" });
+    const two = await createKey(storage, { name: one.id, project: "a" });
+    expect((await revokeKey(storage, one.id)).id).toBe(one.id);
+    expect((await listKeys(storage)).find((key) => key.id === two.id)?.revokedAtMs).toBeUndefined();
+  });
+
+  test("a project is made once", async () => {
+    await ensureProject(storage, "default", { nowMs: () => 5 });
+    await ensureProject(storage, "default", { nowMs: () => 9 });
+    expect(await selectProjects(storage)).toEqual([{ name: "default", createdAtMs: 5 }]);
+  });
+});

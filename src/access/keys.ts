@@ -1,0 +1,147 @@
+import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
+import { GatewayError } from "../canon/error.ts";
+import {
+  insertKey,
+  markKeyRevoked,
+  type StoredKey,
+  selectKeys,
+  selectKeysByIdOrName,
+  selectKeysOfProject,
+} from "../storage/keys.ts";
+import { insertProject } from "../storage/projects.ts";
+import type { Storage } from "../storage/storage.ts";
+import { newApiKey, type RandomBytes } from "./key-hash.ts";
+import { type KeyLimits, readLimits } from "./key-limits.ts";
+import { checkSubset } from "./key-subset.ts";
+import type { Principal } from "./principal.ts";
+
+const MAX_NAME_LENGTH = 100;
+const MAX_PATTERNS = 100;
+const MAX_PATTERN_LENGTH = 200;
+
+export interface KeyRequest {
+  name: string;
+  project: string;
+  /** Without it the maker's, or every model. */
+  models?: readonly string[];
+  protocols?: readonly DialectName[];
+  expiresAtMs?: number;
+  limits?: KeyLimits;
+  /** The key in whose name this one is made; the new key can do no more than it (S05). */
+  maker?: Principal;
+}
+
+/** Where time and randomness come from; the system's own where nothing is given. */
+export interface KeySources {
+  nowMs?: () => number;
+  random?: RandomBytes;
+}
+
+export interface CreatedKey {
+  id: string;
+  /** The only time that the key is seen. */
+  key: string;
+  hint: string;
+}
+
+/** A stored key without its digest, for people to look at. */
+export type KeySummary = Omit<StoredKey, "hash">;
+
+const systemRandom: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+
+export async function createKey(storage: Storage, request: KeyRequest, sources: KeySources = {}): Promise<CreatedKey> {
+  const { maker } = request;
+  const protocols = request.protocols ?? maker?.protocols;
+  const expiresAtMs = request.expiresAtMs ?? maker?.expiresAtMs;
+  const scopes = {
+    project: checkName("project", request.project),
+    models: checkModels(request.models ?? maker?.models ?? ["*"]),
+    ...(protocols === undefined ? {} : { protocols: checkProtocols(protocols) }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    limits: readLimits({ ...maker?.limits, ...request.limits }),
+  };
+  if (maker !== undefined) checkSubset(scopes, maker);
+  const nowMs = (sources.nowMs ?? Date.now)();
+  if (expiresAtMs !== undefined && !(expiresAtMs > nowMs)) {
+    throw new GatewayError("invalid_request", "The expiry must be in the future.", { path: "expires_at" });
+  }
+  const random = sources.random ?? systemRandom;
+  const { key, hash, hint } = newApiKey(random);
+  const id = `key_${random(12).toHex()}`;
+  await insertKey(storage, {
+    id,
+    name: checkName("name", request.name),
+    ...scopes,
+    limits: { ...scopes.limits },
+    hash,
+    hint,
+    createdAtMs: nowMs,
+    ...(maker === undefined ? {} : { madeBy: maker.keyId }),
+  });
+  return { id, key, hint };
+}
+
+export async function listKeys(storage: Storage, filter: { project?: string } = {}): Promise<KeySummary[]> {
+  const keys =
+    filter.project === undefined ? await selectKeys(storage) : await selectKeysOfProject(storage, filter.project);
+  return keys.map(summarise);
+}
+
+/** Revokes the key of that id, or the one valid key of that name. A key that is revoked already stays so. */
+export async function revokeKey(storage: Storage, idOrName: string, sources: KeySources = {}): Promise<KeySummary> {
+  const found = await selectKeysByIdOrName(storage, idOrName);
+  const key = found.find((candidate) => candidate.id === idOrName) ?? onlyOne(found, idOrName);
+  if (key.revokedAtMs !== undefined) return summarise(key);
+  const revokedAtMs = (sources.nowMs ?? Date.now)();
+  await markKeyRevoked(storage, key.id, revokedAtMs);
+  return { ...summarise(key), revokedAtMs };
+}
+
+/** Makes the project where there is none of that name. */
+export async function ensureProject(storage: Storage, name: string, sources: KeySources = {}): Promise<void> {
+  await insertProject(storage, { name: checkName("project", name), createdAtMs: (sources.nowMs ?? Date.now)() });
+}
+
+function onlyOne(named: readonly StoredKey[], name: string): StoredKey {
+  const valid = named.filter((key) => key.revokedAtMs === undefined);
+  if (valid.length > 1) {
+    const ids = valid.map((key) => key.id).join(", ");
+    throw new GatewayError("invalid_request", `${valid.length} valid keys have this name; give the id of one: ${ids}.`);
+  }
+  const key = valid[0] ?? named.at(-1);
+  if (key === undefined) {
+    throw new GatewayError("not_found", `There is no key with the id or name ${JSON.stringify(name.slice(0, 100))}.`);
+  }
+  return key;
+}
+
+function summarise({ hash: _, ...summary }: StoredKey): KeySummary {
+  return summary;
+}
+
+function checkName(path: "name" | "project", name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (name === "" || name.length > MAX_NAME_LENGTH || /[\u0000-\u001f\u007f]/.test(name)) {
+    const message = `\`${path}\` must have 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`;
+    throw new GatewayError("invalid_request", message, { path });
+  }
+  return name;
+}
+
+function checkModels(patterns: readonly string[]): readonly string[] {
+  const fits = patterns.every((pattern) => pattern !== "" && pattern.length <= MAX_PATTERN_LENGTH);
+  if (!fits || patterns.length === 0 || patterns.length > MAX_PATTERNS) {
+    const message = `\`models\` must name 1 to ${MAX_PATTERNS} models or patterns of at most ${MAX_PATTERN_LENGTH} characters; \`*\` is every model.`;
+    throw new GatewayError("invalid_request", message, { path: "models" });
+  }
+  return patterns;
+}
+
+function checkProtocols(protocols: readonly string[]): readonly DialectName[] {
+  const known = DIALECT_NAMES.filter((name) => protocols.includes(name));
+  if (protocols.length === 0 || !protocols.every((name) => known.some((dialect) => dialect === name))) {
+    const message = `\`protocols\` must name one or more of ${DIALECT_NAMES.join(", ")}; leave it out for all of them.`;
+    throw new GatewayError("invalid_request", message, { path: "protocols" });
+  }
+  return known;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { compileGlobs, matches } from "./model-glob.ts";
+
+/** The same question asked the slow, obvious way. */
+function slowly(pattern: string, id: string): boolean {
+  if (pattern === "") return id === "";
+  if (pattern.startsWith("*")) return slowly(pattern.slice(1), id) || (id !== "" && slowly(pattern, id.slice(1)));
+  return id !== "" && pattern[0] === id[0] && slowly(pattern.slice(1), id.slice(1));
+}
+
+describe("model globs", () => {
+  test("agree with the definition on every small pattern and id", () => {
+    const pattern = fc.string({ unit: fc.constantFrom("a", "b", "/", "*"), maxLength: 7 });
+    const id = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 7 });
+    fc.assert(
+      fc.property(pattern, id, (one, other) => {
+        expect(matches(one, other)).toBe(slowly(one, other));
+        expect(compileGlobs(["zzz", one])(other)).toBe(slowly(one, other));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("characters that mean something in a regular expression are plain", () => {
+    expect(matches("acme/llama-3.3", "acme/llama-353")).toBe(false);
+    expect(matches("acme/(a+)+$", "acme/aaaa")).toBe(false);
+    expect(matches("acme/*.1", "acme/x.1")).toBe(true);
+  });
+
+  test("a pattern made to be slow is not", () => {
+    const startedMs = performance.now();
+    expect(matches(`${"*a".repeat(100)}b`, "a".repeat(50_000))).toBe(false);
+    expect(matches(`${"a*".repeat(100)}b*`, "a".repeat(50_000))).toBe(false);
+    expect(performance.now() - startedMs).toBeLessThan(100);
+  });
+
+  test("no pattern allows no model", () => {
+    expect(compileGlobs([])("acme/llama")).toBe(false);
+  });
+});

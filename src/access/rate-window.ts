@@ -1,0 +1,79 @@
+const SLOTS = 60;
+
+/** What was used in the last minute, in slots of one second, so that it takes the same memory whatever the limit is. */
+export class RateWindow {
+  readonly #slots = new Float64Array(SLOTS);
+  #second: number;
+  #total = 0;
+
+  constructor(nowMs: number) {
+    this.#second = secondOf(nowMs);
+  }
+
+  used(nowMs: number): number {
+    this.#advance(nowMs);
+    return this.#total;
+  }
+
+  add(nowMs: number, amount: number): void {
+    this.#advance(nowMs);
+    this.#put(this.#second, amount);
+  }
+
+  /**
+   * Puts the true amount in the place of the one that was added at `addedMs`. Where that second is over a minute ago,
+   * nothing is left to take back, and only what exceeds it still counts, from now on.
+   */
+  correct(addedMs: number, nowMs: number, added: number, actual: number): void {
+    this.#advance(nowMs);
+    const second = secondOf(addedMs);
+    if (second > this.#second - SLOTS) this.#put(Math.min(second, this.#second), actual - added);
+    else if (actual > added) this.#put(this.#second, actual - added);
+  }
+
+  /** Seconds, 1 to 60, until `amount` more fits under `limit`. */
+  secondsUntilRoom(nowMs: number, limit: number, amount: number): number {
+    this.#advance(nowMs);
+    let left = this.#total;
+    for (let seconds = 1; seconds < SLOTS; seconds += 1) {
+      left -= this.#slots[(this.#second + seconds) % SLOTS] ?? 0;
+      if (left + amount <= limit) return seconds;
+    }
+    return SLOTS;
+  }
+
+  /** Seconds until nothing of the last minute counts any more. */
+  secondsUntilEmpty(nowMs: number): number {
+    this.#advance(nowMs);
+    for (let age = 0; age < SLOTS; age += 1) {
+      if (this.#slots[(this.#second - age + SLOTS) % SLOTS] !== 0) return SLOTS - age;
+    }
+    return 0;
+  }
+
+  #put(second: number, amount: number): void {
+    const slot = second % SLOTS;
+    this.#slots[slot] = (this.#slots[slot] ?? 0) + amount;
+    this.#total += amount;
+  }
+
+  /** Forgets what is a minute old. A clock that was set back stays where it was until it has caught up. */
+  #advance(nowMs: number): void {
+    const second = secondOf(nowMs);
+    if (second - this.#second >= SLOTS) {
+      this.#slots.fill(0);
+      this.#total = 0;
+      this.#second = second;
+    }
+    while (this.#second < second) {
+      this.#second += 1;
+      const slot = this.#second % SLOTS;
+      this.#total -= this.#slots[slot] ?? 0;
+      this.#slots[slot] = 0;
+    }
+  }
+}
+
+function secondOf(ms: number): number {
+  return Math.floor(ms / 1000);
+}

@@ -1,0 +1,41 @@
+import type { DialectName } from "../canon/dialect-name.ts";
+import { GatewayError } from "../canon/error.ts";
+import { compileGlobs } from "./model-glob.ts";
+import type { Principal } from "./principal.ts";
+
+const MAX_PATTERNS_SHOWN = 10;
+
+/** Patterns are taken apart once for each key, and forgotten with it. */
+const compiledModels = new WeakMap<readonly string[], (id: string) => boolean>();
+
+function allowsModel(principal: Principal, model: string): boolean {
+  let allows = compiledModels.get(principal.models);
+  if (allows === undefined) {
+    allows = compileGlobs(principal.models);
+    compiledModels.set(principal.models, allows);
+  }
+  return allows(model);
+}
+
+/** Refuses a call that the key's expiry, protocols or models do not allow. */
+export function checkScopes(principal: Principal, call: { model: string; dialect: DialectName }, nowMs: number): void {
+  const { expiresAtMs, protocols } = principal;
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+    throw new GatewayError("unauthenticated", `This API key expired on ${new Date(expiresAtMs).toISOString()}.`);
+  }
+  if (protocols !== undefined && !protocols.includes(call.dialect)) {
+    throw new GatewayError(
+      "forbidden",
+      `The key "${principal.keyName}" may not use the ${call.dialect} protocol; it is made for ${protocols.join(", ")}.`,
+    );
+  }
+  if (!allowsModel(principal, call.model)) {
+    const shown = principal.models.slice(0, MAX_PATTERNS_SHOWN).join(", ");
+    const more = principal.models.length > MAX_PATTERNS_SHOWN ? ", …" : "";
+    throw new GatewayError(
+      "forbidden",
+      `The key "${principal.keyName}" may not use the model ${call.model.slice(0, 200)}; it may use: ${shown}${more}.`,
+      { path: "model" },
+    );
+  }
+}

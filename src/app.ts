@@ -1,0 +1,218 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Admissions } from "./access/admit.ts";
+import { KeyRing, type StaticKey } from "./access/key-ring.ts";
+import { createKey, listKeys } from "./access/keys.ts";
+import { Secret } from "./canon/secret.ts";
+import { buildCatalogue, type ProviderSummary } from "./catalogue/catalogue.ts";
+import type { Config, ProviderSettings } from "./config/config.ts";
+import { environmentProviders } from "./config/environment-providers.ts";
+import { loadConfig } from "./config/load.ts";
+import { watchConfig } from "./config/watch.ts";
+import { spentByKey } from "./ledger/queries.ts";
+import { LedgerWriter } from "./ledger/writer.ts";
+import type { Log } from "./observe/log.ts";
+import { createProvider, PROVIDER_KINDS } from "./providers/index.ts";
+import type { Gateway, Snapshot } from "./relay/gateway.ts";
+import { makeId } from "./relay/ids.ts";
+import { DEFAULT_TIMINGS, type Timings } from "./relay/timings.ts";
+import { Watchdog } from "./relay/watchdog.ts";
+import { ADMIN_ROUTES } from "./server/admin/routes.ts";
+import { listen } from "./server/listener.ts";
+import type { ServerContext } from "./server/routed-request.ts";
+import { ROUTES } from "./server/routes.ts";
+import { SIMULATED_MODELS } from "./sim/models.ts";
+import { type Simulator, startSimulator } from "./sim/simulator.ts";
+import { openStorage } from "./storage/open.ts";
+import { claimSetting, readSetting } from "./storage/settings.ts";
+import type { Storage } from "./storage/storage.ts";
+import { VERSION } from "./version.ts";
+
+export interface AppOptions {
+  configPath?: string;
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  log: Log;
+  /** Shorter waits, for tests. */
+  timings?: Partial<Timings>;
+}
+
+/** What the first start makes. It is told once and kept only as a digest. */
+export interface FirstStart {
+  apiKey?: string;
+  adminSecret?: string;
+}
+
+export interface App {
+  url: string;
+  adminUrl: string;
+  firstStart: FirstStart;
+  models: number;
+  /** Names of the providers that answer calls. */
+  providers: readonly string[];
+  reload(): void;
+  stop(): Promise<void>;
+}
+
+const SIMULATOR = "simulator";
+
+export function readConfig(options: Pick<AppOptions, "configPath" | "cwd" | "environment">): Config {
+  return loadConfig({
+    ...(options.configPath === undefined ? {} : { path: options.configPath }),
+    cwd: options.cwd,
+    environment: options.environment,
+    kinds: new Map([...PROVIDER_KINDS].map(([kind, { fields }]) => [kind, fields])),
+  });
+}
+
+/** Puts the program together and starts it. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { log, environment } = options;
+  const config = readConfig(options);
+  const storage = await openStorage(config.storage);
+  const simulator = config.simulator ? await startSimulator() : undefined;
+  const nowMs = () => performance.timeOrigin + performance.now();
+  const spent = await spentByKey(storage, Date.now());
+  const gateway: Gateway = {
+    snapshot: makeSnapshot(config, environment, simulator),
+    keys: await KeyRing.open({ storage, staticKeys: staticKeys(config), nowMs: Date.now }),
+    admissions: new Admissions({ nowMs: Date.now, spent: (keyId, window) => spent.get(keyId)?.[window] ?? 0 }),
+    ledger: new LedgerWriter({
+      storage,
+      onProblem: (error) => log.error({ err: error }, "the ledger could not be written"),
+    }),
+    watchdog: new Watchdog(nowMs),
+    log,
+    nowMs,
+    timings: { ...DEFAULT_TIMINGS, ...options.timings },
+  };
+  const firstStart = await makeFirstKeys(storage, config);
+  await gateway.keys.refresh();
+  const stopWatchingKeys = gateway.keys.startWatching();
+
+  let accepting = true;
+  let { publicUrl } = config.server;
+  const context: ServerContext = {
+    gateway,
+    storage,
+    accepting: () => accepting,
+    healthy: () =>
+      storage.query("SELECT 1").then(
+        () => true,
+        () => false,
+      ),
+    publicUrl: () => publicUrl,
+    isAdmin: await adminCheck(storage, config),
+    version: VERSION,
+  };
+  const bounds = { maxBodyBytes: config.server.maxBodyBytes, context };
+  const server = listen({ ...config.server, ...bounds, routes: ROUTES });
+  const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, ...bounds, routes: ADMIN_ROUTES });
+
+  const watch = watchConfig(
+    () => readConfig(options),
+    (changed) => {
+      gateway.snapshot = makeSnapshot(changed, environment, simulator);
+      gateway.keys.replaceStatic(staticKeys(changed));
+      publicUrl = changed.server.publicUrl;
+      log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+    },
+    (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),
+  );
+
+  return {
+    url: server.url,
+    adminUrl: admin.url,
+    firstStart,
+    models: gateway.snapshot.catalogue.list().length,
+    providers: [...gateway.snapshot.providers.keys()],
+    reload: () => watch.reload(),
+    stop: async () => {
+      accepting = false;
+      watch.close();
+      await server.drain(config.server.drainSeconds);
+      await admin.drain(0);
+      stopWatchingKeys();
+      await gateway.ledger.close();
+      await simulator?.stop();
+      await storage.close();
+    },
+  };
+}
+
+/** The configuration's view of the world, built whole before anything sees it. */
+export function makeSnapshot(
+  config: Config,
+  environment: AppOptions["environment"],
+  simulator: Pick<Simulator, "url"> | undefined,
+): Snapshot {
+  const settings = config.providers.length > 0 ? config.providers : providersFromEnvironment(environment);
+  const all = simulator ? [...settings, simulatorSettings(simulator.url)] : settings;
+  const providers = new Map(all.map((one) => [one.name, createProvider(one)]));
+  const summaries = [...providers.values()].map((provider): ProviderSummary => {
+    const { name, publishers } = provider;
+    return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
+  });
+  return {
+    catalogue: buildCatalogue({ providers: summaries, models: config.models }),
+    providers,
+    maxBodyBytes: config.server.maxBodyBytes,
+  };
+}
+
+function providersFromEnvironment(environment: AppOptions["environment"]): ProviderSettings[] {
+  const known = [...PROVIDER_KINDS.values()].flatMap(({ kind, variables }) => (variables ? [{ kind, variables }] : []));
+  return environmentProviders(environment, known);
+}
+
+const simulatorSettings = (url: string): ProviderSettings => {
+  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret("simulated") };
+};
+
+function simulatedModels(): NonNullable<ProviderSummary["models"]> {
+  return SIMULATED_MODELS.map(({ name, ...facts }) => ({
+    ...facts,
+    id: `sim/${name}`,
+    upstreamModel: name,
+    kind: "text",
+    pricings: SIMULATED_PRICES,
+  }));
+}
+
+/** Made up, so that receipts and budgets can be tried out. */
+const SIMULATED_PRICES = {
+  prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }],
+  completion: [{ value: 2, unit: "perMTokens" as const, currency: "USD" as const }],
+  input_cache_read: [{ value: 0.1, unit: "perMTokens" as const, currency: "USD" as const }],
+};
+
+function staticKeys(config: Config): StaticKey[] {
+  return config.keys.map(({ key, expiresAt, ...rest }) => ({
+    ...rest,
+    key: key.reveal(),
+    ...(expiresAt === undefined ? {} : { expiresAtMs: Date.parse(expiresAt) }),
+  }));
+}
+
+/** Where no key exists anywhere, the first start makes one, so that the printed line works when pasted. */
+async function makeFirstKeys(storage: Storage, config: Config): Promise<FirstStart> {
+  const first: FirstStart = {};
+  if (config.keys.length === 0 && (await listKeys(storage)).length === 0) {
+    first.apiKey = (await createKey(storage, { name: "first", project: "default" })).key;
+  }
+  if (!config.admin.secret && (await readSetting(storage, ADMIN_DIGEST)) === undefined) {
+    const secret = `trv-admin-${makeId()}${makeId()}`;
+    // Of two instances that start at once, one wins; the other must not print a secret that opens nothing.
+    if ((await claimSetting(storage, ADMIN_DIGEST, digest(secret))) === digest(secret)) first.adminSecret = secret;
+  }
+  return first;
+}
+
+const ADMIN_DIGEST = "admin_secret_sha256";
+const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** Closed unless a secret is known (S08). */
+async function adminCheck(storage: Storage, config: Config): Promise<(presented: string) => boolean> {
+  const wanted = config.admin.secret ? digest(config.admin.secret.reveal()) : await readSetting(storage, ADMIN_DIGEST);
+  if (!wanted) return () => false;
+  return (presented) => timingSafeEqual(Buffer.from(digest(presented)), Buffer.from(wanted));
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import {
+  chatModelEntry,
+  chatModelList,
+  genaiModelEntry,
+  genaiModelList,
+  messagesModelEntry,
+  messagesModelList,
+} from "./lists.ts";
+import type { Model } from "./model.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+
+const MODEL: Model = {
+  id: "acme/llama",
+  displayName: "Acme Llama",
+  description: "A model.",
+  created: "2026-01-02",
+  contextLength: 131072,
+  maxOutputTokens: 16384,
+  inputModalities: ["text", "image"],
+  outputModalities: ["text"],
+  reasoning: true,
+  kind: "text",
+  rejectsSamplingParams: true,
+  adaptiveThinking: true,
+  reasoningEffort: { none: true },
+  priceNote: "For short prompts.",
+  pricings: {
+    prompt: [
+      {
+        value: 1,
+        unit: "perMTokens",
+        currency: "USD",
+        conditions: { prompt_tokens: { unit: "kTokens", gte: 0, lt: 200 } },
+      },
+      {
+        value: 2,
+        unit: "perMTokens",
+        currency: "USD",
+        conditions: { prompt_tokens: { unit: "kTokens", gte: 200, lt: null } },
+      },
+    ],
+  },
+  offers: [{ provider: "hidden-provider", upstreamModel: "hidden-name", pricings: {} }],
+};
+
+const BARE: Model = {
+  id: "acme/painter",
+  displayName: "Painter",
+  inputModalities: ["text"],
+  outputModalities: ["image"],
+  reasoning: false,
+  kind: "image",
+  pricings: {},
+  offers: [],
+};
+
+describe("contract 2.9: model-list entries have exactly these fields", () => {
+  test("chat-completions", () => {
+    expect(chatModelList([MODEL], NOW)).toEqual({
+      object: "list",
+      data: [
+        {
+          id: "acme/llama",
+          object: "model",
+          display_name: "Acme Llama",
+          created: 1767312000,
+          owned_by: "acme",
+          input_modalities: ["text", "image"],
+          output_modalities: ["text"],
+          capabilities: { reasoning: true },
+          context_length: 131072,
+          pricings: MODEL.pricings,
+        },
+      ],
+    });
+  });
+
+  test("messages", () => {
+    expect(messagesModelList([MODEL], NOW)).toEqual({
+      data: [
+        {
+          id: "acme/llama",
+          type: "model",
+          display_name: "Acme Llama",
+          created_at: "2026-01-02",
+          input_modalities: ["text", "image"],
+          output_modalities: ["text"],
+          capabilities: { reasoning: true },
+          context_length: 131072,
+          pricings: MODEL.pricings,
+        },
+      ],
+      has_more: false,
+    });
+  });
+
+  test("generative-content", () => {
+    expect(genaiModelList([MODEL], NOW)).toEqual({
+      models: [
+        {
+          name: "acme/llama",
+          displayName: "Acme Llama",
+          description: "A model. Prices: For short prompts.",
+          inputTokenLimit: 131072,
+          outputTokenLimit: 16384,
+          thinking: true,
+          inputModalities: ["text", "image"],
+          outputModalities: ["text"],
+          pricings: MODEL.pricings,
+        },
+      ],
+    });
+  });
+
+  test("what is not known is still an integer, a day and a text", () => {
+    expect(chatModelEntry(BARE, NOW)).toMatchObject({ created: 0, context_length: 0, pricings: {} });
+    expect(messagesModelEntry(BARE, NOW)).toMatchObject({ created_at: "1970-01-01", context_length: 0 });
+    expect(genaiModelEntry(BARE, NOW)).toMatchObject({
+      description: "Painter by acme: text in, image out.",
+      inputTokenLimit: 0,
+      outputTokenLimit: 0,
+    });
+  });
+});
+
+describe("contract 9: entries are labelled as retiring", () => {
+  test.each([
+    ["2026-12-01", "retiring", "Retiring on 2026-12-01."],
+    ["2026-11-16", "retiring", "Retiring on 2026-11-16."],
+    ["2026-11-15", "retired", "Retired on 2026-11-15."],
+    ["2026-05-15", "retired", "Retired on 2026-05-15."],
+  ])("%s, seen on 2026-11-15: %s", (retiresOn, word, sentence) => {
+    const model = { ...BARE, retiresOn };
+    const label = `Painter (${word} ${retiresOn})`;
+    expect(chatModelEntry(model, NOW).display_name).toBe(label);
+    expect(messagesModelEntry(model, NOW).display_name).toBe(label);
+    expect(genaiModelEntry(model, NOW)).toMatchObject({
+      displayName: label,
+      description: `Painter by acme: text in, image out. ${sentence}`,
+    });
+  });
+});

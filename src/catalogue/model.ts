@@ -1,0 +1,100 @@
+import type { DialectName } from "../canon/dialect-name.ts";
+
+export const MODALITIES = ["text", "image", "video", "audio", "file"] as const;
+
+export type Modality = (typeof MODALITIES)[number];
+
+/** Bounds in thousands of tokens; an absent or null bound is open. */
+export interface TokenRange {
+  unit: "kTokens";
+  gte?: number | null;
+  gt?: number | null;
+  lte?: number | null;
+  lt?: number | null;
+}
+
+export interface PriceItem {
+  value: number;
+  unit: "perMTokens" | "perCount" | "perSecond";
+  currency: "USD";
+  /** The price holds only for calls of this size. */
+  conditions?: { prompt_tokens?: TokenRange; completion_tokens?: TokenRange };
+}
+
+export const PRICE_NAMES = [
+  "prompt",
+  "completion",
+  "input_cache_read",
+  "input_cache_write_5_min",
+  "input_cache_write_1_h",
+  "input_cache_write",
+  "web_search",
+  "internal_reasoning",
+  "video",
+  "image",
+  "audio",
+  "audio_and_video",
+] as const;
+
+export type PriceName = (typeof PRICE_NAMES)[number];
+
+export type Pricings = Partial<Record<PriceName, PriceItem[]>>;
+
+export type ModelKind = "text" | "image" | "video";
+
+/** Effort levels beside low, medium and high; a level that is not named is not known to work or to fail. */
+export type ReasoningEffort = Partial<Record<"none" | "minimal" | "xhigh" | "max", boolean>>;
+
+/** What is known of a model, whoever serves it. */
+export interface ModelFacts {
+  /** `<publisher>/<name>`, one slash. */
+  id: string;
+  displayName: string;
+  description?: string;
+  /** YYYY-MM-DD */
+  created?: string;
+  contextLength?: number;
+  maxOutputTokens?: number;
+  inputModalities: readonly Modality[];
+  outputModalities: readonly Modality[];
+  reasoning: boolean;
+  kind: ModelKind;
+  /** YYYY-MM-DD: the publisher stops serving the model on that day. */
+  retiresOn?: string;
+  /** The model answers 400 to temperature, top_p and top_k. */
+  rejectsSamplingParams?: boolean;
+  /** The model chooses its own thinking budget. */
+  adaptiveThinking?: boolean;
+  reasoningEffort?: ReasoningEffort;
+  pricings: Pricings;
+  /** What the prices cannot express, such as dearer resolutions. */
+  priceNote?: string;
+}
+
+/** One model at one provider. What the offer does not say itself is the model's. */
+export interface Offer {
+  provider: string;
+  upstreamModel: string;
+  pricings: Pricings;
+  contextLength?: number;
+  maxOutputTokens?: number;
+  weight?: number;
+  dialect?: DialectName;
+}
+
+export interface Model extends ModelFacts {
+  offers: Offer[];
+}
+
+/** A model that comes with the program, and its name at the publisher's own service. */
+export interface BuiltInModel extends ModelFacts {
+  upstreamModel: string;
+}
+
+export function publisherOf(id: string): string {
+  return id.slice(0, id.indexOf("/"));
+}
+
+export function nameOf(id: string): string {
+  return id.slice(id.indexOf("/") + 1);
+}

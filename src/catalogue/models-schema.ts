@@ -1,0 +1,61 @@
+import Type from "typebox";
+import { MODALITIES, PRICE_NAMES } from "./model.ts";
+
+const closed = { additionalProperties: false };
+const Bound = Type.Optional(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]));
+const TokenRange = Type.Object(
+  { unit: Type.Literal("kTokens"), gte: Bound, gt: Bound, lte: Bound, lt: Bound },
+  { ...closed, minProperties: 2 },
+);
+const PriceItem = Type.Object(
+  {
+    value: Type.Number({ minimum: 0 }),
+    unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
+    currency: Type.Literal("USD"),
+    conditions: Type.Optional(
+      Type.Object(
+        { prompt_tokens: Type.Optional(TokenRange), completion_tokens: Type.Optional(TokenRange) },
+        { ...closed, minProperties: 1 },
+      ),
+    ),
+  },
+  closed,
+);
+const Day = Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$" });
+const Tokens = Type.Integer({ minimum: 1 });
+const Modalities = Type.Array(Type.Enum(MODALITIES), { minItems: 1, uniqueItems: true });
+const Level = Type.Optional(Type.Boolean());
+
+/** One entry of models.json. */
+export const ModelEntry = Type.Object(
+  {
+    id: Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$" }),
+    display_name: Type.String({ minLength: 1 }),
+    kind: Type.Enum(["text", "image", "video"]),
+    upstream_model: Type.String({ minLength: 1 }),
+    created: Type.Optional(Day),
+    retires_on: Type.Optional(Day),
+    context_length: Type.Optional(Tokens),
+    max_output_tokens: Type.Optional(Tokens),
+    input_modalities: Modalities,
+    output_modalities: Modalities,
+    reasoning: Type.Boolean(),
+    reasoning_effort: Type.Optional(Type.Object({ none: Level, minimal: Level, xhigh: Level, max: Level }, closed)),
+    adaptive_thinking: Type.Optional(Type.Boolean()),
+    rejects_sampling_params: Type.Optional(Type.Boolean()),
+    price_note: Type.Optional(Type.String({ minLength: 1 })),
+    pricings: Type.Partial(Type.Record(Type.Enum(PRICE_NAMES), Type.Array(PriceItem, { minItems: 1 })), closed),
+  },
+  closed,
+);
+
+/** The whole of models.json. */
+export const ModelsFile = Type.Object(
+  {
+    about: Type.Object({ prices_as_of: Day, units: Type.String(), sources: Type.Array(Type.String()) }, closed),
+    models: Type.Array(ModelEntry),
+  },
+  closed,
+);
+
+export type ModelEntry = Type.Static<typeof ModelEntry>;

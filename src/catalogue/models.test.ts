@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { Compile } from "typebox/compile";
+import { builtInModels } from "./built-in-models.ts";
+import type { PriceItem } from "./model.ts";
+import file from "./models.json";
+import { ModelEntry, ModelsFile } from "./models-schema.ts";
+
+describe("models.json", () => {
+  test("every model is valid, every id is there once, and there are 145", () => {
+    const entry = Compile(ModelEntry);
+    for (const model of file.models) {
+      expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
+    }
+    expect(Compile(ModelsFile).Check(file)).toBe(true);
+    expect(file.models).toHaveLength(145);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(145);
+  });
+
+  test("the schema refuses what would be wrong in it", () => {
+    const entry = Compile(ModelEntry);
+    const [model] = file.models;
+    expect(entry.Check({ ...model, _meta: {} })).toBe(false);
+    expect(entry.Check({ ...model, id: "a/b/c" })).toBe(false);
+    expect(entry.Check({ ...model, pricings: { promt: [] } })).toBe(false);
+    expect(entry.Check({ ...model, pricings: { prompt: [{ value: 1, unit: "perMTokens", currency: "EUR" }] } })).toBe(
+      false,
+    );
+  });
+
+  test("fields stand in one order, so that a change shows as a change", () => {
+    const order = Object.keys(ModelEntry.properties);
+    for (const model of file.models) {
+      expect(Object.keys(model)).toEqual(order.filter((name) => Object.hasOwn(model, name)));
+    }
+  });
+
+  test("contract 2.9: tiers follow each other without a hole or an overlap, the last without an end", () => {
+    let tiered = 0;
+    for (const model of builtInModels) {
+      for (const items of Object.values(model.pricings) as PriceItem[][]) {
+        const ranges = items.map((item) => item.conditions?.prompt_tokens);
+        if (ranges.every((range) => range === undefined)) {
+          expect(items).toHaveLength(1);
+          continue;
+        }
+        tiered++;
+        ranges.forEach((range, index) => {
+          const where = `${model.id} ${index}`;
+          expect({ where, gte: range?.gte }).toEqual({ where, gte: index === 0 ? 0 : ranges[index - 1]?.lt });
+        });
+        expect(ranges.at(-1)?.lt).toBeNull();
+      }
+    }
+    expect(tiered).toBeGreaterThan(50);
+  });
+
+  test("what the program needs of an entry arrives under its own names", () => {
+    const byId = new Map(builtInModels.map((model) => [model.id, model]));
+    expect(byId.get("anthropic/claude-opus-5")).toMatchObject({
+      displayName: "Claude Opus 5",
+      upstreamModel: "claude-opus-5",
+      kind: "text",
+      created: "2026-07-24",
+      contextLength: 1000000,
+      maxOutputTokens: 128000,
+      rejectsSamplingParams: true,
+      adaptiveThinking: true,
+      reasoningEffort: { xhigh: true, max: true },
+    });
+    expect(byId.get("x-ai/grok-code-fast-1")?.retiresOn).toBe("2026-05-15");
+    expect(byId.get("klingai/kling-image-v3")).toMatchObject({ upstreamModel: "kling-v3", kind: "image" });
+    expect(byId.get("klingai/kling-v3")?.priceNote).toContain("1080p");
+  });
+});

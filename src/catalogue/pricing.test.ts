@@ -1,0 +1,210 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Usage } from "../canon/usage.ts";
+import { builtInModels } from "./built-in-models.ts";
+import type { PriceItem, Pricings } from "./model.ts";
+import { priceUsage } from "./pricing.ts";
+
+const perToken = (value: number, conditions?: PriceItem["conditions"]): PriceItem => ({
+  value,
+  unit: "perMTokens",
+  currency: "USD",
+  ...(conditions === undefined ? {} : { conditions }),
+});
+const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });
+const perSecond = (value: number): PriceItem => ({ value, unit: "perSecond", currency: "USD" });
+const prompt = (gte: number, lt: number | null) => ({ prompt_tokens: { unit: "kTokens" as const, gte, lt } });
+
+const TIERED: Pricings = {
+  prompt: [perToken(1.25, prompt(0, 200)), perToken(2.5, prompt(200, null))],
+  completion: [perToken(10, prompt(0, 200)), perToken(15, prompt(200, null))],
+  input_cache_read: [perToken(0.125, prompt(0, 200)), perToken(0.25, prompt(200, null))],
+};
+
+describe("contract 2.9: tiers", () => {
+  test("go by the whole prompt and hold for the whole call", () => {
+    expect(priceUsage({ input: 199_999, output: 10 }, TIERED)).toEqual({
+      costNanoUsd: 199_999 * 1250 + 10 * 10_000,
+      rule: "prompt 1.25 + completion 10 USD/MTok, prompt < 200k tier",
+    });
+    expect(priceUsage({ input: 200_000, output: 10 }, TIERED)).toEqual({
+      costNanoUsd: 200_000 * 2500 + 10 * 15_000,
+      rule: "prompt 2.5 + completion 15 USD/MTok, prompt ≥ 200k tier",
+    });
+  });
+
+  test("count cached tokens for the size, in every counter", () => {
+    const split: Usage = { input: 50_000, cacheRead: 50_000, cacheWrite5m: 50_000, cacheWrite1h: 50_000 };
+    expect(priceUsage(split, TIERED).costNanoUsd).toBe(50_000 * 250 + 150_000 * 2500);
+  });
+
+  test("may go by the answer's size, and by all four bounds", () => {
+    const completion = (bounds: object) => ({ completion_tokens: { unit: "kTokens" as const, ...bounds } });
+    const pricings: Pricings = {
+      completion: [
+        perToken(1, completion({ lte: 1 })),
+        perToken(2, completion({ gt: 1, lt: 2 })),
+        perToken(3, completion({ gte: 2, lt: null })),
+      ],
+    };
+    const price = (output: number, reasoning: number) => priceUsage({ output, reasoning }, pricings).costNanoUsd;
+    expect([price(1000, 0), price(500, 501), price(1000, 999), price(1, 1999)]).toEqual([
+      1000 * 1000,
+      1001 * 2000,
+      1999 * 2000,
+      2000 * 3000,
+    ]);
+  });
+
+  test("a tier that fits wins over a price without one; where none fits, the last is charged rather than nothing", () => {
+    const special: Pricings = { prompt: [perToken(1), perToken(5, prompt(10, 20))] };
+    expect(priceUsage({ input: 1000 }, special).costNanoUsd).toBe(1000 * 1000);
+    expect(priceUsage({ input: 15_000 }, special).costNanoUsd).toBe(15_000 * 5000);
+    const ending: Pricings = { prompt: [perToken(1, prompt(0, 10)), perToken(2, prompt(10, 20))] };
+    expect(priceUsage({ input: 30_000 }, ending).costNanoUsd).toBe(30_000 * 2000);
+  });
+});
+
+describe("H06: cached tokens are billed once, at their own price", () => {
+  test("each counter by its price", () => {
+    const pricings: Pricings = {
+      prompt: [perToken(3)],
+      completion: [perToken(15)],
+      input_cache_read: [perToken(0.3)],
+      input_cache_write_5_min: [perToken(3.75)],
+      input_cache_write_1_h: [perToken(6)],
+      internal_reasoning: [perToken(20)],
+    };
+    const usage = { input: 7, cacheRead: 1000, cacheWrite5m: 100, cacheWrite1h: 10, output: 5, reasoning: 2 };
+    expect(priceUsage(usage, pricings)).toEqual({
+      costNanoUsd: 7 * 3000 + 1000 * 300 + 100 * 3750 + 10 * 6000 + 5 * 15_000 + 2 * 20_000,
+      rule: "prompt 3 + input_cache_read 0.3 + input_cache_write_5_min 3.75 + input_cache_write_1_h 6 + completion 15 + internal_reasoning 20 USD/MTok",
+    });
+  });
+
+  test("a price that the model lacks is the next of its kind, at last the prompt's or the completion's", () => {
+    const plain: Pricings = { prompt: [perToken(3)], completion: [perToken(15)] };
+    const usage = { input: 1, cacheRead: 1, cacheWrite5m: 1, cacheWrite1h: 1, output: 1, reasoning: 1 };
+    expect(priceUsage(usage, plain)).toEqual({
+      costNanoUsd: 4 * 3000 + 2 * 15_000,
+      rule: "prompt 3 + completion 15 USD/MTok",
+    });
+    const oneWrite: Pricings = { ...plain, input_cache_write: [perToken(4)] };
+    expect(priceUsage({ cacheWrite5m: 1, cacheWrite1h: 1 }, oneWrite).costNanoUsd).toBe(2 * 4000);
+    expect(priceUsage({ cacheWrite5m: 1 }, { ...oneWrite, input_cache_write_5_min: [perToken(5)] }).costNanoUsd).toBe(
+      5000,
+    );
+  });
+});
+
+describe("what is not tokens", () => {
+  test("searches, pictures and seconds", () => {
+    const pricings: Pricings = { prompt: [perToken(1)], web_search: [each(0.01)], image: [each(0.04)] };
+    expect(priceUsage({ input: 1, searches: 3, images: 2 }, pricings)).toEqual({
+      costNanoUsd: 1000 + 3 * 10_000_000 + 2 * 40_000_000,
+      rule: "prompt 1 USD/MTok + image 0.04 + web_search 0.01 USD each",
+    });
+    const film: Pricings = { video: [perSecond(0.2)], audio_and_video: [perSecond(0.4)] };
+    expect(priceUsage({ seconds: 5.5 }, film)).toEqual({
+      costNanoUsd: 2_200_000_000,
+      rule: "audio_and_video 0.4 USD/s",
+    });
+    expect(priceUsage({ seconds: 8 }, { video: [perSecond(0.2)] }).costNanoUsd).toBe(1_600_000_000);
+  });
+
+  test("pictures that are priced by their tokens are not charged by number as well", () => {
+    const pricings: Pricings = { prompt: [perToken(5)], completion: [perToken(10)], image: [perToken(30)] };
+    expect(priceUsage({ input: 10, output: 1000, images: 1 }, pricings)).toEqual({
+      costNanoUsd: 10 * 5000 + 1000 * 30_000,
+      rule: "prompt 5 + image 30 USD/MTok",
+    });
+    expect(priceUsage({ output: 1000 }, pricings).costNanoUsd).toBe(1000 * 10_000);
+  });
+
+  test("what has no price is said to have none", () => {
+    expect(priceUsage({ input: 5, output: 5 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ input: 5, searches: 1 }, { prompt: [perToken(1)] })).toEqual({
+      costNanoUsd: 5000,
+      rule: "prompt 1 USD/MTok, web_search unpriced",
+    });
+    expect(priceUsage({ input: 0 }, TIERED)).toEqual({ costNanoUsd: 0, rule: "nothing used" });
+    expect(priceUsage({ input: 9 }, { prompt: [perToken(0)] })).toEqual({ costNanoUsd: 0, rule: "prompt 0 USD/MTok" });
+  });
+});
+
+describe("the arithmetic is exact", () => {
+  test("no drift where floating point has one, rounding half up, once, at the end", () => {
+    expect(priceUsage({ input: 3 }, { prompt: [perToken(0.1)] }).costNanoUsd).toBe(300);
+    expect(priceUsage({ input: 1_234_567 }, { prompt: [perToken(0.07)] }).costNanoUsd).toBe(86_419_690);
+    expect(priceUsage({ input: 1 }, { prompt: [perToken(0.0005)] }).costNanoUsd).toBe(1);
+    expect(priceUsage({ input: 1 }, { prompt: [perToken(0.0004)] }).costNanoUsd).toBe(0);
+    const halves: Pricings = { prompt: [perToken(0.0004)], completion: [perToken(0.0004)] };
+    expect(priceUsage({ input: 1, output: 1 }, halves).costNanoUsd).toBe(1);
+    const large = { input: 7_000_000_001, output: 999_999_999 };
+    expect(priceUsage(large, { prompt: [perToken(0.123)], completion: [perToken(1.001)] }).costNanoUsd).toBe(
+      7_000_000_001 * 123 + 999_999_999 * 1001,
+    );
+  });
+
+  const counter = fc.option(fc.nat({ max: 20_000_000 }), { nil: undefined });
+  const usages = fc.record({
+    input: counter,
+    cacheRead: counter,
+    cacheWrite5m: counter,
+    cacheWrite1h: counter,
+    output: counter,
+    reasoning: counter,
+    searches: fc.nat({ max: 1000 }),
+  });
+  const spoken = (usage: Record<string, number | undefined>): Usage =>
+    Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== undefined));
+  const thousandths = fc.nat({ max: 500_000 }).map((value) => value / 1000);
+  const flat: fc.Arbitrary<Pricings> = fc.record(
+    {
+      prompt: thousandths.map((value) => [perToken(value)]),
+      completion: thousandths.map((value) => [perToken(value)]),
+      input_cache_read: thousandths.map((value) => [perToken(value)]),
+      input_cache_write: thousandths.map((value) => [perToken(value)]),
+      internal_reasoning: thousandths.map((value) => [perToken(value)]),
+      web_search: thousandths.map((value) => [each(value)]),
+    },
+    { requiredKeys: [] },
+  );
+
+  test("H06: within a tier the cost of a call is the sum of its counters' costs", () => {
+    fc.assert(
+      fc.property(usages, flat, (usage, pricings) => {
+        const parts = Object.entries(spoken(usage)).map(
+          ([name, count]) => priceUsage({ [name]: count }, pricings).costNanoUsd,
+        );
+        expect(priceUsage(spoken(usage), pricings).costNanoUsd).toBe(parts.reduce((sum, part) => sum + part, 0));
+      }),
+    );
+  });
+
+  test("no usage of any model costs less than nothing, and broken counters cost nothing", () => {
+    const broken = fc.oneof(fc.double(), fc.integer(), fc.constant(undefined));
+    const anything = fc.record({ input: broken, cacheRead: broken, output: broken, images: broken, seconds: broken });
+    fc.assert(
+      fc.property(fc.constantFrom(...builtInModels), anything, ({ pricings }, usage) => {
+        const { costNanoUsd } = priceUsage(spoken(usage), pricings);
+        expect(costNanoUsd).toBeGreaterThanOrEqual(0);
+      }),
+    );
+    expect(priceUsage({ input: -5, output: Number.NaN, cacheRead: Number.POSITIVE_INFINITY }, TIERED).costNanoUsd).toBe(
+      0,
+    );
+  });
+
+  test("every built-in model that has prices has one for the plainest call of its kind", () => {
+    const plainest: Record<string, Usage> = {
+      text: { input: 9, output: 9 },
+      image: { images: 1, output: 9 },
+      video: { seconds: 5 },
+    };
+    for (const { id, kind, pricings } of builtInModels) {
+      if (Object.keys(pricings).length === 0) continue;
+      expect(`${id}: ${priceUsage(plainest[kind] ?? {}, pricings).rule}`).not.toMatch(/unpriced|nothing used/);
+    }
+  });
+});

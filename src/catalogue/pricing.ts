@@ -1,0 +1,148 @@
+import { completionTokens, promptTokens, USAGE_COUNTERS, type Usage } from "../canon/usage.ts";
+import type { PriceItem, PriceName, Pricings, TokenRange } from "./model.ts";
+
+export interface Priced {
+  costNanoUsd: number;
+  /** Which prices were applied, in words that a person can check against the catalogue. */
+  rule: string;
+}
+
+type Counter = (typeof USAGE_COUNTERS)[number];
+type Unit = PriceItem["unit"];
+
+interface Source {
+  names: readonly [PriceName, ...PriceName[]];
+  unit: Unit;
+}
+
+/** Where each counter finds its price: the first name that the model has a price for. */
+const SOURCES: Readonly<Record<Counter, Source>> = {
+  input: { names: ["prompt"], unit: "perMTokens" },
+  cacheRead: { names: ["input_cache_read", "prompt"], unit: "perMTokens" },
+  cacheWrite5m: { names: ["input_cache_write_5_min", "input_cache_write", "prompt"], unit: "perMTokens" },
+  cacheWrite1h: { names: ["input_cache_write_1_h", "input_cache_write", "prompt"], unit: "perMTokens" },
+  output: { names: ["completion", "image"], unit: "perMTokens" },
+  reasoning: { names: ["internal_reasoning", "completion"], unit: "perMTokens" },
+  images: { names: ["image"], unit: "perCount" },
+  // Usage does not tell silent video from video with sound: a caller who knows that there is none leaves the second price out.
+  seconds: { names: ["audio_and_video", "video"], unit: "perSecond" },
+  searches: { names: ["web_search"], unit: "perCount" },
+};
+
+/**
+ * Usage has no counter of image tokens. The tokens of an answer with pictures in it are nearly all image tokens, so they
+ * go by that price where the model has one.
+ */
+const PICTURE_OUTPUT: Source = { names: ["image", "completion"], unit: "perMTokens" };
+
+const UNIT_WORDS: Readonly<Record<Unit, string>> = { perMTokens: "USD/MTok", perCount: "USD each", perSecond: "USD/s" };
+
+/** Prices are counted in nano-dollars, amounts in millionths: a token price is per million, so both units meet at 10^-12. */
+const MILLION = 1_000_000;
+const BILLION = 1_000_000_000;
+const NANO_DOLLAR = BigInt(MILLION) * BigInt(MILLION);
+
+/**
+ * The price of what a call used, in integer nano-dollars, rounded once. A tier goes by all prompt (or completion) tokens,
+ * cached ones included, and holds for the whole call.
+ */
+export function priceUsage(usage: Usage, pricings: Pricings): Priced {
+  const size = { prompt: promptTokens(usage), completion: completionTokens(usage) };
+  const applied: Price[] = [];
+  const unpriced: PriceName[] = [];
+  let total = 0n;
+  for (const counter of USAGE_COUNTERS) {
+    const amount = usage[counter] ?? 0;
+    if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
+    const source = counter === "output" && (usage.images ?? 0) > 0 ? PICTURE_OUTPUT : SOURCES[counter];
+    const price = findPrice(pricings, source, size);
+    if (price !== undefined) {
+      const charge = scaled(amount, MILLION) * scaled(price.item.value, BILLION);
+      total += source.unit === "perMTokens" ? charge : charge * BigInt(MILLION);
+      applied.push(price);
+    } else if (!paidOtherwise(counter, usage, pricings)) unpriced.push(SOURCES[counter].names[0]);
+  }
+  return { costNanoUsd: Number((total + NANO_DOLLAR / 2n) / NANO_DOLLAR), rule: ruleWords(applied, unpriced) };
+}
+
+interface CallSize {
+  prompt: number;
+  completion: number;
+}
+
+interface Price {
+  name: PriceName;
+  item: PriceItem;
+}
+
+function findPrice(pricings: Pricings, { names, unit }: Source, size: CallSize): Price | undefined {
+  let last: Price | undefined;
+  for (const name of names) {
+    let plain: Price | undefined;
+    for (const item of pricings[name] ?? []) {
+      if (item.unit !== unit) continue;
+      if (item.conditions === undefined) plain ??= { name, item };
+      else if (holds(item, size)) return { name, item };
+      else last = { name, item };
+    }
+    if (plain !== undefined) return plain;
+  }
+  // Tiers with a hole, or with an upper end that the call exceeds: a neighbour is nearer the truth than no charge at all.
+  return last;
+}
+
+function holds({ conditions }: PriceItem, size: CallSize): boolean {
+  return within(conditions?.prompt_tokens, size.prompt) && within(conditions?.completion_tokens, size.completion);
+}
+
+function within(range: TokenRange | undefined, tokens: number): boolean {
+  if (range === undefined) return true;
+  const thousands = tokens / 1000;
+  return (
+    thousands >= (range.gte ?? 0) &&
+    thousands > (range.gt ?? -1) &&
+    thousands <= (range.lte ?? Number.POSITIVE_INFINITY) &&
+    thousands < (range.lt ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** A model prices its pictures either by number or by their tokens: the other counter is then paid for already. */
+function paidOtherwise(counter: Counter, usage: Usage, { image = [] }: Pricings): boolean {
+  if (counter === "images") return image.some((item) => item.unit === "perMTokens");
+  return counter === "output" && (usage.images ?? 0) > 0 && image.some((item) => item.unit === "perCount");
+}
+
+/** The number times its scale, as an integer. Exact for prices as people write them: no more digits than the scale, below a million. */
+function scaled(value: number, scale: number): bigint {
+  const product = Math.round(value * scale);
+  return Number.isSafeInteger(product) ? BigInt(product) : BigInt(Math.round(value)) * BigInt(scale);
+}
+
+function tierWords({ conditions }: PriceItem): string[] {
+  if (conditions === undefined) return [];
+  const ranges = { prompt: conditions.prompt_tokens, completion: conditions.completion_tokens };
+  return Object.entries(ranges).flatMap(([name, range]) => {
+    if (range === undefined) return [];
+    const bounds = [
+      range.gte ? `≥ ${range.gte}k` : "",
+      range.gt ? `> ${range.gt}k` : "",
+      range.lte != null ? `≤ ${range.lte}k` : "",
+      range.lt != null ? `< ${range.lt}k` : "",
+    ].filter((bound) => bound !== "");
+    return bounds.length === 0 ? [] : [`${name} ${bounds.join(" and ")} tier`];
+  });
+}
+
+function ruleWords(applied: readonly Price[], unpriced: readonly PriceName[]): string {
+  if (applied.length === 0) return unpriced.length === 0 ? "nothing used" : "unpriced";
+  const byUnit = new Map<Unit, Set<string>>();
+  const tiers = new Set<string>();
+  for (const { name, item } of applied) {
+    const words = byUnit.get(item.unit) ?? new Set();
+    byUnit.set(item.unit, words.add(`${name} ${item.value}`));
+    for (const tier of tierWords(item)) tiers.add(tier);
+  }
+  const prices = [...byUnit].map(([unit, words]) => `${[...words].join(" + ")} ${UNIT_WORDS[unit]}`).join(" + ");
+  const missing = unpriced.length === 0 ? [] : [`${[...new Set(unpriced)].join(", ")} unpriced`];
+  return [prices, ...tiers, ...missing].join(", ");
+}

@@ -1,0 +1,33 @@
+import { makeSnapshot, readConfig } from "../app.ts";
+import { chatModelEntry } from "../catalogue/lists.ts";
+import type { Model } from "../catalogue/model.ts";
+import { type Command, EXIT, printJson, printTable, readFlags } from "./command.ts";
+import { configPath } from "./config-path.ts";
+
+export const models: Command = {
+  name: "models",
+  usage: "[TEXT]",
+  summary: "list the models that have a live offer",
+  run: async (args) => {
+    const { values, positionals } = readFlags(args, {});
+    const config = readConfig({ ...configPath(values.config), cwd: process.cwd(), environment: process.env });
+    const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
+    const { catalogue } = makeSnapshot(config, process.env, simulator);
+    const wanted = positionals[0]?.toLowerCase() ?? "";
+    const found = catalogue.list().filter((model) => model.id.toLowerCase().includes(wanted));
+    if (values.json) printJson(found.map((model) => chatModelEntry(model, Date.now())));
+    else printTable(["model", "context", "prompt", "completion", "offers", ""], found.map(row));
+    return EXIT.ok;
+  },
+};
+
+function row(model: Model): string[] {
+  const price = (name: "prompt" | "completion") => {
+    const [first, ...more] = model.pricings[name] ?? [];
+    return first === undefined ? "" : `$${first.value}/M${more.length > 0 ? "+" : ""}`;
+  };
+  const context = model.contextLength === undefined ? "" : `${Math.round(model.contextLength / 1000)}k`;
+  const offers = model.offers.map((offer) => offer.provider).join(",");
+  const retiring = model.retiresOn === undefined ? "" : `retires ${model.retiresOn}`;
+  return [model.id, context, price("prompt"), price("completion"), offers, retiring];
+}

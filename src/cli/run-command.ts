@@ -1,0 +1,52 @@
+import { GatewayError } from "../canon/error.ts";
+import { ConfigError } from "../config/load.ts";
+import { VERSION } from "../version.ts";
+import { check } from "./check.ts";
+import { type Command, EXIT, UsageError } from "./command.ts";
+import { keys } from "./keys.ts";
+import { models } from "./models.ts";
+import { openapi } from "./openapi.ts";
+import { serve } from "./serve.ts";
+import { sim } from "./sim.ts";
+import { usage } from "./usage.ts";
+
+const COMMANDS: readonly Command[] = [serve, check, keys, models, usage, sim, openapi];
+
+function help(): string {
+  const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(44)}${summary}`);
+  return [
+    `trivium ${VERSION}: one API key, every provider, three wire protocols.`,
+    "",
+    "Usage: trivium <command> [--config FILE] [--json]",
+    "",
+    ...lines,
+  ].join("\n");
+}
+
+/** Runs one command and gives its exit code. Whatever a person can mend is told in one line, without a stack. */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  const [name = "help", ...rest] = args;
+  if (name === "help" || name === "--help" || name === "-h") {
+    console.log(help());
+    return EXIT.ok;
+  }
+  if (name === "--version" || name === "-v") {
+    console.log(VERSION);
+    return EXIT.ok;
+  }
+  const command = COMMANDS.find((one) => one.name === name);
+  try {
+    if (!command) throw new UsageError(`There is no command "${name}".`);
+    return await command.run(rest);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      console.error(`${error.message}\n\n${command ? `Usage: trivium ${command.name} ${command.usage}` : help()}`);
+      return EXIT.usage;
+    }
+    if (error instanceof ConfigError || error instanceof GatewayError) {
+      console.error(error.message);
+      return EXIT.failed;
+    }
+    throw error;
+  }
+}

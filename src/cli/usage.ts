@@ -1,0 +1,50 @@
+import { summariseUsage } from "../ledger/queries.ts";
+import type { UsageGroup } from "../storage/usage-sums.ts";
+import { type Command, EXIT, printJson, printTable, readFlags, UsageError } from "./command.ts";
+import { withStorage } from "./with-storage.ts";
+
+const GROUPS: readonly UsageGroup[] = ["model", "key", "day", "provider", "project"];
+const DAY_MS = 86_400_000;
+
+export const usage: Command = {
+  name: "usage",
+  usage: `[--by ${GROUPS.join("|")}] [--days N]`,
+  summary: "what was called and what it cost",
+  run: async (args) => {
+    const { values } = readFlags(args, {
+      by: { type: "string", default: "model" },
+      days: { type: "string", default: "30" },
+      project: { type: "string" },
+    });
+    const groupBy = GROUPS.find((group) => group === values.by);
+    const days = Number(values.days);
+    if (!groupBy) throw new UsageError(`--by: "${values.by}" is not one of ${GROUPS.join(", ")}.`);
+    if (!(days > 0)) throw new UsageError(`--days: "${values.days}" is not a number above 0.`);
+    const untilMs = Date.now() + 1;
+    const sums = await withStorage(values.config, (storage) =>
+      summariseUsage(storage, {
+        ...(values.project === undefined ? {} : { project: values.project }),
+        sinceMs: Math.round(untilMs - days * DAY_MS),
+        untilMs,
+        groupBy,
+      }),
+    );
+    if (values.json) printJson(sums);
+    else {
+      printTable(
+        [groupBy, "calls", "failed", "input", "cached", "output", "reasoning", "USD"],
+        sums.map((sum) => [
+          sum.group,
+          String(sum.calls),
+          String(sum.failures),
+          String(sum.usage.input ?? 0),
+          String(sum.usage.cacheRead ?? 0),
+          String(sum.usage.output ?? 0),
+          String(sum.usage.reasoning ?? 0),
+          (sum.costNanoUsd / 1e9).toFixed(6),
+        ]),
+      );
+    }
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,91 @@
+import type { DialectName } from "../canon/dialect-name.ts";
+import type { Secret } from "../canon/secret.ts";
+import type { ModelFile } from "./schema.ts";
+
+/** What `trivium.yaml` says, with its defaults filled in, paths made absolute and credentials wrapped. */
+export interface Config {
+  /** The file that was read; absent when there is none and the defaults alone hold. */
+  file?: string;
+  server: { host: string; port: number; publicUrl: string; maxBodyBytes: number; drainSeconds: number };
+  admin: { host: string; port: number; secret?: Secret };
+  dataDir: string;
+  /** `sqlite:<absolute path>` or a PostgreSQL address, which may hold a password. */
+  storage: string;
+  redis?: string;
+  /** A folder, or `s3://bucket/prefix`. */
+  files: string;
+  simulator: boolean;
+  providers: ProviderSettings[];
+  models: ModelSettings[];
+  keys: StaticKeySettings[];
+}
+
+export interface ProviderSettings {
+  name: string;
+  kind: string;
+  baseUrl?: string;
+  apiKey?: Secret;
+  dialects?: DialectName[];
+  timeoutMs?: { firstByte?: number; idle?: number };
+  project?: string;
+  location?: string;
+  /** Path of a file with credentials. */
+  credentials?: string;
+  region?: string;
+  accessKeyId?: string;
+  secretAccessKey?: Secret;
+  accessKey?: Secret;
+  secretKey?: Secret;
+  secretId?: string;
+  organization?: string;
+}
+
+type Modalities = NonNullable<ModelFile["input_modalities"]>;
+type Pricings = NonNullable<ModelFile["pricings"]>;
+
+export interface ModelSettings {
+  id: string;
+  displayName?: string;
+  description?: string;
+  /** YYYY-MM-DD */
+  created?: string;
+  contextLength?: number;
+  maxOutputTokens?: number;
+  inputModalities?: Modalities;
+  outputModalities?: Modalities;
+  reasoning?: boolean;
+  pricings?: Pricings;
+  /** Absent: the built-in offers. Present: exactly these. */
+  offers?: OfferSettings[];
+}
+
+export interface OfferSettings {
+  provider: string;
+  model: string;
+  pricings?: Pricings;
+  contextLength?: number;
+  maxOutputTokens?: number;
+  weight?: number;
+  dialect?: DialectName;
+}
+
+export interface StaticKeySettings {
+  name: string;
+  project: string;
+  key: Secret;
+  /** Globs over model ids. */
+  models: string[];
+  protocols?: DialectName[];
+  /** A moment as ISO 8601 writes it, in UTC. */
+  expiresAt?: string;
+  limits?: KeyLimits;
+}
+
+export interface KeyLimits {
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+  concurrent?: number;
+  budgetUsdPerDay?: number;
+  budgetUsdPerMonth?: number;
+  budgetUsdTotal?: number;
+}

@@ -1,0 +1,161 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  Scalar,
+  type YAMLError,
+  type YAMLMap,
+} from "yaml";
+import { hideReferences, restoreReferences } from "./variables.ts";
+
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export interface MapNode {
+  kind: "map";
+  place: Place;
+  entries: Map<string, MapEntry>;
+}
+
+export interface MapEntry {
+  /** Where the key is. */
+  place: Place;
+  node: DocumentNode;
+}
+
+export interface ListNode {
+  kind: "list";
+  place: Place;
+  items: DocumentNode[];
+}
+
+export interface ScalarNode {
+  kind: "scalar";
+  place: Place;
+  value: unknown;
+}
+
+/** A value of the file that remembers where it stands. */
+export type DocumentNode = MapNode | ListNode | ScalarNode;
+
+export type Report = (place: Place, message: string) => void;
+
+/** Bounds for anchors that repeat or contain themselves. */
+const MOST_NODES = 500_000;
+const DEEPEST = 32;
+
+/** Reads YAML. Undefined when the text cannot be read as such; what is wrong has then been reported. */
+export function readDocument(source: string, report: Report): DocumentNode | undefined {
+  const lines = new LineCounter();
+  const document = parseDocument(hideReferences(source), { lineCounter: lines, prettyErrors: false });
+  const faults = [...document.errors, ...document.warnings];
+  for (const fault of faults) report(placeOf(lines, fault.pos[0]), faultMessage(fault));
+  if (faults.some((fault) => fault.code !== "DUPLICATE_KEY")) return undefined;
+  if (document.contents === null) return { kind: "map", place: { line: 1, column: 1 }, entries: new Map() };
+  return new Builder(document, lines, report).build(document.contents);
+}
+
+function placeOf(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function faultMessage(fault: YAMLError): string {
+  switch (fault.code) {
+    case "DUPLICATE_KEY":
+      return "this field is written twice";
+    case "MULTIPLE_DOCS":
+      return "a second document begins here; the file holds one";
+    case "UNEXPECTED_TOKEN":
+      // The parser puts the text that it stumbled over behind a colon, and that text may be a secret.
+      return `the YAML is not right: ${fault.message.replace(/: .*/s, "")}`;
+    default:
+      return `the YAML is not right: ${fault.message}`;
+  }
+}
+
+class Builder {
+  readonly #document: Document.Parsed;
+  readonly #lines: LineCounter;
+  readonly #report: Report;
+  readonly #targets = new Map<Alias, ReturnType<Alias["resolve"]>>();
+  #nodes = 0;
+  #boundless: Place | undefined;
+
+  constructor(document: Document.Parsed, lines: LineCounter, report: Report) {
+    this.#document = document;
+    this.#lines = lines;
+    this.#report = report;
+  }
+
+  build(root: ParsedNode): DocumentNode | undefined {
+    const built = this.#node(root, this.#place(root), 0);
+    if (this.#boundless === undefined) return built;
+    this.#report(this.#boundless, `aliases unfold here to more than ${MOST_NODES} values, or deeper than ${DEEPEST}`);
+    return undefined;
+  }
+
+  #place(node: { range?: readonly number[] | null }): Place {
+    return placeOf(this.#lines, node.range?.[0] ?? 0);
+  }
+
+  #node(source: unknown, around: Place, depth: number): DocumentNode {
+    const empty: ScalarNode = { kind: "scalar", place: around, value: null };
+    if (++this.#nodes > MOST_NODES || depth > DEEPEST) {
+      this.#boundless ??= around;
+      return empty;
+    }
+    if (isAlias(source)) {
+      const target = this.#target(source);
+      if (target !== undefined) return this.#node(target, this.#place(target), depth + 1);
+      this.#report(this.#place(source), `there is no anchor &${source.source} above this alias`);
+      return empty;
+    }
+    if (isMap(source)) return this.#map(source, depth);
+    if (isSeq(source)) {
+      const place = this.#place(source);
+      return { kind: "list", place, items: source.items.map((item) => this.#node(item, place, depth + 1)) };
+    }
+    if (!isScalar(source)) return empty;
+    const { value } = source;
+    return {
+      kind: "scalar",
+      place: this.#place(source),
+      value: typeof value === "string" ? restoreReferences(value) : value,
+    };
+  }
+
+  /** The parser looks through the whole document for each anchor, so it is asked once. */
+  #target(alias: Alias) {
+    if (!this.#targets.has(alias)) this.#targets.set(alias, alias.resolve(this.#document));
+    return this.#targets.get(alias);
+  }
+
+  #map(source: YAMLMap, depth: number): MapNode {
+    const entries = new Map<string, MapEntry>();
+    const merged: DocumentNode[] = [];
+    for (const { key, value } of source.items) {
+      if (!isScalar(key)) {
+        this.#report(this.#place(source), "a field's name must be plain text");
+        continue;
+      }
+      const place = this.#place(key);
+      const node = this.#node(value, place, depth + 1);
+      if (key.value === "<<" && key.type === Scalar.PLAIN) merged.push(...(node.kind === "list" ? node.items : [node]));
+      else entries.set(restoreReferences(String(key.value)), { place, node });
+    }
+    for (const node of merged) {
+      if (node.kind !== "map") this.#report(node.place, "<< takes a mapping, or a list of mappings");
+      else for (const [name, entry] of node.entries) if (!entries.has(name)) entries.set(name, entry);
+    }
+    return { kind: "map", place: this.#place(source), entries };
+  }
+}

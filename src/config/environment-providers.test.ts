@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { environmentProviders } from "./environment-providers.ts";
+
+const KNOWN = [
+  { kind: "openai", variables: { api_key: "OPENAI_API_KEY" } },
+  { kind: "kling", variables: { access_key: "KLING_ACCESS_KEY", secret_key: "KLING_SECRET_KEY" } },
+  { kind: "gemini", variables: { api_key: "GEMINI_API_KEY" } },
+  { kind: "gemini", variables: { api_key: "GOOGLE_API_KEY" } },
+  { kind: "azure-openai", variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" } },
+  { kind: "openai-compatible", variables: {} },
+];
+
+test("a kind gives a provider only when all of its variables have a value", () => {
+  expect(environmentProviders({}, KNOWN)).toEqual([]);
+  const half = { OPENAI_API_KEY: "", KLING_ACCESS_KEY: "a", AZURE_OPENAI_API_KEY: "k" };
+  expect(environmentProviders(half, KNOWN)).toEqual([]);
+});
+
+test("fields come under the program's names, credentials as secrets, the first of two sets wins", () => {
+  const environment = {
+    OPENAI_API_KEY: "hidden-1",
+    KLING_ACCESS_KEY: "hidden-2",
+    KLING_SECRET_KEY: "hidden-3",
+    GEMINI_API_KEY: "hidden-4",
+    GOOGLE_API_KEY: "hidden-5",
+    AZURE_OPENAI_API_KEY: "hidden-6",
+    AZURE_OPENAI_ENDPOINT: "https://acme.openai.azure.com/",
+  };
+  const providers = environmentProviders(environment, KNOWN);
+  expect(JSON.parse(JSON.stringify(providers))).toEqual([
+    { name: "openai", kind: "openai", apiKey: "[secret]" },
+    { name: "kling", kind: "kling", accessKey: "[secret]", secretKey: "[secret]" },
+    { name: "gemini", kind: "gemini", apiKey: "[secret]" },
+    { name: "azure-openai", kind: "azure-openai", apiKey: "[secret]", baseUrl: "https://acme.openai.azure.com" },
+  ]);
+  expect(providers[2]?.apiKey?.reveal()).toBe("hidden-4");
+});

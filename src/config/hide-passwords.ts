@@ -1,0 +1,24 @@
+import type { Config } from "./config.ts";
+
+/**
+ * Makes a configuration that is printed by accident show no password (S10). Credentials are secrets by type; the
+ * addresses of the storage and of Redis are plain text that may hold one.
+ */
+export function hidePasswords(config: Config): Config {
+  const shown = () => ({
+    ...config,
+    storage: withoutPassword(config.storage),
+    ...(config.redis === undefined ? {} : { redis: withoutPassword(config.redis) }),
+    files: withoutPassword(config.files),
+  });
+  return Object.defineProperties(config, {
+    toJSON: { value: shown },
+    [Symbol.for("nodejs.util.inspect.custom")]: { value: shown },
+  });
+}
+
+/** Everything between the scheme and the last `@`, whatever is in it, and the query, which may name a password too. */
+function withoutPassword(address: string): string {
+  if (!/^\w+:\/\//.test(address)) return address;
+  return address.replace(/:\/\/.*@/, "://[secret]@").replace(/\?.*/, "?[secret]");
+}

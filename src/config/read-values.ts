@@ -1,0 +1,174 @@
+import type { TSchema } from "typebox";
+import type { DocumentNode, MapNode, Place, Report, ScalarNode } from "./document.ts";
+import { FORMATS } from "./formats.ts";
+import { nearest } from "./nearest.ts";
+import { expandVariables } from "./variables.ts";
+
+/** The keywords of JSON Schema that the configuration's schemas use. */
+export interface Shape {
+  type?: string;
+  properties?: Readonly<Record<string, Shape>>;
+  required?: readonly string[];
+  items?: Shape;
+  anyOf?: readonly Shape[];
+  enum?: readonly unknown[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+  minItems?: number;
+  pattern?: string;
+  format?: string;
+  description?: string;
+  writeOnly?: boolean;
+}
+
+/** A schema of the library as the plain JSON Schema that it is. */
+export function shapeOf(schema: TSchema): Shape {
+  return schema as Shape;
+}
+
+export interface ReadContext {
+  environment: Readonly<Record<string, string | undefined>>;
+  report: Report;
+}
+
+/**
+ * The value of a node as its shape wants it, with variables expanded. Every mistake is reported, not the first alone (the
+ * compiled checks of the schema library stop after eight, and know nothing of lines); what is wrong is left out, or
+ * undefined in a list. `at` is where a missing field is reported.
+ */
+export function readValue(
+  node: DocumentNode,
+  shape: Shape,
+  path: string,
+  context: ReadContext,
+  at = node.place,
+): unknown {
+  return read(node, shape, path, context, at, true);
+}
+
+function read(
+  node: DocumentNode,
+  shape: Shape,
+  path: string,
+  context: ReadContext,
+  at: Place,
+  needed: boolean,
+): unknown {
+  if (shape.anyOf !== undefined) {
+    // The only alternatives in use are "this, or null".
+    if (node.kind === "scalar" && node.value === null) return null;
+    const other = shape.anyOf.find((one) => one.type !== "null");
+    return other === undefined ? null : read(node, other, path, context, at, needed);
+  }
+  if (node.kind === "scalar" && node.value === null) {
+    if (needed) context.report(at, `${path || "the file"} is empty; it must be ${expectation(shape)}`);
+    return undefined;
+  }
+  if (shape.type === "object" && node.kind === "map") return readMap(node, shape, path, context, at);
+  if (shape.type === "array" && node.kind === "list") {
+    if (node.items.length < (shape.minItems ?? 0)) context.report(node.place, `${path} must be ${expectation(shape)}`);
+    return node.items.map((item, index) => readValue(item, shape.items ?? {}, `${path}[${index}]`, context));
+  }
+  if (node.kind === "scalar" && shape.type !== "object" && shape.type !== "array") {
+    return readScalar(node, shape, path, context, needed);
+  }
+  context.report(node.place, `${path || "the file"} must be ${expectation(shape)}`);
+  return undefined;
+}
+
+function readMap(node: MapNode, shape: Shape, path: string, context: ReadContext, at: Place): Record<string, unknown> {
+  const properties = shape.properties ?? {};
+  const required = shape.required ?? [];
+  const values: [string, unknown][] = [];
+  for (const [name, entry] of node.entries) {
+    const fieldPath = path === "" ? name : `${path}.${name}`;
+    const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (field === undefined) {
+      const near = nearest(name, Object.keys(properties));
+      const hint = near === undefined ? `known here: ${Object.keys(properties).join(", ")}` : `did you mean ${near}?`;
+      context.report(entry.place, `${fieldPath} is not a known field; ${hint}`);
+      continue;
+    }
+    const value = read(entry.node, field, fieldPath, context, entry.place, required.includes(name));
+    if (value !== undefined) values.push([name, value]);
+  }
+  const missing = required.filter((name) => !node.entries.has(name));
+  if (missing.length > 0) context.report(at, `${path || "the file"} needs ${missing.join(" and ")}`);
+  return Object.fromEntries(values);
+}
+
+function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadContext, needed: boolean): unknown {
+  let value = node.value;
+  if (typeof value === "string") {
+    const expansion = expandVariables(value, context.environment);
+    if (expansion.malformed) {
+      context.report(
+        node.place,
+        `${path} has a \${ that is no variable; write \${NAME}, \${NAME:-default}, or $$ for a $`,
+      );
+      return undefined;
+    }
+    if (expansion.unset.length > 0) {
+      if (expansion.whole && !needed && shape.writeOnly !== true) return undefined;
+      const names = expansion.unset.join(" and ");
+      const hint = expansion.whole ? "" : `; write \${${expansion.unset[0]}:-} if it may be empty`;
+      context.report(node.place, `${path} needs the environment variable ${names}, which is not set${hint}`);
+      return undefined;
+    }
+    value = expansion.used ? typed(expansion.text, shape) : expansion.text;
+  }
+  if (fits(value, shape)) return value;
+  const near = typeof value === "string" ? nearest(value, (shape.enum ?? []).map(String)) : undefined;
+  const quotes = shape.type === "string" && typeof value !== "string" ? "; put it in quotes" : "";
+  const hint = near === undefined ? quotes : `; did you mean ${near}?`;
+  context.report(node.place, `${path} must be ${expectation(shape)}${hint}`);
+  return undefined;
+}
+
+/** A variable's value is always text: where the field is a number or a switch, it is read as one. */
+function typed(text: string, shape: Shape): unknown {
+  if ((shape.type === "integer" || shape.type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (shape.type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
+
+function fits(value: unknown, shape: Shape): boolean {
+  if (shape.enum !== undefined) return shape.enum.includes(value);
+  if (shape.type === "boolean") return typeof value === "boolean";
+  if (shape.type === "string") {
+    return (
+      typeof value === "string" &&
+      value.length >= (shape.minLength ?? 0) &&
+      (shape.pattern === undefined || new RegExp(shape.pattern).test(value)) &&
+      (shape.format === undefined || FORMATS[shape.format]?.(value) === true)
+    );
+  }
+  return (
+    typeof value === "number" &&
+    (shape.type === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
+    value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) &&
+    value > (shape.exclusiveMinimum ?? Number.NEGATIVE_INFINITY) &&
+    value <= (shape.maximum ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+function expectation(shape: Shape): string {
+  if (shape.description !== undefined) return shape.description;
+  if (shape.enum !== undefined) return shape.enum.length === 1 ? `${shape.enum[0]}` : `one of ${shape.enum.join(", ")}`;
+  if (shape.type === "string") return shape.minLength === undefined ? "text" : "text that is not empty";
+  if (shape.type === "boolean") return "true or false";
+  if (shape.type === "array") return shape.minItems === undefined ? "a list" : "a list of at least one item";
+  if (shape.type === "object") return "a mapping of fields";
+  const number = shape.type === "integer" ? "a whole number" : "a number";
+  if (shape.exclusiveMinimum !== undefined) return `${number} above ${shape.exclusiveMinimum}${upTo(shape)}`;
+  if (shape.minimum === undefined) return number;
+  return shape.maximum === undefined
+    ? `${number}, ${shape.minimum} or more`
+    : `${number} from ${shape.minimum} to ${shape.maximum}`;
+}
+
+function upTo({ maximum }: Shape): string {
+  return maximum === undefined ? "" : ` and up to ${maximum}`;
+}

@@ -1,0 +1,194 @@
+import Type from "typebox";
+import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+
+/**
+ * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not
+ * tell a person what to write; `format` names a check of formats.ts. read-values.ts knows every keyword used here.
+ */
+const closed = { additionalProperties: false };
+
+const Text = Type.String({ minLength: 1 });
+const Port = Type.Integer({ minimum: 0, maximum: 65535 });
+const Tokens = Type.Integer({ minimum: 1 });
+const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
+const Count = Type.Integer({ minimum: 1 });
+const Dollars = Type.Number({ minimum: 0 });
+const Dialect = Type.Enum(DIALECT_NAMES);
+const HttpAddress = Type.String({
+  format: "http-address",
+  description: "an http or https address without query, fragment or credentials",
+});
+
+/** `writeOnly` marks what a provider must not be left without: an unset variable there is a mistake, not an absent field. */
+const Credential = Type.String({
+  pattern: "^[\\x21-\\x7e]+$",
+  description: "visible ASCII characters without spaces",
+  writeOnly: true,
+});
+
+const Bound = Type.Optional(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]));
+const TokenRange = Type.Optional(
+  Type.Object({ unit: Type.Enum(["kTokens"]), gte: Bound, gt: Bound, lte: Bound, lt: Bound }, closed),
+);
+const Price = Type.Optional(
+  Type.Array(
+    Type.Object(
+      {
+        value: Type.Number({ minimum: 0 }),
+        unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
+        currency: Type.Enum(["USD"]),
+        conditions: Type.Optional(Type.Object({ prompt_tokens: TokenRange, completion_tokens: TokenRange }, closed)),
+      },
+      closed,
+    ),
+  ),
+);
+const Pricings = Type.Object(
+  {
+    prompt: Price,
+    completion: Price,
+    input_cache_read: Price,
+    input_cache_write_5_min: Price,
+    input_cache_write_1_h: Price,
+    input_cache_write: Price,
+    web_search: Price,
+    internal_reasoning: Price,
+    video: Price,
+    image: Price,
+    audio: Price,
+    audio_and_video: Price,
+  },
+  closed,
+);
+
+const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file"]), { minItems: 1 });
+
+const OfferFile = Type.Object(
+  {
+    provider: Text,
+    model: Text,
+    pricings: Type.Optional(Pricings),
+    context_length: Type.Optional(Tokens),
+    max_output_tokens: Type.Optional(Tokens),
+    weight: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    dialect: Type.Optional(Dialect),
+  },
+  closed,
+);
+
+export const ModelFile = Type.Object(
+  {
+    id: Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$", description: "<provider>/<model_name> with exactly one slash" }),
+    display_name: Type.Optional(Text),
+    description: Type.Optional(Text),
+    created: Type.Optional(Type.String({ format: "day", description: "a day written as YYYY-MM-DD" })),
+    context_length: Type.Optional(Tokens),
+    max_output_tokens: Type.Optional(Tokens),
+    input_modalities: Type.Optional(Modalities),
+    output_modalities: Type.Optional(Modalities),
+    reasoning: Type.Optional(Type.Boolean()),
+    pricings: Type.Optional(Pricings),
+    offers: Type.Optional(Type.Array(OfferFile)),
+  },
+  closed,
+);
+
+const KeyFile = Type.Object(
+  {
+    name: Text,
+    project: Type.Optional(Text),
+    key: Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "visible ASCII characters without spaces" }),
+    models: Type.Optional(Type.Array(Text)),
+    protocols: Type.Optional(Type.Array(Dialect, { minItems: 1 })),
+    expires_at: Type.Optional(
+      Type.String({
+        format: "moment",
+        description: "a day (YYYY-MM-DD) or a moment with its zone (2027-01-31T12:00:00Z)",
+      }),
+    ),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          requests_per_minute: Type.Optional(Count),
+          tokens_per_minute: Type.Optional(Count),
+          concurrent: Type.Optional(Count),
+          budget_usd_per_day: Type.Optional(Dollars),
+          budget_usd_per_month: Type.Optional(Dollars),
+          budget_usd_total: Type.Optional(Dollars),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+/** The whole file but for `providers`, whose fields depend on their kind: see provider-fields.ts. */
+export const RootFile = Type.Object(
+  {
+    server: Type.Optional(
+      Type.Object(
+        {
+          host: Type.Optional(Text),
+          port: Type.Optional(Port),
+          public_url: Type.Optional(HttpAddress),
+          max_body_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
+          drain_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
+        },
+        closed,
+      ),
+    ),
+    admin: Type.Optional(
+      Type.Object(
+        { host: Type.Optional(Text), port: Type.Optional(Port), secret: Type.Optional(Type.String()) },
+        closed,
+      ),
+    ),
+    data_dir: Type.Optional(Text),
+    storage: Type.Optional(
+      Type.String({
+        pattern: "^(sqlite:.|postgres(ql)?://.)",
+        description: "sqlite:<path> or postgres://user:password@host/database",
+      }),
+    ),
+    redis: Type.Optional(
+      Type.String({ pattern: "^(rediss?|valkeys?)://.", description: "an address such as redis://127.0.0.1:6379" }),
+    ),
+    files: Type.Optional(
+      Type.String({ pattern: "^(s3://[^/]|(?!\\w+://).)", description: "a folder or s3://bucket/prefix" }),
+    ),
+    simulator: Type.Optional(Type.Boolean()),
+    models: Type.Optional(Type.Array(ModelFile)),
+    keys: Type.Optional(Type.Array(KeyFile)),
+  },
+  closed,
+);
+
+/** Every field that some kind of provider takes. */
+export const ProviderFile = Type.Object(
+  {
+    kind: Text,
+    base_url: Type.Optional(HttpAddress),
+    timeout_ms: Type.Optional(
+      Type.Object({ first_byte: Type.Optional(Milliseconds), idle: Type.Optional(Milliseconds) }, closed),
+    ),
+    api_key: Type.Optional(Credential),
+    dialects: Type.Optional(Type.Array(Dialect, { minItems: 1 })),
+    project: Type.Optional(Text),
+    location: Type.Optional(Text),
+    credentials: Type.Optional(Type.String({ minLength: 1, writeOnly: true })),
+    region: Type.Optional(Text),
+    access_key_id: Type.Optional(Credential),
+    secret_access_key: Type.Optional(Credential),
+    access_key: Type.Optional(Credential),
+    secret_key: Type.Optional(Credential),
+    secret_id: Type.Optional(Credential),
+    organization: Type.Optional(Text),
+  },
+  closed,
+);
+
+export type ModelFile = Type.Static<typeof ModelFile>;
+export type KeyFile = Type.Static<typeof KeyFile>;
+export type RootFile = Type.Static<typeof RootFile>;
+export type ProviderFile = Type.Static<typeof ProviderFile>;

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { Secret } from "../canon/secret.ts";
+import { camelKeys } from "./camel-keys.ts";
+import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
+import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+/** The checked file with defaults filled in. `folder` is what relative paths start from. */
+export function toConfig(file: RootFile, providers: ReadonlyMap<string, ProviderFile>, folder: string): Config {
+  const { server = {}, admin = {} } = file;
+  const host = server.host ?? "127.0.0.1";
+  const port = server.port ?? 8787;
+  const dataDir = resolve(folder, file.data_dir ?? "./data");
+  return {
+    server: {
+      host,
+      port,
+      publicUrl: withoutSlash(server.public_url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+      maxBodyBytes: Math.round((server.max_body_mb ?? 64) * BYTES_PER_MEGABYTE),
+      drainSeconds: server.drain_seconds ?? 30,
+    },
+    admin: {
+      host: admin.host ?? "127.0.0.1",
+      port: admin.port ?? 8788,
+      ...(admin.secret ? { secret: new Secret(admin.secret) } : {}),
+    },
+    dataDir,
+    storage: file.storage === undefined ? `sqlite:${resolve(dataDir, "trivium.db")}` : toStorage(file.storage, folder),
+    ...(file.redis === undefined ? {} : { redis: file.redis }),
+    files: toFiles(file.files, dataDir, folder),
+    simulator: file.simulator ?? true,
+    providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)),
+    models: (file.models ?? []).map(toModel),
+    keys: (file.keys ?? []).map(toKey),
+  };
+}
+
+function toStorage(storage: string, folder: string): string {
+  const path = storage.startsWith("sqlite:") ? storage.slice("sqlite:".length) : undefined;
+  return path === undefined || path === ":memory:" ? storage : `sqlite:${resolve(folder, path)}`;
+}
+
+function toFiles(files: string | undefined, dataDir: string, folder: string): string {
+  if (files === undefined) return resolve(dataDir, "files");
+  return files.startsWith("s3://") ? files : resolve(folder, files);
+}
+
+/** One provider's fields under the names that the program uses. */
+export function toProvider(name: string, fields: ProviderFile, folder: string): ProviderSettings {
+  const { base_url, credentials, timeout_ms, api_key, secret_access_key, access_key, secret_key, ...same } = fields;
+  return {
+    name,
+    ...camelKeys(same),
+    ...(base_url === undefined ? {} : { baseUrl: withoutSlash(base_url) }),
+    ...(credentials === undefined ? {} : { credentials: resolve(folder, credentials) }),
+    ...(timeout_ms === undefined ? {} : { timeoutMs: camelKeys(timeout_ms) }),
+    ...(api_key === undefined ? {} : { apiKey: new Secret(api_key) }),
+    ...(secret_access_key === undefined ? {} : { secretAccessKey: new Secret(secret_access_key) }),
+    ...(access_key === undefined ? {} : { accessKey: new Secret(access_key) }),
+    ...(secret_key === undefined ? {} : { secretKey: new Secret(secret_key) }),
+  };
+}
+
+function toModel({ offers, ...same }: ModelFile): ModelSettings {
+  return { ...camelKeys(same), ...(offers === undefined ? {} : { offers: offers.map((offer) => camelKeys(offer)) }) };
+}
+
+function toKey({ project = "default", key, models = ["*"], expires_at, limits, ...same }: KeyFile): StaticKeySettings {
+  return {
+    ...same,
+    project,
+    key: new Secret(key),
+    models,
+    ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at).toISOString() }),
+    ...(limits === undefined ? {} : { limits: camelKeys(limits) }),
+  };
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/+$/, "");
+}

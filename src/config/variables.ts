@@ -1,0 +1,62 @@
+/** `${NAME}` and `${NAME:-default}` in the texts of a configuration file. `$$` is a plain dollar sign. */
+
+export interface Expansion {
+  text: string;
+  /** The text named at least one variable. */
+  used: boolean;
+  /** Names without a value and without a default. */
+  unset: string[];
+  /** The text is one `${NAME}` and nothing else. */
+  whole: boolean;
+  /** There is a `${` that does not open a reference. */
+  malformed: boolean;
+}
+
+const REFERENCE = /\$\$|\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}|\$\{/g;
+const WHOLE = /^\$\{[A-Za-z_]\w*\}$/;
+
+export function expandVariables(text: string, environment: Readonly<Record<string, string | undefined>>): Expansion {
+  const whole = WHOLE.test(text);
+  const unset: string[] = [];
+  let used = false;
+  let malformed = false;
+  const expanded = text.replace(REFERENCE, (found: string, name?: string, fallback?: string) => {
+    if (found === "$$") return "$";
+    if (name === undefined) {
+      malformed = true;
+      return found;
+    }
+    used = true;
+    const value = environment[name];
+    if (fallback !== undefined) return value || fallback;
+    if (value === undefined || (whole && value === "")) unset.push(name);
+    return value ?? "";
+  });
+  return { text: expanded, used, unset, whole, malformed };
+}
+
+/**
+ * In YAML, braces, commas and the like end a plain text inside `{ … }`, so that `{ api_key: ${KEY} }` would not parse.
+ * References are therefore put out of the parser's reach, each character of theirs standing for itself in a private
+ * range, which keeps every line and column, and are restored in the texts that come out.
+ */
+const PRIVATE = 0xe000;
+const HIDEABLE = /\$\$|\$\{[^{}\r\n]*\}/g;
+const HIDDEN = /\$\ue07b([^\ue07d]*)\ue07d/g;
+
+export function hideReferences(source: string): string {
+  return source.replace(HIDEABLE, (found) => (found === "$$" ? found : `$${found.slice(1).replace(/[^\w]/g, hide)}`));
+}
+
+export function restoreReferences(text: string): string {
+  return text.replace(HIDDEN, (_, inner: string) => `\${${inner.replace(/[\ue000-\ue07f]/g, restore)}}`);
+}
+
+function hide(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 128 ? String.fromCharCode(PRIVATE + code) : character;
+}
+
+function restore(character: string): string {
+  return String.fromCharCode(character.charCodeAt(0) - PRIVATE);
+}

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import { ConfigError, loadConfig } from "./load.ts";
+import { type ConfigWatch, watchConfig } from "./watch.ts";
+
+let folder: string;
+let file: string;
+let watch: ConfigWatch | undefined;
+let changes: Config[];
+let problems: ConfigError[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "trivium-watch-"));
+  file = join(folder, "trivium.yaml");
+  changes = [];
+  problems = [];
+});
+
+afterEach(() => {
+  watch?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const load = () => loadConfig({ cwd: folder, environment: {}, kinds: new Map() });
+
+function start(signal?: AbortSignal): ConfigWatch {
+  watch = watchConfig(
+    load,
+    (config) => changes.push(config),
+    (error) => problems.push(error),
+    signal,
+  );
+  return watch;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + 4000;
+  while (!condition() && Date.now() < end) await Bun.sleep(20);
+  expect(condition()).toBe(true);
+}
+
+/** Longer than a change takes to be noticed. */
+const awhile = () => Bun.sleep(800);
+
+test("H25: a change comes whole, a bad file leaves the old one, a mended one comes again", async () => {
+  writeFileSync(file, "server: { port: 1001 }\n");
+  start();
+  writeFileSync(file, "server: { port: 1002 }\n");
+  await until(() => changes.length === 1);
+  expect(changes[0]?.server.port).toBe(1002);
+
+  writeFileSync(file, "server: { port: 1003 }\nsimulatr: false\n");
+  await until(() => problems.length === 1);
+  expect(problems[0]?.message).toBe("trivium.yaml:2:1: simulatr is not a known field; did you mean simulator?");
+  await awhile();
+  expect(changes).toHaveLength(1);
+  expect(problems).toHaveLength(1);
+
+  writeFileSync(file, "server: { port: 1003 }\nsimulator: false\n");
+  await until(() => changes.length === 2);
+  expect(changes[1]).toMatchObject({ simulator: false, server: { port: 1003 } });
+});
+
+test("a file replaced by rename, and one behind a swapped link, are changes too", async () => {
+  mkdirSync(join(folder, "one"));
+  mkdirSync(join(folder, "two"));
+  writeFileSync(join(folder, "one", "trivium.yaml"), "server: { port: 1001 }\n");
+  writeFileSync(join(folder, "two", "trivium.yaml"), "server: { port: 1002 }\n");
+  symlinkSync("one", join(folder, "current"));
+  symlinkSync(join("current", "trivium.yaml"), file);
+  start();
+  symlinkSync("two", join(folder, "next"));
+  renameSync(join(folder, "next"), join(folder, "current"));
+  await until(() => changes.length === 1);
+  expect(changes[0]?.server.port).toBe(1002);
+
+  writeFileSync(join(folder, "draft"), "server: { port: 1003 }\n");
+  renameSync(join(folder, "draft"), file);
+  await until(() => changes.length === 2);
+  expect(changes[1]?.server.port).toBe(1003);
+});
+
+test("H25: a file that disappears leaves the old configuration, and is a problem only when asked to reload", async () => {
+  writeFileSync(file, "server: { port: 1001 }\n");
+  const { reload } = start();
+  rmSync(file);
+  await awhile();
+  expect([changes, problems]).toEqual([[], []]);
+  reload();
+  expect(changes).toEqual([]);
+  expect(problems[0]?.message).toContain("the file is gone");
+  writeFileSync(file, "server: { port: 1001 }\n");
+  await until(() => changes.length === 1);
+});
+
+test("a burst of writes is not read write by write, and its last is what stays", async () => {
+  writeFileSync(file, "server: { port: 1001 }\n");
+  start();
+  for (let port = 2001; port <= 2020; port++) {
+    writeFileSync(file, `server: { port: ${port} }\n`);
+    await Bun.sleep(20);
+  }
+  await until(() => changes.at(-1)?.server.port === 2020);
+  expect(changes.length).toBeLessThan(5);
+});
+
+test("reload reads at once, also what the receiver refuses; an aborted watch stays silent", async () => {
+  writeFileSync(file, "server: { port: 1001 }\n");
+  const stop = new AbortController();
+  start(stop.signal).reload();
+  expect(changes.map((config) => config.server.port)).toEqual([1001]);
+
+  const refusal = new ConfigError([{ file, line: 1, column: 1, message: "refused" }]);
+  const refusing = watchConfig(
+    load,
+    () => {
+      throw refusal;
+    },
+    (error) => problems.push(error),
+  );
+  refusing.reload();
+  refusing.close();
+  expect(problems).toEqual([refusal]);
+
+  stop.abort();
+  writeFileSync(file, "server: { port: 1002 }\n");
+  await awhile();
+  expect(changes).toHaveLength(1);
+});

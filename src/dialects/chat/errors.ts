@@ -1,0 +1,61 @@
+import type { ErrorKind, GatewayError } from "../../canon/error.ts";
+import { isObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
+import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+
+const KIND_OF_CODE: Readonly<Record<string, ErrorKind>> = {
+  insufficient_quota: "upstream_credentials",
+  invalid_api_key: "upstream_credentials",
+  content_filter: "content_blocked",
+  content_policy_violation: "content_blocked",
+  rate_limit_exceeded: "rate_limited",
+  server_error: "upstream_failed",
+};
+
+export function decodeError(failure: UpstreamFailure): GatewayError {
+  return decodeErrorObject(parseObject(failure.body), failure.status, readRetryAfter(failure.retryAfter));
+}
+
+/** The same body under HTTP 200 or inside a stream: then a numeric `code` is the status, where there is one. */
+export function decodeErrorObject(body: unknown, status: number, retryAfterSeconds?: number): GatewayError {
+  const nested = isObject(body) ? body["error"] : undefined;
+  const error = isObject(nested) ? nested : body;
+  const code = stringAt(error, "code") ?? stringAt(error, "type");
+  const told = numberAt(error, "code") ?? numberAt(error, "status_code") ?? 0;
+  const detail = stringAt(error, "message") ?? stringAt(body, "message") ?? stringAt(body, "detail");
+  return failureToError({
+    status: status === 200 ? (told >= 400 && told < 600 ? told : statusOfType(stringAt(error, "type"))) : status,
+    message: typeof nested === "string" ? nested : detail,
+    kind: code === undefined ? undefined : KIND_OF_CODE[code],
+    retryAfterSeconds,
+  });
+}
+
+function statusOfType(type: string | undefined): number {
+  return type === "invalid_request_error" ? 400 : 500;
+}
+
+function errorBody(error: GatewayError): string {
+  const { type, code } = error.rule.chat;
+  return JSON.stringify({
+    error: { message: error.message, type, param: error.path ?? null, code: error.code ?? code },
+  });
+}
+
+export function encodeError(error: GatewayError): ErrorAnswer {
+  return {
+    status: error.rule.status,
+    headers: { "content-type": "application/json" },
+    body: errorBody(error),
+  };
+}
+
+export function encodeStreamError(error: GatewayError): StreamErrorWrite[] {
+  return [{ text: `data: ${errorBody(error)}\n\n`, pauseMs: 0 }];
+}
+
+/** An answer that came under HTTP 200 and is an error all the same. */
+export function hiddenError(body: unknown): GatewayError | undefined {
+  const error = objectAt(body, "error");
+  return error && !Array.isArray(objectAt(body, "choices")) ? decodeErrorObject(body, 200) : undefined;
+}

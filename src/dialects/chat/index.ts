@@ -1,0 +1,27 @@
+import { numberAt } from "../../canon/json.ts";
+import type { Dialect } from "../dialect.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
+import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
+import { patchAnswer, prepareRequest } from "./native.ts";
+import { checkChatRequest } from "./schema.ts";
+import { ChatTap } from "./tap.ts";
+
+/** Chat completions: contract 2.12–2.13, streamed as `chat.completion.chunk` objects and a `[DONE]` sentinel. */
+export const chat: Dialect = {
+  name: "chat",
+  requestIdHeader: "x-request-id",
+  keepAlive: ": keep-alive\n\n",
+  checkRequest: (request, context) => {
+    checkChatRequest(request.body, context);
+    return request;
+  },
+  decodeError,
+  encodeError,
+  encodeStreamError,
+  prepareRequest,
+  patchAnswer,
+  createTap: (context) => new ChatTap(context),
+  estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
+  encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
+  outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
+};

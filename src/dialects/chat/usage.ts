@@ -1,0 +1,29 @@
+import { numberAt, objectAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+
+/**
+ * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
+ * `completion_tokens` and only `total_tokens` tells. Hosts put the cached count in three different places.
+ */
+export function decodeUsage(raw: unknown): Usage | undefined {
+  const prompt = numberAt(raw, "prompt_tokens");
+  if (prompt === undefined) return undefined;
+  const promptDetails = objectAt(raw, "prompt_tokens_details");
+  const cacheRead =
+    numberAt(promptDetails, "cached_tokens") ??
+    numberAt(raw, "prompt_cache_hit_tokens") ??
+    numberAt(raw, "cached_tokens");
+  const cacheWrite = numberAt(promptDetails, "cache_write_tokens");
+  const completion = numberAt(raw, "completion_tokens") ?? 0;
+  const reasoning =
+    numberAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? numberAt(raw, "reasoning_tokens");
+  const generated = Math.max(completion, (numberAt(raw, "total_tokens") ?? 0) - prompt);
+  const thought = reasoning ?? (generated > completion ? generated - completion : undefined);
+  return {
+    input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite5m: cacheWrite }),
+    output: Math.max(0, generated - (thought ?? 0)),
+    ...(thought === undefined ? {} : { reasoning: thought }),
+  };
+}

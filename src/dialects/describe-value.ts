@@ -1,0 +1,15 @@
+const LONGEST_QUOTE = 48;
+
+/** What was found, in words that finish the sentence "it is …": short, and never a whole document. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  if (typeof value === "string") return JSON.stringify(abbreviate(value));
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  return String(value);
+}
+
+function abbreviate(text: string): string {
+  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE).toWellFormed()}…`;
+}

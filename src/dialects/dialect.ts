@@ -1,0 +1,126 @@
+import type { DialectName } from "../canon/dialect-name.ts";
+import type { GatewayError } from "../canon/error.ts";
+import type { JsonObject } from "../canon/json.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import type { Stop } from "../canon/stop.ts";
+import type { Usage } from "../canon/usage.ts";
+import type { CheckContext, Door } from "./check.ts";
+import type { Quirks } from "./quirks.ts";
+
+/** A client's request: the text as it came, and what it says. */
+export interface ReceivedRequest {
+  text: string;
+  body: JsonObject;
+}
+
+export interface RequestContext extends CheckContext {
+  verb: "generate" | "count_tokens";
+}
+
+/** A failed answer of an upstream, before it has a kind. */
+export interface UpstreamFailure {
+  status: number;
+  body: string;
+  /** The `retry-after` header, as it came. */
+  retryAfter?: string | null;
+}
+
+/** An error in the caller's protocol, before the first byte of an answer. */
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** How far a stream to the client has come, for the dialects whose errors depend on it. */
+export interface StreamForm {
+  /** genai: a JSON array instead of server-sent events. */
+  array: boolean;
+  /** Something was written already. */
+  begun: boolean;
+}
+
+/** An error inside a stream: texts to write in order, each after a pause that some readers need. */
+export interface StreamErrorWrite {
+  text: string;
+  pauseMs: number;
+}
+
+/** What the native lane needs to know to send a client's request on as it is. */
+export interface NativeRequestContext {
+  upstreamModel: string;
+  stream: boolean;
+  door: Door;
+  maxOutputTokens: number | undefined;
+  quirks: Quirks;
+}
+
+export interface NativeRequest {
+  text: string;
+  notes: FieldNote[];
+}
+
+/** What the native lane needs to know to hand an upstream's answer back as it is. */
+export interface NativeAnswerContext {
+  publicModel: string;
+  /** The client's request, for what it asked to see or not to see. */
+  request: JsonObject;
+  /** genai: the vendor's bare words for the finish reason instead of the contract's. */
+  bareFinishReason: boolean;
+  /** genai: a JSON array instead of server-sent events. */
+  arrayFraming: boolean;
+  makeId: () => string;
+  costUsd: (usage: Usage) => number;
+}
+
+export interface NativeAnswer {
+  text: string;
+  usage: Usage | undefined;
+  stop: Stop | undefined;
+}
+
+/**
+ * Reads a native stream as it passes and patches only what the contract demands.
+ * `open`: an end here is a break. `complete`: an end here is a proper end. `ended`: nothing more will come.
+ */
+export interface Tap {
+  /** Text of whole events in; text for the client out. An upstream's error event is kept back and set as `failure`. */
+  push(events: string): string;
+  /** What was left without its blank line when the upstream closed: an event whose end was forgotten, or half of one. */
+  pushLast(rest: string): string;
+  /** The upstream closed: what is still owed to the client after a proper end. */
+  end(): string;
+  readonly state: "open" | "complete" | "ended";
+  readonly contentSeen: boolean;
+  readonly failure: GatewayError | undefined;
+  readonly usage: Usage | undefined;
+  readonly stop: Stop | undefined;
+  /** Characters of generated text so far, about: for an estimate where the upstream never said its usage. */
+  readonly generatedCharacters: number;
+}
+
+/** One wire language. The native lane needs this half; the translated lane adds the walks through the canon. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** The header under which clients of this dialect look for the id of a request. */
+  readonly requestIdHeader: string | undefined;
+  /** A line that keeps the connection alive and that every client of this dialect ignores; none where there is none. */
+  readonly keepAlive: string | undefined;
+
+  /** Throws for the first thing that the contract does not allow; gives the request back in its normal form. */
+  checkRequest(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
+
+  decodeError(failure: UpstreamFailure): GatewayError;
+  encodeError(error: GatewayError, requestId: string): ErrorAnswer;
+  encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
+
+  prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest;
+  patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer;
+  createTap(context: NativeAnswerContext): Tap;
+
+  /** Rough count of the prompt's tokens, for where no upstream can be asked. */
+  estimateTokens(body: JsonObject): number;
+  encodeTokenCount(tokens: number): string;
+  /** The most tokens that the request lets the model generate, where it says so. */
+  outputLimit(body: JsonObject): number | undefined;
+}

@@ -1,0 +1,32 @@
+import { isObject } from "../canon/json.ts";
+
+/** English prose and code come to about four characters a token in the tokenizers of all large vendors. */
+const CHARACTERS_PER_TOKEN = 4;
+/** What a picture or a page costs is up to the model; this is the order of magnitude that the vendors publish. */
+const TOKENS_PER_MEDIA = 1000;
+const TOKENS_PER_OBJECT = 3;
+
+/** A rough count for where no upstream can be asked. Base64 data counts as one picture, not as text. */
+export function estimateTokens(roots: readonly unknown[]): number {
+  let characters = 0;
+  let tokens = 0;
+  const waiting: unknown[] = [...roots];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string") {
+      if (looksLikeData(value)) tokens += TOKENS_PER_MEDIA;
+      else characters += value.length;
+    } else if (Array.isArray(value)) for (const item of value) waiting.push(item);
+    else if (isObject(value)) {
+      tokens += TOKENS_PER_OBJECT;
+      for (const item of Object.values(value)) waiting.push(item);
+    } else characters += 2;
+  }
+  return tokens + Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+export const tokensOfCharacters = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
+
+function looksLikeData(text: string): boolean {
+  return text.length > 2000 && (text.startsWith("data:") || /^[A-Za-z0-9+/_-]{2000}/.test(text));
+}

@@ -1,0 +1,36 @@
+import Type, { type TSchema, type TUnsafe } from "typebox";
+
+/** A name that the contract does not list. The brand keeps `block.type === "text"` narrowing to the listed block alone. */
+export type UnlistedName = string & { readonly unlisted: true };
+
+/** Wording of what would be right, for schemas whose keywords alone would read badly. */
+export const EXPECTED = "x-expected";
+
+/** For fields that real clients set to null when they mean "not given". */
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** An object whose content is the client's own affair. */
+export function openObject(description?: string) {
+  return Type.Unsafe<Record<string, unknown>>({
+    type: "object",
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+/** A string of which only the beginning or form is fixed; `expected` says it in words. */
+export function stringLike<S extends string = string>(pattern: string, expected: string): TUnsafe<S> {
+  return Type.Unsafe<S>({ type: "string", pattern, [EXPECTED]: expected });
+}
+
+/**
+ * Providers add kinds of blocks and tools faster than the contract does. One that it does not list, told by its `type`,
+ * is accepted as an open object and left to the upstream to judge; listed ones never slip through here.
+ */
+export function unlistedKind(listed: readonly string[]) {
+  return Type.Object(
+    { type: Type.Unsafe<UnlistedName>({ type: "string", not: { enum: [...listed] } }) },
+    { description: "A kind that this document does not list; it is passed on as it is." },
+  );
+}

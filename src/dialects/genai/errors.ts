@@ -1,0 +1,70 @@
+import type { ErrorKind, GatewayError } from "../../canon/error.ts";
+import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import type { ErrorAnswer, StreamErrorWrite, StreamForm, UpstreamFailure } from "../dialect.ts";
+import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+
+export function decodeError(failure: UpstreamFailure): GatewayError {
+  return decodeErrorObject(parseObject(failure.body), failure.status, readRetryAfter(failure.retryAfter));
+}
+
+/** Also for an error inside a stream, which carries its status as `code`. */
+export function decodeErrorObject(body: unknown, status?: number, retryAfterSeconds?: number): GatewayError {
+  const error = objectAt(body, "error");
+  const message = stringAt(error, "message");
+  return failureToError({
+    status: status ?? numberAt(error, "code") ?? 500,
+    message,
+    kind: kindOf(error, message),
+    retryAfterSeconds: retryDelay(error) ?? retryAfterSeconds,
+  });
+}
+
+/** A wrong key at the provider is a 400 there; only a detail's reason, or the message, tells it from a bad request. */
+function kindOf(error: unknown, message: string | undefined): ErrorKind | undefined {
+  const reasons = arrayAt(error, "details").map((detail) => stringAt(detail, "reason"));
+  if (reasons.includes("API_KEY_INVALID") || /api key (not valid|invalid|expired)/i.test(message ?? "")) {
+    return "upstream_credentials";
+  }
+  return undefined;
+}
+
+/** `RetryInfo` carries a duration such as "34.4s". */
+function retryDelay(error: unknown): number | undefined {
+  for (const detail of arrayAt(error, "details")) {
+    const delay = isObject(detail) ? stringAt(detail, "retryDelay") : undefined;
+    if (delay?.endsWith("s")) return Number(delay.slice(0, -1));
+  }
+  return undefined;
+}
+
+export function errorBody(error: GatewayError): string {
+  const { status } = error.rule;
+  const details: object[] = [];
+  if (error.path !== undefined) {
+    details.push({
+      "@type": "type.googleapis.com/google.rpc.BadRequest",
+      fieldViolations: [{ field: error.path, description: error.message }],
+    });
+  }
+  if (error.retryAfterSeconds !== undefined) {
+    details.push({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${error.retryAfterSeconds}s` });
+  }
+  return JSON.stringify({ error: { code: status, message: error.message, status: error.rule.genai.status, details } });
+}
+
+export function encodeError(error: GatewayError): ErrorAnswer {
+  return { status: error.rule.status, headers: { "content-type": "application/json" }, body: errorBody(error) };
+}
+
+/**
+ * Told twice: the newer readers see an error only as a framed event, the older ones only as bare JSON in a read of its
+ * own, which the pause brings about (sdk-wire 1.5). In an array it is the last element.
+ */
+export function encodeStreamError(error: GatewayError, _requestId: string, form: StreamForm): StreamErrorWrite[] {
+  const body = errorBody(error);
+  if (form.array) return [{ text: `${form.begun ? ",\r\n" : "["}${body}]`, pauseMs: 0 }];
+  return [
+    { text: `data: ${body}\n\n`, pauseMs: 0 },
+    { text: body, pauseMs: 25 },
+  ];
+}

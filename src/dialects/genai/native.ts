@@ -1,0 +1,68 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import type { NativeAnswer, NativeAnswerContext, NativeRequest, NativeRequestContext } from "../dialect.ts";
+import { decodeErrorObject } from "./errors.ts";
+import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** Fields by which a caller speaks to the gateway, and the model, which stands in the address. */
+const GATEWAY_FIELDS = ["provider", "model_routing_config", "model"];
+
+export function prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest {
+  const notes: FieldNote[] = [];
+  const limit = context.maxOutputTokens;
+  const wanted = numberAt(objectAt(body, "generationConfig"), "maxOutputTokens");
+  let data = text;
+  if (wanted !== undefined && limit !== undefined && wanted > limit) {
+    data = changeValue(data, ["generationConfig", "maxOutputTokens"], () => String(limit));
+    const reason = `the model's limit is ${limit}`;
+    notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
+  }
+  if (!GATEWAY_FIELDS.some((field) => field in body) && (context.quirks.labels || !("labels" in body))) {
+    return { text: data, notes };
+  }
+  const edit = new ObjectEdit(data);
+  for (const field of GATEWAY_FIELDS) edit.remove(field);
+  if (!context.quirks.labels && "labels" in body) {
+    edit.remove("labels");
+    notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });
+  }
+  return { text: edit.toString(), notes };
+}
+
+export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
+  if (objectAt(body, "error")) throw decodeErrorObject(body);
+  const { data, stop } = patchFinishReasons(text, body, context.bareFinishReason);
+  const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
+  return {
+    text: data,
+    usage: decodeUsage(body),
+    stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
+  };
+}
+
+/** The spelling that this client reads (decisions §3); an empty word means "not yet" and is left out. */
+export function patchFinishReasons(
+  text: string,
+  answer: JsonObject,
+  bare: boolean,
+): { data: string; stop: NativeAnswer["stop"] } {
+  let data = text;
+  let stop: NativeAnswer["stop"];
+  for (const [position, candidate] of arrayAt(answer, "candidates").entries()) {
+    const raw = stringAt(candidate, "finishReason");
+    if (raw === undefined) continue;
+    if (raw === "") {
+      data = changeValue(data, ["candidates", position], (value) =>
+        new ObjectEdit(value).remove("finishReason").toString(),
+      );
+      continue;
+    }
+    stop ??= decodeStop(raw);
+    const word = encodeFinishReason(raw, bare);
+    if (word === raw) continue;
+    data = changeValue(data, ["candidates", position, "finishReason"], () => JSON.stringify(word));
+  }
+  return { data, stop };
+}

@@ -1,0 +1,86 @@
+import { GatewayError } from "../../canon/error.ts";
+import { isObject } from "../../canon/json.ts";
+import { DEEPEST_NESTING } from "../nesting.ts";
+import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
+import { treatString } from "./treat-string.ts";
+
+export interface NormalisedRequest {
+  body: unknown;
+  changed: boolean;
+}
+
+const PLAIN: Shape = { fields: new Map() };
+
+/**
+ * One spelling for what clients of this protocol send in several: snake_case beside camelCase, enums in either case,
+ * URL-safe base64, short names of enums. Key order stays. A request that needs nothing comes back as the same object.
+ */
+export function normaliseGenaiRequest(body: unknown): NormalisedRequest {
+  const normal = isObject(body) ? treatObject(body, REQUEST_SHAPE, 1) : body;
+  return { body: normal, changed: normal !== body };
+}
+
+function treat(value: unknown, treatment: Treatment, depth: number): unknown {
+  if (typeof value === "string") return typeof treatment === "string" ? treatString(value, treatment) : value;
+  if (typeof value !== "object" || value === null || treatment === "data") return value;
+  if (depth > DEEPEST_NESTING) {
+    throw new GatewayError(
+      "invalid_request",
+      `The request body is nested deeper than ${DEEPEST_NESTING} levels; it must be flatter.`,
+    );
+  }
+  if (Array.isArray(value)) return treatArray(value, treatment, depth);
+  const shape = typeof treatment === "string" ? PLAIN : treatment;
+  return treatObject(value as Record<string, unknown>, shape, depth);
+}
+
+function treatArray(source: readonly unknown[], treatment: Treatment, depth: number): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < source.length; index++) {
+    const item = treat(source[index], treatment, depth + 1);
+    if (copy === undefined && item !== source[index]) copy = source.slice(0, index);
+    copy?.push(item);
+  }
+  return copy ?? source;
+}
+
+function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, depth: number): object {
+  let copy: Record<string, unknown> | undefined;
+  for (const key in source) {
+    const name = shape.values === undefined ? nameOf(key, source, shape) : key;
+    const value = source[key];
+    const child = treat(value, shape.values ?? shape.fields.get(name) ?? PLAIN, depth + 1);
+    if (copy === undefined) {
+      if (name === key && child === value) continue;
+      copy = entriesBefore(source, key);
+    }
+    put(copy, name, child);
+  }
+  return shape.finish?.(copy ?? source) ?? copy ?? source;
+}
+
+/** The name under which a field goes on. One that is already there under that name keeps its place. */
+function nameOf(key: string, source: Readonly<Record<string, unknown>>, shape: Shape): string {
+  const name = shape.synonyms?.get(key) ?? (key.includes("_") && !shape.fields.has(key) ? toCamelCase(key) : key);
+  return name !== key && Object.hasOwn(source, name) ? key : name;
+}
+
+function toCamelCase(key: string): string {
+  if (!/^[a-z][a-zA-Z0-9]*(?:_[a-z0-9]+)+$/.test(key)) return key;
+  return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function entriesBefore(source: Readonly<Record<string, unknown>>, end: string): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const key in source) {
+    if (key === end) break;
+    put(copy, key, source[key]);
+  }
+  return copy;
+}
+
+/** A client may name a field `__proto__`; assigning it would change the object's prototype instead. */
+function put(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}

@@ -1,0 +1,109 @@
+import { type StringTreatment, treatString } from "./treat-string.ts";
+
+/** How the fields of one object are to be treated; what is not named is walked for its key names only. */
+export interface Shape {
+  fields: Map<string, Treatment>;
+  /** The keys are the client's own; every value is treated so. */
+  values?: Treatment;
+  /** Other names of a field, beside snake_case. */
+  synonyms?: ReadonlyMap<string, string>;
+  finish?: (object: object) => object;
+}
+
+/** `data` is the client's own and stays as it came, keys and all. */
+export type Treatment = Shape | StringTreatment;
+
+function shape(fields: Record<string, Treatment>, more: Omit<Shape, "fields"> = {}): Shape {
+  return { fields: new Map(Object.entries(fields)), ...more };
+}
+
+const schema = shape(
+  { type: "enum", default: "data", example: "data", enum: "data", required: "data", propertyOrdering: "data" },
+  { synonyms: new Map([["oneOf", "anyOf"]]) },
+);
+const schemaMap = shape({}, { values: schema });
+for (const field of ["items", "anyOf", "allOf", "prefixItems", "additionalProperties", "not"]) {
+  schema.fields.set(field, schema);
+}
+for (const field of ["properties", "defs", "$defs"]) schema.fields.set(field, schemaMap);
+
+const blob = shape({ data: "bytes" });
+const resolution = shape({ level: "resolution" });
+
+const part = shape(
+  {
+    inlineData: blob,
+    functionCall: shape({ args: "data" }),
+    toolCall: shape({ args: "data" }),
+    toolResponse: shape({ response: "data" }),
+    executableCode: shape({ language: "enum" }),
+    codeExecutionResult: shape({ outcome: "enum" }),
+    thoughtSignature: "bytes",
+    mediaResolution: resolution,
+    partMetadata: "data",
+  },
+  { finish: nestResolution },
+);
+part.fields.set("functionResponse", shape({ response: "data", parts: part, scheduling: "enum" }));
+
+const content = shape({ role: "role", parts: part });
+
+const voice = shape({ replicatedVoiceConfig: shape({ voiceSample: "bytes" }) });
+
+const generationConfig = shape({
+  responseSchema: schema,
+  responseJsonSchema: "data",
+  responseModalities: "enum",
+  mediaResolution: "resolution",
+  thinkingConfig: shape({ thinkingLevel: "enum" }),
+  speechConfig: shape({
+    voiceConfig: voice,
+    multiSpeakerVoiceConfig: shape({ speakerVoiceConfigs: shape({ voiceConfig: voice }) }),
+  }),
+  routingConfig: shape({ autoMode: shape({ modelRoutingPreference: "enum" }) }),
+  imageConfig: shape({}, { finish: nestImageOutput }),
+});
+
+const tool = shape({
+  functionDeclarations: shape({
+    parameters: schema,
+    response: schema,
+    parametersJsonSchema: "data",
+    responseJsonSchema: "data",
+    behavior: "enum",
+  }),
+  mcpServers: shape({ streamableHttpTransport: shape({ headers: "data" }) }),
+});
+
+/** A generateContent request, with the fields by which a caller speaks to the gateway itself left as they are. */
+export const REQUEST_SHAPE = shape({
+  contents: content,
+  systemInstruction: content,
+  generationConfig,
+  tools: tool,
+  toolConfig: shape({ functionCallingConfig: shape({ mode: "enum" }) }),
+  safetySettings: shape({ category: "enum", threshold: "enum", method: "enum" }),
+  labels: "data",
+  provider: "data",
+  model_routing_config: "data",
+});
+REQUEST_SHAPE.fields.set("generateContentRequest", REQUEST_SHAPE);
+
+/** The contract writes a part's resolution as a word; on the provider's wire it is an object. */
+function nestResolution(object: object): object {
+  const { mediaResolution } = object as { mediaResolution?: unknown };
+  if (typeof mediaResolution !== "string") return object;
+  return { ...object, mediaResolution: { level: treatString(mediaResolution, "resolution") } };
+}
+
+/** The contract has the options of the output file beside the others; on the provider's wire they are nested. */
+function nestImageOutput(object: object): object {
+  const { outputMimeType, outputCompressionQuality, ...rest } = object as Record<string, unknown>;
+  if (outputMimeType === undefined && outputCompressionQuality === undefined) return object;
+  if (rest["imageOutputOptions"] !== undefined) return object;
+  const imageOutputOptions = {
+    ...(outputMimeType === undefined ? {} : { mimeType: outputMimeType }),
+    ...(outputCompressionQuality === undefined ? {} : { compressionQuality: outputCompressionQuality }),
+  };
+  return { ...rest, imageOutputOptions };
+}

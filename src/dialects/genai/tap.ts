@@ -1,0 +1,97 @@
+import { GatewayError } from "../../canon/error.ts";
+import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { readFrames, type SseFrame } from "../../wire/sse.ts";
+import type { NativeAnswerContext } from "../dialect.ts";
+import { TapBase } from "../tap-base.ts";
+import { decodeErrorObject } from "./errors.ts";
+import { patchFinishReasons } from "./native.ts";
+import { decodeUsage, searchQueries } from "./usage.ts";
+
+/** A chunk with none of these is passed on as it is. */
+const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"'];
+
+/** Some chunks carry a `usageMetadata` without counts; this key stands only in the ones that count. */
+const USAGE_MARK = '"promptTokenCount"';
+
+export class GenaiTap extends TapBase {
+  readonly #context: NativeAnswerContext;
+  /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
+  #lastWithUsage: string | undefined;
+  #searches = 0;
+  #chunks = 0;
+
+  constructor(context: NativeAnswerContext) {
+    super();
+    this.#context = context;
+  }
+
+  push(events: string): string {
+    const ordinary =
+      this.contentSeen &&
+      !this.#context.arrayFraming &&
+      events.startsWith("data: ") &&
+      !MARKS.some((mark) => events.includes(mark));
+    if (!ordinary) return this.pushCarefully(events);
+    if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
+    this.generatedCharacters += events.length;
+    return events;
+  }
+
+  override end(): string {
+    if (this.state === "open") return "";
+    this.state = "ended";
+    if (!this.#context.arrayFraming) return "";
+    return this.#chunks === 0 ? "[]" : "]";
+  }
+
+  protected frame(frame: SseFrame): string {
+    // Comments and other lines break the vendor's readers (sdk-wire 1.5).
+    if (frame.data === undefined || frame.data === "[DONE]") return "";
+    const chunk = parseObject(frame.data);
+    if (!chunk) {
+      this.failure = new GatewayError("upstream_failed", "The provider sent a chunk that is not JSON.");
+      return "";
+    }
+    if (objectAt(chunk, "error")) {
+      this.failure = decodeErrorObject(chunk);
+      return "";
+    }
+    if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
+    this.#searches += searchQueries(chunk);
+    this.#readContent(chunk);
+    const { data, stop } = patchFinishReasons(frame.data, chunk, this.#context.bareFinishReason);
+    const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
+    if (stop) this.stop = stop;
+    else if (blocked !== undefined) this.stop = { unified: "filter", raw: blocked };
+    if (this.stop) this.state = "complete";
+    return this.#write(frame, data);
+  }
+
+  #write(frame: SseFrame, data: string): string {
+    this.#chunks++;
+    if (this.#context.arrayFraming) return `${this.#chunks === 1 ? "[" : ",\r\n"}${data}`;
+    if (data === frame.data && /^data: [^\r\n]*(\r\n\r\n|\n\n)$/.test(frame.raw)) return frame.raw;
+    return `data: ${data.replace(/[\r\n]+/g, " ")}\n\n`;
+  }
+
+  #readContent(chunk: JsonObject): void {
+    for (const candidate of arrayAt(chunk, "candidates")) {
+      for (const part of arrayAt(objectAt(candidate, "content"), "parts")) {
+        this.contentSeen = true;
+        this.generatedCharacters += stringAt(part, "text")?.length ?? 0;
+        const call = objectAt(part, "functionCall");
+        if (call) this.generatedCharacters += JSON.stringify(call).length;
+      }
+    }
+  }
+
+  override get usage(): Usage | undefined {
+    const frames = this.#lastWithUsage === undefined ? [] : readFrames(this.#lastWithUsage);
+    const last = frames.findLast(({ data }) => data?.includes(USAGE_MARK))?.data;
+    const usage = last === undefined ? undefined : decodeUsage(parseObject(last));
+    if (!usage) return undefined;
+    const { searches: _own, ...counted } = usage;
+    return this.#searches === 0 ? counted : { ...counted, searches: this.#searches };
+  }
+}

@@ -1,0 +1,27 @@
+import { arrayAt, isObject, numberAt, objectAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+
+/** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
+export function decodeUsage(answer: unknown): Usage | undefined {
+  const raw = objectAt(answer, "usageMetadata");
+  const prompt = numberAt(raw, "promptTokenCount");
+  if (prompt === undefined) return undefined;
+  const cacheRead = numberAt(raw, "cachedContentTokenCount");
+  const reasoning = numberAt(raw, "thoughtsTokenCount");
+  const searches = searchQueries(answer);
+  return {
+    input: Math.max(0, prompt - (cacheRead ?? 0)) + (numberAt(raw, "toolUsePromptTokenCount") ?? 0),
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    output: numberAt(raw, "candidatesTokenCount") ?? 0,
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(searches ? { searches } : {}),
+  };
+}
+
+/** Searches are not in the usage: the grounding of the answer lists the queries that were made. */
+export function searchQueries(answer: unknown): number {
+  return arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
+    const grounding = isObject(candidate) ? candidate["groundingMetadata"] : undefined;
+    return count + arrayAt(grounding, "webSearchQueries").length;
+  }, 0);
+}

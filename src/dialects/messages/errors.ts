@@ -1,0 +1,60 @@
+import type { ErrorKind, GatewayError } from "../../canon/error.ts";
+import { objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
+import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+
+/** The status that each error type has outside a stream: inside one there is only the type. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+export function decodeError(failure: UpstreamFailure): GatewayError {
+  return failureToError({
+    status: failure.status,
+    message: stringAt(objectAt(parseObject(failure.body), "error"), "message"),
+    retryAfterSeconds: readRetryAfter(failure.retryAfter),
+  });
+}
+
+/** An `error` event, or an error body under HTTP 200. */
+export function decodeErrorObject(body: unknown): GatewayError {
+  const error = objectAt(body, "error");
+  return failureToError({
+    status: STATUS_OF_TYPE[stringAt(error, "type") ?? ""] ?? 500,
+    message: stringAt(error, "message"),
+  });
+}
+
+export function encodeError(error: GatewayError, requestId: string): ErrorAnswer {
+  const { type, status } = error.rule.messages;
+  return {
+    status: status ?? error.rule.status,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ type: "error", error: { type, message: error.message }, request_id: requestId }),
+  };
+}
+
+/** Inside a stream the contract (§7) knows four types only. */
+const STREAM_TYPE: Partial<Record<ErrorKind, string>> = {
+  invalid_request: "invalid_request_error",
+  unsupported_parameter: "invalid_request_error",
+  content_blocked: "invalid_request_error",
+  not_found: "invalid_request_error",
+  too_large: "invalid_request_error",
+  unauthenticated: "authentication_error",
+  rate_limited: "rate_limit_error",
+};
+
+export function encodeStreamError(error: GatewayError, requestId: string): StreamErrorWrite[] {
+  const type = STREAM_TYPE[error.kind] ?? "api_error";
+  const body = JSON.stringify({ type: "error", error: { type, message: error.message }, request_id: requestId });
+  return [{ text: `event: error\ndata: ${body}\n\n`, pauseMs: 0 }];
+}

@@ -1,0 +1,5 @@
+import type { JsonObject } from "../../canon/json.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
+
+export const estimateMessagesTokens = (body: JsonObject): number =>
+  estimateTokens([body["system"], body["messages"], body["tools"]]);

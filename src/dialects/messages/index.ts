@@ -1,0 +1,28 @@
+import { numberAt } from "../../canon/json.ts";
+import type { Dialect } from "../dialect.ts";
+import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
+import { estimateMessagesTokens } from "./estimate.ts";
+import { patchAnswer, prepareRequest } from "./native.ts";
+import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
+import { MessagesTap } from "./tap.ts";
+
+/** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */
+export const messages: Dialect = {
+  name: "messages",
+  requestIdHeader: "request-id",
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  checkRequest: (request, context) => {
+    if (context.verb === "count_tokens") checkCountTokensRequest(request.body, context);
+    else checkMessagesRequest(request.body, context);
+    return request;
+  },
+  decodeError,
+  encodeError,
+  encodeStreamError,
+  prepareRequest,
+  patchAnswer,
+  createTap: (context) => new MessagesTap(context),
+  estimateTokens: estimateMessagesTokens,
+  encodeTokenCount: (tokens) => JSON.stringify({ input_tokens: tokens }),
+  outputLimit: (body) => numberAt(body, "max_tokens"),
+};

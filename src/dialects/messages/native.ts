@@ -1,0 +1,36 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { ObjectEdit } from "../../wire/json-text.ts";
+import type { NativeAnswer, NativeAnswerContext, NativeRequest, NativeRequestContext } from "../dialect.ts";
+import { decodeErrorObject } from "./errors.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** Fields by which a caller speaks to the gateway: no upstream knows them. */
+const GATEWAY_FIELDS = ["provider", "model_routing_config"];
+
+export function prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest {
+  const notes: FieldNote[] = [];
+  const edit = new ObjectEdit(text).set("model", JSON.stringify(context.upstreamModel));
+  for (const field of GATEWAY_FIELDS) edit.remove(field);
+  const wanted = numberAt(body, "max_tokens");
+  const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;
+  const limit = context.maxOutputTokens;
+  if (wanted !== undefined && limit !== undefined && wanted > limit && budget < limit) {
+    edit.set("max_tokens", String(limit));
+    notes.push({ path: "max_tokens", action: "approximated", reason: `the model's limit is ${limit}` });
+  }
+  return { text: edit.toString(), notes };
+}
+
+export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
+  if (body["type"] === "error") throw decodeErrorObject(body);
+  const stop = stringAt(body, "stop_reason");
+  const edit = new ObjectEdit(text).set("model", JSON.stringify(context.publicModel));
+  if (!body["id"]) edit.set("id", JSON.stringify(`msg_${context.makeId()}`));
+  return {
+    text: edit.toString(),
+    usage: decodeUsage(body["usage"]),
+    stop: stop ? decodeStop(stop) : undefined,
+  };
+}

@@ -1,0 +1,114 @@
+import { GatewayError } from "../../canon/error.ts";
+import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import type { SseFrame } from "../../wire/sse.ts";
+import type { NativeAnswerContext } from "../dialect.ts";
+import { tokensOfCharacters } from "../estimate-tokens.ts";
+import { charactersBeyond, TapBase } from "../tap-base.ts";
+import { decodeErrorObject } from "./errors.ts";
+import { estimateMessagesTokens } from "./estimate.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** Bytes of a text delta's event that are not generated text. */
+const ENVELOPE = 118;
+
+export class MessagesTap extends TapBase {
+  readonly #context: NativeAnswerContext;
+  /** The counters of `message_start`, overwritten by those of `message_delta`, which are cumulative. */
+  #usage: Record<string, unknown> = {};
+  /** Every event so far had its `event:` line: such hosts keep to it. */
+  #named = true;
+
+  constructor(context: NativeAnswerContext) {
+    super();
+    this.#context = context;
+  }
+
+  push(events: string): string {
+    // Deltas hold nothing to patch. A text that merely mentions these words takes the careful road and comes out whole.
+    if (this.contentSeen && this.#named && !events.includes("message_") && !events.includes('"error"')) {
+      this.generatedCharacters += charactersBeyond(events, ENVELOPE);
+      return events;
+    }
+    return this.pushCarefully(events);
+  }
+
+  protected frame(frame: SseFrame): string {
+    if (frame.data === undefined) return frame.raw;
+    const event = parseObject(frame.data);
+    const type = stringAt(event, "type");
+    if (!event || type === undefined) {
+      this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not one of its protocol.");
+      return "";
+    }
+    if (type === "error") {
+      this.failure = decodeErrorObject(event);
+      return "";
+    }
+    if (frame.event === undefined) this.#named = false;
+    const data = this.#patch(frame.data, event, type);
+    return data === frame.data && frame.event !== undefined ? frame.raw : `event: ${type}\ndata: ${data}\n\n`;
+  }
+
+  #patch(data: string, event: JsonObject, type: string): string {
+    switch (type) {
+      case "message_start":
+        return this.#start(data, objectAt(event, "message"));
+      case "message_delta":
+        return this.#delta(data, event);
+      case "message_stop":
+        this.state = "ended";
+        return data;
+      case "content_block_start":
+      case "content_block_delta":
+        this.contentSeen = true;
+        this.#count(objectAt(event, "delta"));
+        return data;
+      default:
+        return data;
+    }
+  }
+
+  #start(data: string, message: JsonObject | undefined): string {
+    const usage = objectAt(message, "usage");
+    this.#take(usage);
+    return changeValue(data, ["message"], (value) => {
+      const edit = new ObjectEdit(value).set("model", JSON.stringify(this.#context.publicModel));
+      if (!message?.["id"]) edit.set("id", JSON.stringify(`msg_${this.#context.makeId()}`));
+      if (numberAt(usage, "input_tokens") === undefined || numberAt(usage, "output_tokens") === undefined) {
+        const estimate = estimateMessagesTokens(this.#context.request);
+        edit.set("usage", JSON.stringify({ input_tokens: estimate, output_tokens: 0, ...usage }));
+      }
+      return edit.toString();
+    });
+  }
+
+  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
+  #delta(data: string, event: JsonObject): string {
+    const delta = objectAt(event, "delta");
+    const usage = objectAt(event, "usage") ?? objectAt(delta, "usage");
+    this.#take(usage);
+    const stop = stringAt(delta, "stop_reason");
+    if (stop) this.stop = decodeStop(stop);
+    const shown =
+      numberAt(usage, "output_tokens") === undefined
+        ? { ...usage, output_tokens: this.usage?.output ?? tokensOfCharacters(this.generatedCharacters) }
+        : undefined;
+    const text = shown ? JSON.stringify(shown) : (new ObjectEdit(data).get("usage") ?? JSON.stringify(usage));
+    const edit = new ObjectEdit(data).set("usage", text);
+    return edit.set("delta", new ObjectEdit(edit.get("delta") ?? "{}").set("usage", text).toString()).toString();
+  }
+
+  #take(usage: JsonObject | undefined): void {
+    if (!isObject(usage)) return;
+    for (const [key, value] of Object.entries(usage)) if (value !== null) this.#usage[key] = value;
+    this.usageSeen = decodeUsage(this.#usage);
+  }
+
+  #count(delta: JsonObject | undefined): void {
+    for (const key of ["text", "thinking", "partial_json"]) {
+      this.generatedCharacters += stringAt(delta, key)?.length ?? 0;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { checkChatRequest } from "./chat/schema.ts";
+import type { CheckContext } from "./check.ts";
+import { normaliseGenaiRequest } from "./genai/normalise.ts";
+import { checkGenerateContentRequest } from "./genai/schema.ts";
+import { checkMessagesRequest } from "./messages/schema.ts";
+import { AT_DROPIN_DOOR, refusalOf } from "./refusal-table.ts";
+
+interface Recording {
+  dialect: string;
+  model: string;
+  request_file: string | null;
+}
+
+const FOLDER = new URL("../../../shared/transcripts/", import.meta.url);
+const MANIFEST = new URL("manifest.jsonl", FOLDER);
+
+const CHECKS: Record<string, (body: unknown, context: CheckContext) => void> = {
+  "openai-chat": checkChatRequest,
+  "anthropic-messages": checkMessagesRequest,
+  "gemini-generate": (body, context) => checkGenerateContentRequest(normaliseGenaiRequest(body).body, context),
+};
+
+/** Recorded requests that break the contract, and where: what their own provider took (or did not), we do not. */
+const REFUSED: Record<string, string> = {
+  // n is 2, and contract 2.12 says: only 1 is supported.
+  "openai-chat/openai/otel.chat-completion-multiple-choices-streaming.request.json": "n",
+  // "any" is one host's own word for "required".
+  "openai-chat/mistral/openinference.synchronous-streaming-chat-com--ponse-emits-expected-spans-false.request.json":
+    "tool_choice",
+  // A user message without content, recorded for the 400 that it was answered with.
+  "openai-chat/openai/envoy-aigw.chat-bad-request.request.json": "messages[0].content",
+};
+
+function recordings(): Recording[] {
+  const lines = readFileSync(MANIFEST, "utf8").trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as Recording).filter((recording) => recording.dialect in CHECKS);
+}
+
+const there = existsSync(MANIFEST);
+if (!there) console.warn("recorded requests: skipped, because ../shared/transcripts is not there");
+
+test.skipIf(there || process.env["CI"] !== "true")("the recordings are there", () => {
+  throw new Error("../shared/transcripts is missing, and CI must not pass without it");
+});
+
+describe.skipIf(!there)("every recorded request passes its check at the drop-in door", () => {
+  const requests = there
+    ? recordings().flatMap(({ request_file, ...rest }) => (request_file ? [{ request_file, ...rest }] : []))
+    : [];
+
+  test.each(requests.map((request) => [request.request_file, request] as const))("%s", (file, { dialect, model }) => {
+    const recorded = JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")) as Record<string, unknown>;
+    // Where a host has the model in the address, a client of ours would have it in the body.
+    const body = dialect === "anthropic-messages" ? { model, ...recorded } : recorded;
+    const check = CHECKS[dialect];
+    const refusal = check === undefined ? undefined : refusalOf(check, body, AT_DROPIN_DOOR);
+    expect(refusal?.path).toBe(REFUSED[file]);
+  });
+
+  test("there are recordings of all three", () => {
+    expect(new Set(requests.map((request) => request.dialect)).size).toBe(3);
+  });
+});

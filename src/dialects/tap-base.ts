@@ -1,0 +1,49 @@
+import type { GatewayError } from "../canon/error.ts";
+import type { Stop } from "../canon/stop.ts";
+import type { Usage } from "../canon/usage.ts";
+import { readFrames, type SseFrame } from "../wire/sse.ts";
+import type { Tap } from "./dialect.ts";
+
+/** What every tap keeps, and the careful road: one event after the other until the stream has ended or failed. */
+export abstract class TapBase implements Tap {
+  state: "open" | "complete" | "ended" = "open";
+  contentSeen = false;
+  failure: GatewayError | undefined;
+  protected usageSeen: Usage | undefined;
+  stop: Stop | undefined;
+  generatedCharacters = 0;
+
+  get usage(): Usage | undefined {
+    return this.usageSeen;
+  }
+
+  abstract push(events: string): string;
+
+  /** Never on the quick road, which takes an event's wholeness for granted: half an event does not parse, and fails. */
+  pushLast(rest: string): string {
+    return this.pushCarefully(`${rest}\n\n`);
+  }
+
+  end(): string {
+    return "";
+  }
+
+  protected pushCarefully(events: string): string {
+    let text = "";
+    for (const frame of readFrames(events)) {
+      if (this.failure || this.state === "ended") break;
+      text += this.frame(frame);
+    }
+    return text;
+  }
+
+  /** Text for the client in place of this event. */
+  protected abstract frame(frame: SseFrame): string;
+}
+
+/** Characters that a run of alike events carries beyond their envelopes. */
+export function charactersBeyond(events: string, envelope: number): number {
+  let frames = 0;
+  for (let at = events.indexOf("\n\n"); at >= 0; at = events.indexOf("\n\n", at + 2)) frames++;
+  return Math.max(0, events.length - frames * envelope);
+}

@@ -1,0 +1,72 @@
+import { type ErrorKind, GatewayError } from "../canon/error.ts";
+
+/** What the three dialects' error bodies have in common once read. */
+export interface FailureFacts {
+  status: number;
+  message: string | undefined;
+  /** Set where the body's own words say more than the status. */
+  kind?: ErrorKind | undefined;
+  retryAfterSeconds?: number | undefined;
+}
+
+const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
+  400: "invalid_request",
+  401: "upstream_credentials",
+  402: "upstream_credentials",
+  403: "upstream_credentials",
+  404: "not_found",
+  408: "upstream_timeout",
+  413: "too_large",
+  422: "invalid_request",
+  429: "rate_limited",
+  503: "overloaded",
+  504: "upstream_timeout",
+  524: "upstream_timeout",
+  529: "overloaded",
+};
+
+export function kindOfStatus(status: number): ErrorKind {
+  return KIND_OF_STATUS[status] ?? "upstream_failed";
+}
+
+/** Kinds whose cause lies in the request: the provider's own words help the caller, and are passed on. */
+const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
+  "invalid_request",
+  "unsupported_parameter",
+  "content_blocked",
+  "not_found",
+  "too_large",
+  "rate_limited",
+]);
+
+const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
+  upstream_credentials:
+    "The provider did not accept the gateway's credentials or account. The gateway's operator must mend this; the caller's key is fine.",
+  upstream_timeout: "The provider did not answer in time.",
+  overloaded: "The provider is overloaded. Try again shortly.",
+};
+
+/** The longest piece of a provider's message that is passed on. */
+const MAX_MESSAGE = 2000;
+
+export function failureToError(facts: FailureFacts): GatewayError {
+  const kind = facts.kind ?? kindOfStatus(facts.status);
+  const words = facts.message?.trim().slice(0, MAX_MESSAGE);
+  const message =
+    words && PROVIDER_WORDS_HELP.has(kind)
+      ? words
+      : (OWN_WORDS[kind] ?? `The provider failed to answer (HTTP ${facts.status}).`);
+  const retryAfterSeconds = kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
+  return new GatewayError(kind, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+}
+
+/** SDKs ignore or obey absurd values; between one second and a minute all of them behave (sdk-wire §4). */
+export function clampRetryAfter(seconds: number | undefined): number {
+  return Math.min(60, Math.max(1, Math.ceil(seconds ?? 5)));
+}
+
+/** A `retry-after` header: seconds, or an HTTP date which needs a clock and is left to the default. */
+export function readRetryAfter(header: string | null | undefined): number | undefined {
+  const seconds = Number(header);
+  return header && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}

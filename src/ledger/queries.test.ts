@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { GatewayError } from "../canon/error.ts";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts.ts";
+import type { Storage } from "../storage/storage.ts";
+import { findReceipt, recentReceipts, spentByKey, spentNanoUsd, summariseUsage } from "./queries.ts";
+import { receiptView } from "./receipt-view.ts";
+
+describe("ledger queries", () => {
+  let storage: Storage;
+  beforeEach(async () => {
+    storage = await openStorage("sqlite::memory:");
+  });
+  afterEach(() => storage.close());
+
+  test("S09: another project's receipt is as unknown as one that never was", async () => {
+    await insertReceipts(storage, [sampleReceipt({ project: "theirs" })]);
+    expect(await findReceipt(storage, "theirs", "rcp_1")).toEqual(sampleReceipt({ project: "theirs" }));
+    expect(await findReceipt(storage, "ours", "rcp_1")).toBeUndefined();
+    await expect(recentReceipts(storage, { project: "ours", limit: 1, beforeId: "rcp_1" })).rejects.toThrow(
+      GatewayError,
+    );
+    expect(await recentReceipts(storage, { project: "ours", limit: 1 })).toEqual([]);
+  });
+
+  test("S13: pages are bounded", async () => {
+    for (const limit of [0, 201, -1, 1.5, Number.NaN]) {
+      await expect(recentReceipts(storage, { limit })).rejects.toThrow("from 1 to 200");
+    }
+  });
+
+  test("recent receipts go on after the last one seen", async () => {
+    await insertReceipts(
+      storage,
+      ["a", "b", "c"].map((id, index) => sampleReceipt({ id, createdAtMs: index })),
+    );
+    const first = await recentReceipts(storage, { limit: 2 });
+    expect(first.map((receipt) => receipt.id)).toEqual(["c", "b"]);
+    const next = await recentReceipts(storage, { limit: 2, beforeId: "b" });
+    expect(next.map((receipt) => receipt.id)).toEqual(["a"]);
+  });
+
+  test("days are named by their UTC date, in order", async () => {
+    await insertReceipts(storage, [
+      sampleReceipt({ id: "1", createdAtMs: Date.UTC(2026, 0, 31, 23, 59), costNanoUsd: 9 }),
+      sampleReceipt({ id: "2", createdAtMs: Date.UTC(2026, 1, 1), costNanoUsd: 50 }),
+    ]);
+    const days = await summariseUsage(storage, { sinceMs: 0, untilMs: Date.UTC(2030, 0), groupBy: "day" });
+    expect(days.map(({ group, costNanoUsd }) => [group, costNanoUsd])).toEqual([
+      ["2026-01-31", 9],
+      ["2026-02-01", 50],
+    ]);
+  });
+
+  test("H23: what budgets start from is what the ledger holds of the running day and month", async () => {
+    const nowMs = Date.UTC(2026, 1, 2, 15);
+    await insertReceipts(storage, [
+      sampleReceipt({ id: "1", createdAtMs: Date.UTC(2026, 1, 2), costNanoUsd: 1 }),
+      sampleReceipt({ id: "2", createdAtMs: Date.UTC(2026, 1, 1, 23, 59), costNanoUsd: 10 }),
+      sampleReceipt({ id: "3", createdAtMs: Date.UTC(2026, 0, 31), costNanoUsd: 100 }),
+      sampleReceipt({ id: "4", createdAtMs: nowMs, costNanoUsd: 5, key: "key_2" }),
+    ]);
+    const spent = await spentByKey(storage, nowMs);
+    expect(spent.get("key_1")).toEqual({ day: 1, month: 11, total: 111 });
+    expect(spent.get("key_2")).toEqual({ day: 5, month: 5, total: 5 });
+    expect(await spentNanoUsd(storage, { keyId: "key_1", sinceMs: Date.UTC(2026, 1, 1) })).toBe(11);
+  });
+});
+
+describe("receiptView", () => {
+  test("decisions 6: shows the receipt in the public form", () => {
+    const { firstContentMs: _first, stop: _stop, ...receipt } = sampleReceipt();
+    expect(receiptView(sampleReceipt())).toEqual({
+      data: {
+        id: "rcp_1",
+        created_at: "2026-01-31T12:00:00.000Z",
+        model: "acme/llama",
+        provider: "my-vllm",
+        upstream_model: "llama-3",
+        dialect: { client: "chat", upstream: "messages" },
+        lane: "translated",
+        stream: true,
+        stop: { unified: "length", raw: "max_tokens" },
+        offers: [
+          { provider: "other", outcome: "failed", reason: "upstream_timeout", ms: 90 },
+          { provider: "my-vllm", outcome: "answered", reason: null, ms: 40 },
+        ],
+        fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
+        usage: {
+          input: 1200,
+          cache_read: 0,
+          cache_write_5m: null,
+          cache_write_1h: null,
+          output: 300,
+          reasoning: null,
+          images: null,
+          seconds: 7.5,
+          searches: null,
+        },
+        usage_source: "measured",
+        price_rule: "0.2 perMTokens prompt, 0.6 perMTokens completion",
+        cost_usd: 0.00042,
+        cost_nano_usd: 420_000,
+        first_content_ms: 35,
+        total_ms: 131,
+      },
+    });
+    expect(receiptView(receipt).data).toMatchObject({ stop: null, first_content_ms: null });
+    // The project and the key are the operator's business.
+    expect(JSON.stringify(receiptView(receipt))).not.toContain("key_1");
+  });
+});

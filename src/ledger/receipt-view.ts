@@ -1,0 +1,78 @@
+import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { Stop } from "../canon/stop.ts";
+import type { UsageSource } from "../canon/usage.ts";
+
+/** A receipt as `GET /api/v1/generation?id=` shows it. What is not known is null, never 0. */
+export interface ReceiptView {
+  data: {
+    id: string;
+    created_at: string;
+    model: string;
+    provider: string;
+    upstream_model: string;
+    dialect: { client: string; upstream: string };
+    lane: Receipt["lane"];
+    stream: boolean;
+    stop: Stop | null;
+    offers: { provider: string; outcome: OfferTried["outcome"]; reason: string | null; ms: number }[];
+    fields: FieldNote[];
+    usage: {
+      input: number | null;
+      cache_read: number | null;
+      cache_write_5m: number | null;
+      cache_write_1h: number | null;
+      output: number | null;
+      reasoning: number | null;
+      images: number | null;
+      seconds: number | null;
+      searches: number | null;
+    };
+    usage_source: UsageSource;
+    price_rule: string;
+    cost_usd: number;
+    cost_nano_usd: number;
+    first_content_ms: number | null;
+    total_ms: number;
+  };
+}
+
+export function receiptView(receipt: Receipt): ReceiptView {
+  const { usage } = receipt;
+  return {
+    data: {
+      id: receipt.id,
+      created_at: new Date(receipt.createdAtMs).toISOString(),
+      model: receipt.model,
+      provider: receipt.provider,
+      upstream_model: receipt.upstreamModel,
+      dialect: { client: receipt.clientDialect, upstream: receipt.upstreamDialect },
+      lane: receipt.lane,
+      stream: receipt.stream,
+      stop: receipt.stop === undefined ? null : { unified: receipt.stop.unified, raw: receipt.stop.raw },
+      offers: receipt.offers.map((offer) => ({
+        provider: offer.provider,
+        outcome: offer.outcome,
+        reason: offer.reason ?? null,
+        ms: offer.ms,
+      })),
+      fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
+      usage: {
+        input: usage.input ?? null,
+        cache_read: usage.cacheRead ?? null,
+        cache_write_5m: usage.cacheWrite5m ?? null,
+        cache_write_1h: usage.cacheWrite1h ?? null,
+        output: usage.output ?? null,
+        reasoning: usage.reasoning ?? null,
+        images: usage.images ?? null,
+        seconds: usage.seconds ?? null,
+        searches: usage.searches ?? null,
+      },
+      usage_source: receipt.usageSource,
+      price_rule: receipt.priceRule,
+      cost_usd: receipt.costNanoUsd / 1e9,
+      cost_nano_usd: receipt.costNanoUsd,
+      first_content_ms: receipt.firstContentMs ?? null,
+      total_ms: receipt.totalMs,
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** A process beside the tests': writes receipts and prints the id of each one once it is committed. */
+import { writeSync } from "node:fs";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { LedgerWriter } from "./writer.ts";
+
+const [url = "", prefix = "", count = "0"] = process.argv.slice(2);
+const storage = await openStorage(url);
+const writer = new LedgerWriter({
+  storage,
+  onProblem: (error) => {
+    throw error;
+  },
+});
+
+async function writeInTurn(lane: number): Promise<void> {
+  for (let index = 0; index < Number(count); index += 1) {
+    const id = `${prefix}-${lane}-${index}`;
+    await writer.write(sampleReceipt({ id }));
+    writeSync(1, `${id}\n`);
+  }
+}
+
+await Promise.all([0, 1, 2, 3].map(writeInTurn));
+await writer.close();
+await storage.close();

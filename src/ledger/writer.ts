@@ -1,0 +1,218 @@
+import { GatewayError } from "../canon/error.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import { insertReceipts } from "../storage/receipts.ts";
+import type { Storage } from "../storage/storage.ts";
+
+export interface LedgerWriterOptions {
+  storage: Storage;
+  /** Under load, rows gather for this long before they are committed together. */
+  maxWaitMs?: number;
+  /** Rows of one insert. */
+  maxRows?: number;
+  /** Rows kept while the store fails; beyond it new ones are refused. */
+  maxQueued?: number;
+  /** After this, a caller is let go although its row is not yet stored, so that answers go on while the store is down. */
+  patienceMs?: number;
+  /** How long `flush` and `close` wait for a store that fails. */
+  drainMs?: number;
+  /** Told of every failed attempt, and of every row that is given up. */
+  onProblem: (error: unknown) => void;
+}
+
+interface Entry {
+  receipt: Receipt;
+  sinceMs: number;
+  /** Lets the caller go on; calling it twice does no harm. */
+  release: () => void;
+}
+
+/** An attempt that has not answered by then counts as failed; its rows are sent again, which changes nothing twice. */
+const ATTEMPT_MS = 10_000;
+const FIRST_BACKOFF_MS = 50;
+const MAX_BACKOFF_MS = 2_000;
+
+/**
+ * Group commit: alone, a row is committed at once; when the last commit was less than `maxWaitMs` ago, rows gather and
+ * go together. One insert is under way at a time, and rows leave the queue only when they are stored.
+ */
+export class LedgerWriter {
+  readonly #storage: Storage;
+  readonly #maxWaitMs: number;
+  readonly #maxRows: number;
+  readonly #maxQueued: number;
+  readonly #patienceMs: number;
+  readonly #drainMs: number;
+  readonly #onProblem: (error: unknown) => void;
+
+  #queue: Entry[] = [];
+  /** Counts all rows that were ever taken in and ever stored, so that `flush` knows its own. */
+  #taken = 0;
+  #stored = 0;
+  #flushes: { upTo: number; resolve: () => void }[] = [];
+  #planned = false;
+  #watching = false;
+  #backingOff = false;
+  #closed = false;
+  #failures = 0;
+  #lastStartMs = Number.NEGATIVE_INFINITY;
+  /** The insert under way. */
+  #attempt: symbol | undefined;
+
+  constructor(options: LedgerWriterOptions) {
+    this.#storage = options.storage;
+    this.#maxWaitMs = options.maxWaitMs ?? 2;
+    this.#maxRows = options.maxRows ?? 256;
+    this.#maxQueued = options.maxQueued ?? 50_000;
+    this.#patienceMs = options.patienceMs ?? 250;
+    this.#drainMs = options.drainMs ?? 5_000;
+    this.#onProblem = options.onProblem;
+  }
+
+  /** Rows that are not stored yet. */
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  /** Resolves when the row is committed, or when the store has kept the caller waiting for `patienceMs`. */
+  write(receipt: Receipt): Promise<void> {
+    if (this.#closed || this.#queue.length >= this.#maxQueued) {
+      this.#onProblem(refusal(receipt, this.#closed ? "the ledger is closed" : `${this.#maxQueued} rows wait already`));
+      return Promise.resolve();
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#queue.push({ receipt, sinceMs: performance.now(), release: resolve });
+    this.#taken += 1;
+    this.#watch(this.#patienceMs);
+    if (this.#attempt === undefined && !this.#backingOff) this.#plan();
+    return promise;
+  }
+
+  /** Resolves when every row written so far is stored; rejects when the store does not take them in time. */
+  async flush(): Promise<void> {
+    if (this.#queue.length === 0) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#flushes.push({ upTo: this.#taken, resolve });
+    const timer = setTimeout(() => {
+      reject(
+        new GatewayError("internal", `${this.#queue.length} receipts are not stored: the store does not take them.`),
+      );
+    }, this.#drainMs);
+    void this.#commit();
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#flushes = this.#flushes.filter((flush) => flush.resolve !== resolve);
+    }
+  }
+
+  /** Takes no more rows and stores those that wait; those that cannot be stored in time are reported one by one. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      await this.flush();
+    } catch (thrown) {
+      this.#onProblem(thrown);
+      const lost = this.#queue;
+      this.#queue = [];
+      for (const entry of lost) {
+        entry.release();
+        this.#onProblem(refusal(entry.receipt, "the ledger was closed while the store failed"));
+      }
+    }
+  }
+
+  #plan(): void {
+    const waitMs = this.#maxWaitMs - (performance.now() - this.#lastStartMs);
+    const atOnce = waitMs <= 0 || this.#queue.length === this.#maxRows;
+    if (this.#planned && !atOnce) return;
+    this.#planned = true;
+    if (atOnce) queueMicrotask(() => void this.#commit());
+    else setTimeout(() => void this.#commit(), waitMs);
+  }
+
+  async #commit(): Promise<void> {
+    this.#planned = false;
+    if (this.#attempt !== undefined || this.#queue.length === 0) return;
+    const attempt = Symbol("attempt");
+    this.#attempt = attempt;
+    this.#lastStartMs = performance.now();
+    const batch = this.#queue.slice(0, this.#maxRows);
+    try {
+      await insertReceipts(
+        this.#storage,
+        batch.map((entry) => entry.receipt),
+      );
+    } catch (thrown) {
+      if (this.#attempt === attempt) this.#fail(thrown);
+      return;
+    }
+    if (this.#attempt !== attempt) return;
+    this.#attempt = undefined;
+    this.#backingOff = false;
+    this.#failures = 0;
+    this.#queue.splice(0, batch.length);
+    this.#stored += batch.length;
+    for (const entry of batch) entry.release();
+    for (const flush of this.#flushes) if (flush.upTo <= this.#stored) flush.resolve();
+    this.#continue();
+  }
+
+  /** What is left goes in a later turn: a long queue must not keep the event loop to itself. */
+  #continue(): void {
+    if (this.#queue.length === 0) return;
+    if (this.#queue.length >= this.#maxRows || this.#flushes.length > 0) setImmediate(() => void this.#commit());
+    else this.#plan();
+  }
+
+  #fail(cause: unknown): void {
+    this.#attempt = undefined;
+    const delayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#onProblem(
+      new GatewayError(
+        "internal",
+        `The ledger's store failed: ${this.#queue.length} receipts wait, next attempt in ${delayMs} ms.`,
+        { cause },
+      ),
+    );
+    this.#backingOff = true;
+    setTimeout(() => {
+      this.#backingOff = false;
+      void this.#commit();
+    }, delayMs);
+  }
+
+  /** One timer for all rows that wait, instead of one for each. */
+  #watch(delayMs: number): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    setTimeout(() => this.#look(), delayMs);
+  }
+
+  #look(): void {
+    this.#watching = false;
+    const nowMs = performance.now();
+    let nextMs = this.#patienceMs;
+    for (const entry of this.#queue) {
+      const leftMs = entry.sinceMs + this.#patienceMs - nowMs;
+      if (leftMs > 0) {
+        nextMs = leftMs;
+        break;
+      }
+      entry.release();
+    }
+    if (this.#attempt !== undefined && nowMs - this.#lastStartMs > ATTEMPT_MS) {
+      this.#fail(new GatewayError("internal", `The store did not answer within ${ATTEMPT_MS} ms.`));
+    }
+    if (this.#queue.length > 0) this.#watch(nextMs);
+  }
+}
+
+function refusal(receipt: Receipt, reason: string): GatewayError {
+  return new GatewayError(
+    "overloaded",
+    `The receipt ${receipt.id} of key ${receipt.key} (${receipt.costNanoUsd} nano-dollars) was not kept: ${reason}.`,
+  );
+}

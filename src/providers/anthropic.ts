@@ -1,0 +1,22 @@
+import { headerKey } from "./auth.ts";
+import type { ProviderDeclaration } from "./provider.ts";
+
+export const anthropic: ProviderDeclaration = {
+  kind: "anthropic",
+  publishers: ["anthropic"],
+  variables: { api_key: "ANTHROPIC_API_KEY" },
+  fields: { required: ["api_key"], optional: [] },
+  baseUrl: () => "https://api.anthropic.com",
+  authenticate: headerKey("x-api-key"),
+  wires: {
+    messages: {
+      generate: () => "/v1/messages",
+      countTokens: () => "/v1/messages/count_tokens",
+      headers: ({ betas }) => ({
+        "anthropic-version": "2023-06-01",
+        ...(betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
+      }),
+    },
+  },
+  quirks: { forwardBetas: true },
+};

@@ -1,0 +1,16 @@
+import type { ProviderSettings } from "../config/config.ts";
+import type { Authenticator } from "./provider.ts";
+
+const fixed = (headers: Record<string, string>): Authenticator => {
+  return () => headers;
+};
+
+/** `Authorization: Bearer`, or nothing where no key is set: hosts on one's own machine often want none. */
+export const bearer = (settings: ProviderSettings): Authenticator =>
+  fixed(settings.apiKey ? { authorization: `Bearer ${settings.apiKey.reveal()}` } : {});
+
+/** The key in a header of the provider's own. */
+export const headerKey =
+  (name: string) =>
+  (settings: ProviderSettings): Authenticator =>
+    fixed(settings.apiKey ? { [name]: settings.apiKey.reveal() } : {});

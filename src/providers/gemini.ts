@@ -1,0 +1,14 @@
+import { headerKey } from "./auth.ts";
+import { googleWire } from "./google.ts";
+import type { ProviderDeclaration } from "./provider.ts";
+
+export const gemini: ProviderDeclaration = {
+  kind: "gemini",
+  publishers: ["google"],
+  variables: { api_key: "GEMINI_API_KEY" },
+  fields: { required: ["api_key"], optional: [] },
+  baseUrl: () => "https://generativelanguage.googleapis.com",
+  authenticate: headerKey("x-goog-api-key"),
+  wires: { genai: googleWire(() => "/v1beta/models") },
+  quirks: { labels: false },
+};

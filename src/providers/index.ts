@@ -1,0 +1,22 @@
+import type { ProviderSettings } from "../config/config.ts";
+import { anthropic } from "./anthropic.ts";
+import { gemini } from "./gemini.ts";
+import { openai } from "./openai.ts";
+import { openaiCompatible } from "./openai-compatible.ts";
+import { Provider, type ProviderDeclaration } from "./provider.ts";
+import { simulator } from "./simulator.ts";
+import { vertex } from "./vertex.ts";
+
+/** Every kind of provider that a configuration can name. */
+export const PROVIDER_KINDS: ReadonlyMap<string, ProviderDeclaration> = new Map(
+  [openai, anthropic, gemini, vertex, openaiCompatible, simulator].map((declaration) => [
+    declaration.kind,
+    declaration,
+  ]),
+);
+
+export function createProvider(settings: ProviderSettings): Provider {
+  const declaration = PROVIDER_KINDS.get(settings.kind);
+  if (!declaration) throw new Error(`no provider kind ${settings.kind}`);
+  return new Provider(declaration, settings);
+}

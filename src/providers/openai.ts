@@ -1,0 +1,19 @@
+import { bearer } from "./auth.ts";
+import type { ProviderDeclaration } from "./provider.ts";
+
+export const openai: ProviderDeclaration = {
+  kind: "openai",
+  publishers: ["openai"],
+  variables: { api_key: "OPENAI_API_KEY" },
+  fields: { required: ["api_key"], optional: ["organization", "project"] },
+  baseUrl: () => "https://api.openai.com/v1",
+  authenticate: (settings) => {
+    const proof = bearer(settings);
+    const account = {
+      ...(settings.organization ? { "openai-organization": settings.organization } : {}),
+      ...(settings.project ? { "openai-project": settings.project } : {}),
+    };
+    return () => ({ ...proof(), ...account });
+  },
+  wires: { chat: { generate: () => "/chat/completions" } },
+};

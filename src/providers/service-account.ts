@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { GatewayError } from "../canon/error.ts";
+import { numberAt, parseObject, stringAt } from "../canon/json.ts";
+import type { Authenticator } from "./provider.ts";
+
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+const LIFETIME_SECONDS = 3600;
+/** A token is replaced this long before it dies, so that no call leaves with one that expires on the way. */
+const MARGIN_MS = 5 * 60_000;
+const TIMEOUT_MS = 15_000;
+
+interface Account {
+  email: string;
+  keyPem: string;
+  tokenUrl: string;
+}
+
+/** Signs in as a Google service account: a signed assertion is exchanged for a token, which is kept until shortly before it dies. */
+export function serviceAccount(file: string, nowMs: () => number = Date.now): Authenticator {
+  const account = readAccount(file);
+  let current: { headers: Record<string, string>; expiresAtMs: number } | undefined;
+  let pending: Promise<Record<string, string>> | undefined;
+  const renew = async () => {
+    try {
+      const token = await requestToken(account, nowMs());
+      current = { headers: { authorization: `Bearer ${token.value}` }, expiresAtMs: nowMs() + token.lifetimeMs };
+      return current.headers;
+    } finally {
+      pending = undefined;
+    }
+  };
+  return () => {
+    if (current && current.expiresAtMs - MARGIN_MS > nowMs()) return current.headers;
+    pending ??= renew();
+    return pending;
+  };
+}
+
+function readAccount(file: string): Account {
+  const content = parseObject(readFileSync(file, "utf8"));
+  const email = stringAt(content, "client_email");
+  const keyPem = stringAt(content, "private_key");
+  if (!email || !keyPem)
+    throw new Error(`${file} is not a service account file: client_email or private_key is missing`);
+  return { email, keyPem, tokenUrl: stringAt(content, "token_uri") ?? "https://oauth2.googleapis.com/token" };
+}
+
+async function requestToken(account: Account, nowMs: number): Promise<{ value: string; lifetimeMs: number }> {
+  const failed = (why: string, cause?: unknown) =>
+    new GatewayError("upstream_credentials", `The provider gave the gateway no access token: ${why}.`, { cause });
+  const form = new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    assertion: await signAssertion(account, Math.floor(nowMs / 1000)),
+  });
+  let response: Response;
+  try {
+    response = await fetch(account.tokenUrl, { method: "POST", body: form, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (cause) {
+    throw failed("its token service did not answer", cause);
+  }
+  const body = parseObject(await response.text());
+  const value = stringAt(body, "access_token");
+  if (!response.ok || !value) throw failed(`its token service answered ${response.status}`);
+  return { value, lifetimeMs: (numberAt(body, "expires_in") ?? LIFETIME_SECONDS) * 1000 };
+}
+
+async function signAssertion(account: Account, nowSeconds: number): Promise<string> {
+  const claims = {
+    iss: account.email,
+    scope: SCOPE,
+    aud: account.tokenUrl,
+    iat: nowSeconds,
+    exp: nowSeconds + LIFETIME_SECONDS,
+  };
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const unsigned = `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}`;
+  const der = Buffer.from(account.keyPem.replace(/-----[^-]+-----|\s/g, ""), "base64");
+  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
+  const signature = await crypto.subtle.sign(algorithm.name, key, Buffer.from(unsigned));
+  return `${unsigned}.${Buffer.from(signature).toString("base64url")}`;
+}

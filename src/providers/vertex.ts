@@ -1,0 +1,28 @@
+import type { ProviderSettings } from "../config/config.ts";
+import { headerKey } from "./auth.ts";
+import { googleWire } from "./google.ts";
+import type { ProviderDeclaration } from "./provider.ts";
+import { serviceAccount } from "./service-account.ts";
+
+/** Regional hosts carry the region in their name; `eu` and `us` are multi-regions with a scheme of their own. */
+function host(location: string): string {
+  if (location === "global") return "https://aiplatform.googleapis.com";
+  if (location === "eu" || location === "us") return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+/** With a project the full resource name; with an API key alone the express form. */
+function models({ project, location }: ProviderSettings): string {
+  const scope = project ? `/projects/${project}/locations/${location ?? "global"}` : "";
+  return `/v1${scope}/publishers/google/models`;
+}
+
+export const vertex: ProviderDeclaration = {
+  kind: "vertex",
+  publishers: ["google"],
+  fields: { required: [], optional: ["project", "location", "credentials", "api_key"] },
+  baseUrl: ({ location }) => host(location ?? "global"),
+  authenticate: (settings) =>
+    settings.credentials ? serviceAccount(settings.credentials) : headerKey("x-goog-api-key")(settings),
+  wires: { genai: googleWire(models) },
+};

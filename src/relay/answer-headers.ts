@@ -1,0 +1,21 @@
+import type { Call } from "./call.ts";
+
+/** Longest list of paths that a header is asked to carry. */
+const MAX_DROPPED_HEADER = 2000;
+
+/** The headers of every answer to a call: ours alone, whatever the upstream sent (S10). */
+export function answerHeaders(call: Call, contentType: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": contentType,
+    "x-trivium-receipt": call.receiptId,
+    ...call.admission.rateHeaders,
+  };
+  if (call.notes.length > 0) {
+    headers["x-trivium-dropped"] = call.notes
+      .map((note) => note.path)
+      .join(",")
+      .replace(/[^\x20-\x7e]/g, "?")
+      .slice(0, MAX_DROPPED_HEADER);
+  }
+  return headers;
+}

@@ -1,0 +1,73 @@
+import type { Admission } from "../access/admit.ts";
+import type { Principal } from "../access/principal.ts";
+import { GatewayError } from "../canon/error.ts";
+import type { JsonObject } from "../canon/json.ts";
+import type { FieldNote, OfferTried } from "../canon/receipt.ts";
+import type { Model } from "../catalogue/model.ts";
+import type { Door } from "../dialects/check.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { Verb } from "../providers/provider.ts";
+
+/** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
+export interface IncomingCall {
+  request: Request;
+  requestId: string;
+  credential: string | undefined;
+  dialect: Dialect;
+  door: Door;
+  verb: Verb;
+  /** genai: the address names the model and whether to stream; elsewhere the body does. */
+  modelInAddress?: string;
+  streamInAddress?: boolean;
+  bareFinishReason: boolean;
+  arrayFraming: boolean;
+  betas: readonly string[];
+}
+
+/** One call on its way: what was asked, by whom, and what has happened to it so far. */
+export interface Call {
+  incoming: IncomingCall;
+  receiptId: string;
+  principal: Principal;
+  admission: Admission;
+  model: Model;
+  text: string;
+  body: JsonObject;
+  stream: boolean;
+  startedAtMs: number;
+  offersTried: OfferTried[];
+  notes: FieldNote[];
+  client: ClientPresence;
+}
+
+/** Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. */
+export class ClientPresence {
+  gone = false;
+  #stop: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    if (signal.aborted) this.gone = true;
+    else
+      signal.addEventListener(
+        "abort",
+        () => {
+          this.leave();
+        },
+        { once: true },
+      );
+  }
+
+  /** What must end when the client leaves; replaces the attempt before it. */
+  stopWhenGone(stop: () => void): void {
+    this.#stop = stop;
+    if (this.gone) stop();
+  }
+
+  leave(): void {
+    this.gone = true;
+    this.#stop?.();
+  }
+}
+
+/** Ends a call whose client has left. Nobody reads its text; the ledger reads its outcome. */
+export const clientGone = () => new GatewayError("internal", "The client closed the connection.");

@@ -1,0 +1,37 @@
+import type { FieldNote } from "../canon/receipt.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { PlannedOffer } from "../routing/plan.ts";
+import { answerHeaders } from "./answer-headers.ts";
+import type { Call } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { settle } from "./settle.ts";
+import { relayUnary } from "./unary.ts";
+
+const ESTIMATED: FieldNote = {
+  path: "(count)",
+  action: "approximated",
+  reason: "no provider of this model counts tokens in this protocol; the figure is the gateway's estimate",
+};
+
+/** The upstream's own count where one of the offers has a counter, else an estimate that the receipt marks as one. */
+export async function relayTokenCount(
+  call: Call,
+  gateway: Gateway,
+  plan: readonly PlannedOffer<Provider>[],
+): Promise<Response> {
+  const counting = plan.filter(({ provider, dialect }) => provider.countsTokens(dialect));
+  if (counting.length > 0) return relayUnary(call, gateway, counting);
+  const { dialect } = call.incoming;
+  const count = dialect.estimateTokens(call.body);
+  call.notes = [ESTIMATED];
+  await settle(call, gateway, {
+    outcome: "ok",
+    planned: plan[0],
+    produced: false,
+    usage: undefined,
+    generatedCharacters: 0,
+    stop: undefined,
+    firstContentAtMs: undefined,
+  });
+  return new Response(dialect.encodeTokenCount(count), { headers: answerHeaders(call, "application/json") });
+}

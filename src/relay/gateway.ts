@@ -1,0 +1,27 @@
+import type { Admissions } from "../access/admit.ts";
+import type { KeyRing } from "../access/key-ring.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { LedgerWriter } from "../ledger/writer.ts";
+import type { Log } from "../observe/log.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { Timings } from "./timings.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** What a configuration makes of the world. Replaced as a whole on reload; a call keeps the one it began with. */
+export interface Snapshot {
+  catalogue: Catalogue;
+  providers: ReadonlyMap<string, Provider>;
+  maxBodyBytes: number;
+}
+
+/** Everything that a call needs from the program around it. */
+export interface Gateway {
+  snapshot: Snapshot;
+  readonly keys: KeyRing;
+  readonly admissions: Admissions;
+  readonly ledger: LedgerWriter;
+  readonly watchdog: Watchdog;
+  readonly log: Log;
+  readonly nowMs: () => number;
+  readonly timings: Timings;
+}

@@ -1,0 +1,100 @@
+import type { Principal } from "../access/principal.ts";
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import { type JsonObject, stringAt } from "../canon/json.ts";
+import type { Model } from "../catalogue/model.ts";
+import { priceUsage } from "../catalogue/pricing.ts";
+import { makePlan } from "../routing/plan.ts";
+import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
+import { relayTokenCount } from "./count-tokens.ts";
+import type { Gateway } from "./gateway.ts";
+import { makeId } from "./ids.ts";
+import { readBody } from "./read-body.ts";
+import { settle } from "./settle.ts";
+import { relayStream } from "./stream.ts";
+import { relayUnary } from "./unary.ts";
+
+/** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError. */
+export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
+  const { dialect, request, verb } = incoming;
+  const { catalogue, providers, maxBodyBytes } = gateway.snapshot;
+  const startedAtMs = gateway.nowMs();
+  const client = new ClientPresence(request.signal);
+
+  const principal = gateway.keys.authenticate(incoming.credential ?? "");
+  const received = await readBody(request, maxBodyBytes, gateway);
+  const { model, offers } = catalogue.resolve(modelName(incoming, received.body));
+  const { text, body } = dialect.checkRequest(received, {
+    verb,
+    door: incoming.door,
+    model: { id: model.id, reasoning: model.reasoning },
+  });
+  const admission = gateway.admissions.admit(principal, {
+    model: model.id,
+    dialect: dialect.name,
+    ...estimateFor(principal, incoming, model, body),
+  });
+  const call: Call = {
+    incoming,
+    receiptId: `rcp_${makeId()}`,
+    principal,
+    admission,
+    model,
+    text,
+    body,
+    stream: incoming.streamInAddress ?? body["stream"] === true,
+    startedAtMs,
+    offersTried: [],
+    notes: [],
+    client,
+  };
+  try {
+    const plan = makePlan(model, offers, providers, dialect.name);
+    if (verb === "count_tokens") return await relayTokenCount(call, gateway, plan);
+    return call.stream ? await relayStream(call, gateway, plan) : await relayUnary(call, gateway, plan);
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    await settle(call, gateway, {
+      outcome: client.gone ? "client_gone" : error.kind,
+      planned: undefined,
+      produced: client.gone && call.offersTried.length > 0,
+      usage: undefined,
+      generatedCharacters: 0,
+      stop: undefined,
+      firstContentAtMs: undefined,
+    });
+    throw new RelayError(error, call.receiptId);
+  }
+}
+
+/** An error of a call that has a receipt. */
+export class RelayError extends Error {
+  readonly error: GatewayError;
+  readonly receiptId: string;
+
+  constructor(error: GatewayError, receiptId: string) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.receiptId = receiptId;
+  }
+}
+
+function modelName(incoming: IncomingCall, body: JsonObject): string {
+  const name = incoming.modelInAddress ?? stringAt(body, "model");
+  if (name) return name;
+  const found = body["model"] === undefined ? "is missing" : `is ${JSON.stringify(body["model"])?.slice(0, 40)}`;
+  throw new GatewayError("invalid_request", `model ${found}; it must be a string such as "<provider>/<model_name>".`, {
+    path: "model",
+  });
+}
+
+/** Only keys with a token or money limit need an estimate; for all others the walk over the body is saved. */
+function estimateFor(principal: Principal, incoming: IncomingCall, model: Model, body: JsonObject) {
+  const { requestsPerMinute: _requests, concurrent: _concurrent, ...counted } = principal.limits;
+  if (Object.keys(counted).length === 0) return { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+  const input = incoming.dialect.estimateTokens(body);
+  const output = Math.min(incoming.dialect.outputLimit(body) ?? 4096, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
+  return {
+    estimatedCostNanoUsd: priceUsage({ input, output }, model.pricings).costNanoUsd,
+    estimatedTokens: input + output,
+  };
+}

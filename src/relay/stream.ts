@@ -1,0 +1,179 @@
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { PlannedOffer } from "../routing/plan.ts";
+import { answerHeaders } from "./answer-headers.ts";
+import type { Call } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { type OpenStream, openStream } from "./open-stream.ts";
+import { settle } from "./settle.ts";
+import { tryOffers } from "./try-offers.ts";
+
+/** What Bun hands to a stream of type "direct": writes go straight to the socket. */
+interface DirectController {
+  write(text: string): number | Promise<number>;
+  flush(): number | Promise<number>;
+  close(): void;
+}
+
+/** A streamed answer: committed at its first content or at the deadline, then passed on as it comes. */
+export async function relayStream(
+  call: Call,
+  gateway: Gateway,
+  plan: readonly PlannedOffer<Provider>[],
+): Promise<Response> {
+  const opening = tryOffers(call, gateway, plan, (attempt) => openStream(call, attempt));
+  // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
+  if (call.incoming.dialect.keepAlive === undefined) await opening;
+  else await Promise.race([opening, commitDeadline(call, gateway, opening)]);
+  const writer = new StreamWriter(call, gateway, opening);
+  const body = new ReadableStream({
+    type: "direct",
+    pull: (controller: DirectController) => writer.run(controller),
+    cancel: () => call.client.leave(),
+  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+  const type = call.incoming.arrayFraming ? "application/json" : "text/event-stream";
+  const headers = answerHeaders(call, type);
+  headers["cache-control"] = "no-cache";
+  headers["x-accel-buffering"] = "no";
+  return new Response(body, { headers });
+}
+
+/** Resolves at the deadline; let go as soon as the stream is open or has failed. */
+function commitDeadline(call: Call, gateway: Gateway, opening: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unwatch = gateway.watchdog.watch((now) => {
+    if (now - call.startedAtMs >= gateway.timings.commitDeadlineMs) resolve();
+  });
+  const done = () => {
+    unwatch();
+    resolve();
+  };
+  opening.then(done, done);
+  return promise;
+}
+
+class StreamWriter {
+  readonly #call: Call;
+  readonly #gateway: Gateway;
+  readonly #opening: Promise<OpenStream>;
+  #stream: OpenStream | undefined;
+  #firstContentAtMs: number | undefined;
+  #wroteAtMs: number;
+  #begun = false;
+  #blockedSinceMs: number | undefined;
+  #settled = false;
+
+  constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#opening = opening;
+    // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
+    this.#wroteAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async run(controller: DirectController): Promise<void> {
+    const { client, incoming } = this.#call;
+    const { keepAlive } = incoming.dialect;
+    const { keepAliveMs, slowReaderMs } = this.#gateway.timings;
+    const unwatch = this.#gateway.watchdog.watch((now) => {
+      if (this.#blockedSinceMs !== undefined) {
+        if (now - this.#blockedSinceMs > slowReaderMs) client.leave();
+      } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
+        this.#wroteAtMs = now;
+        controller.write(keepAlive);
+        controller.flush();
+      }
+    });
+    try {
+      const last = await this.#passOn(controller);
+      await this.#settle("ok");
+      if (last !== "") controller.write(last);
+    } catch (thrown) {
+      await this.#fail(controller, asGatewayError(thrown));
+    } finally {
+      unwatch();
+      this.#stream?.attempt.finish();
+      controller.close();
+    }
+  }
+
+  /** Everything but the last piece, which must wait for the ledger. */
+  async #passOn(controller: DirectController): Promise<string> {
+    this.#stream = await this.#opening;
+    const { tap, next, attempt } = this.#stream;
+    this.#firstContentAtMs = this.#gateway.nowMs();
+    let last = this.#stream.held;
+    while (tap.state !== "ended") {
+      if (tap.state === "open" && last !== "") {
+        await this.#write(controller, last);
+        last = "";
+      }
+      const text = await next();
+      if (tap.failure) {
+        if (text) await this.#write(controller, text);
+        throw tap.failure;
+      }
+      if (text === undefined) {
+        if (tap.state === "open") {
+          throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
+        }
+        break;
+      }
+      last += text;
+    }
+    if (tap.state === "ended") attempt.close();
+    return last + tap.end();
+  }
+
+  async #write(controller: DirectController, text: string): Promise<void> {
+    if (this.#call.client.gone) throw new GatewayError("internal", "The client closed the connection.");
+    this.#begun = true;
+    controller.write(text);
+    const flushed = controller.flush();
+    this.#wroteAtMs = this.#gateway.nowMs();
+    if (!(flushed instanceof Promise)) return;
+    this.#blockedSinceMs = this.#wroteAtMs;
+    this.#stream?.attempt.pause();
+    await flushed;
+    this.#stream?.attempt.resume();
+    this.#blockedSinceMs = undefined;
+  }
+
+  async #fail(controller: DirectController, error: GatewayError): Promise<void> {
+    const { client, incoming } = this.#call;
+    this.#stream?.attempt.close();
+    await this.#settle(client.gone ? "client_gone" : error.kind);
+    if (client.gone) return;
+    if (error.kind === "internal")
+      this.#gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
+    const provider = this.#stream?.planned.provider;
+    const told = provider
+      ? new GatewayError(
+          error.kind,
+          provider.redact(error.message),
+          error.path === undefined ? {} : { path: error.path },
+        )
+      : error;
+    const form = { array: incoming.arrayFraming, begun: this.#begun };
+    for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, form)) {
+      if (pauseMs > 0) await Bun.sleep(pauseMs);
+      controller.write(text);
+      controller.flush();
+    }
+  }
+
+  #settle(outcome: string): Promise<void> {
+    if (this.#settled) return Promise.resolve();
+    this.#settled = true;
+    const tap = this.#stream?.tap;
+    return settle(this.#call, this.#gateway, {
+      outcome,
+      planned: this.#stream?.planned,
+      produced: tap?.contentSeen === true || outcome === "ok",
+      usage: tap?.usage,
+      generatedCharacters: tap?.generatedCharacters ?? 0,
+      stop: tap?.stop,
+      firstContentAtMs: this.#firstContentAtMs,
+    });
+  }
+}

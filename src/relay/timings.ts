@@ -1,0 +1,18 @@
+/** How long the relay waits for what. Providers' own timeouts are part of their configuration. */
+export interface Timings {
+  /** After this long without content the headers go out, so that no proxy on the way gives up (H15, H18); not where a protocol has no keep-alive. */
+  commitDeadlineMs: number;
+  /** Silence towards a client is broken this often. */
+  keepAliveMs: number;
+  /** A client that reads nothing for this long is taken for gone. */
+  slowReaderMs: number;
+  /** A request body that stops arriving for this long is given up. */
+  bodyStallMs: number;
+}
+
+export const DEFAULT_TIMINGS: Timings = {
+  commitDeadlineMs: 10_000,
+  keepAliveMs: 15_000,
+  slowReaderMs: 300_000,
+  bodyStallMs: 30_000,
+};

@@ -1,0 +1,45 @@
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { PlannedOffer } from "../routing/plan.ts";
+import { Attempt } from "./attempt.ts";
+import { type Call, clientGone } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** The pause before an offer is tried a second time. */
+const SECOND_TRY_MS = 200;
+
+/** Tries the plan's offers in order until `use` is content with one; what the error table allows decides who is next. */
+export async function tryOffers<T>(
+  call: Call,
+  gateway: Gateway,
+  plan: readonly PlannedOffer<Provider>[],
+  use: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  let last: GatewayError | undefined;
+  for (const planned of plan) {
+    for (let tries = 1; tries <= 2; tries++) {
+      if (call.client.gone) throw clientGone();
+      const attempt = new Attempt(call, gateway, planned);
+      try {
+        const result = await use(attempt);
+        call.offersTried.push({ provider: planned.offer.provider, outcome: "answered", ms: attempt.msSoFar });
+        return result;
+      } catch (thrown) {
+        attempt.close();
+        if (call.client.gone) {
+          call.offersTried.push({ provider: planned.offer.provider, outcome: "abandoned", ms: attempt.msSoFar });
+          throw clientGone();
+        }
+        last = asGatewayError(thrown);
+        const { provider } = planned.offer;
+        call.offersTried.push({ provider, outcome: "failed", reason: last.kind, ms: attempt.msSoFar });
+        if (last.kind === "internal")
+          gateway.log.error({ err: last.cause, provider }, "an attempt failed inside the gateway");
+        if (!last.rule.tryNextOffer) throw last;
+        if (tries === 2 || !last.rule.retrySameOffer) break;
+        await Bun.sleep(SECOND_TRY_MS);
+      }
+    }
+  }
+  throw last ?? new GatewayError("internal", "The plan held no offer.");
+}

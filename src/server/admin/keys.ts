@@ -1,0 +1,48 @@
+import Type, { type Static } from "typebox";
+import { readLimits } from "../../access/key-limits.ts";
+import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
+import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { defineCheck, type RequestCheck } from "../../dialects/check.ts";
+import { readBody } from "../../relay/read-body.ts";
+import type { Handler } from "../routed-request.ts";
+
+const MAX_BYTES = 64 * 1024;
+
+const KeyRequest = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  project: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  models: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 200 })),
+  protocols: Type.Optional(Type.Array(Type.Enum([...DIALECT_NAMES]), { minItems: 1 })),
+  expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+  limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+});
+
+const checkKeyRequest: RequestCheck<Static<typeof KeyRequest>> = defineCheck(KeyRequest, {
+  relations: () => undefined,
+});
+
+export const listKeysHandler: Handler = async (_routed, { storage }) =>
+  Response.json({ data: await listKeys(storage) });
+
+export const createKeyHandler: Handler = async ({ request }, { storage, gateway }) => {
+  const { body } = await readBody(request, MAX_BYTES, gateway);
+  const wanted: unknown = body;
+  checkKeyRequest(wanted, { door: "contract", model: { id: "", reasoning: false } });
+  const { name, project, models, protocols, expires_at, limits } = wanted;
+  const created = await createKey(storage, {
+    name,
+    project: project ?? "default",
+    ...(models === undefined ? {} : { models }),
+    ...(protocols === undefined ? {} : { protocols }),
+    ...(expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) }),
+    ...(limits === undefined ? {} : { limits: readLimits(limits) }),
+  });
+  await gateway.keys.refresh();
+  return Response.json({ data: created }, { status: 201 });
+};
+
+export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gateway }) => {
+  const revoked = await revokeKey(storage, parameters["id"] ?? "");
+  await gateway.keys.refresh();
+  return Response.json({ data: revoked });
+};

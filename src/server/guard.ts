@@ -1,0 +1,31 @@
+import { GatewayError } from "../canon/error.ts";
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
+
+/**
+ * On loopback any web page that the user opens can reach the port. A foreign Host is a rebound name, a foreign Origin is
+ * such a page: both are turned away before anything is read (S11). Elsewhere the operator's proxy decides.
+ */
+export function createGuard(listeningHost: string, publicUrl: string): (headers: Headers) => void {
+  if (!LOOPBACK.has(listeningHost)) return () => undefined;
+  const known = new Set([...LOOPBACK, new URL(publicUrl).hostname]);
+  return (headers) => {
+    const host = headers.get("host");
+    if (host && !known.has(hostName(host))) {
+      throw new GatewayError(
+        "forbidden",
+        `This gateway listens on loopback only; the host "${host.slice(0, 80)}" is not its name.`,
+      );
+    }
+    const origin = headers.get("origin");
+    if (origin && !known.has(originHost(origin))) {
+      throw new GatewayError("forbidden", `Pages of ${origin.slice(0, 80)} may not call this gateway.`);
+    }
+  };
+}
+
+const hostName = (host: string) => host.replace(/:\d+$/, "").toLowerCase();
+
+function originHost(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).hostname : origin;
+}

@@ -1,0 +1,46 @@
+import { GatewayError } from "../canon/error.ts";
+
+/** Contract §5 and §9: the one version there is. The vendor's SDKs say it under a name of their own, and have a newer word for it. */
+const CONTRACT_VERSION = "2023-06-01";
+const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, "2026-10-21"]);
+
+/** Contract §5: cannot be used here. */
+const REFUSED_BETA = "code-execution-2025-08-25";
+
+export function checkVersion(headers: Headers): void {
+  const partner = headers.get("partner-version");
+  const vendor = headers.get("anthropic-version");
+  if (partner === null && vendor === null) {
+    throw new GatewayError(
+      "invalid_request",
+      `The header partner-version (or anthropic-version) is missing; send partner-version: ${CONTRACT_VERSION}.`,
+      { path: "partner-version" },
+    );
+  }
+  if (partner !== null && partner !== CONTRACT_VERSION)
+    throw wrongVersion("partner-version", partner, [CONTRACT_VERSION]);
+  if (vendor !== null && !VENDOR_VERSIONS.has(vendor)) {
+    throw wrongVersion("anthropic-version", vendor, [...VENDOR_VERSIONS]);
+  }
+}
+
+function wrongVersion(header: string, found: string, right: readonly string[]): GatewayError {
+  const message = `The header ${header} is "${found.slice(0, 40)}"; it must be ${right.join(" or ")}.`;
+  return new GatewayError("invalid_request", message, { path: header });
+}
+
+/** Both spellings of the header, comma-separated or repeated, as one list. */
+export function readBetas(headers: Headers): string[] {
+  const betas = `${headers.get("partner-beta") ?? ""},${headers.get("anthropic-beta") ?? ""}`
+    .split(",")
+    .map((beta) => beta.trim())
+    .filter((beta) => beta !== "");
+  if (betas.includes(REFUSED_BETA)) {
+    throw new GatewayError(
+      "invalid_request",
+      `The beta ${REFUSED_BETA} is not supported: the code-execution tool cannot be used. Leave it out of partner-beta.`,
+      { path: "partner-beta" },
+    );
+  }
+  return [...new Set(betas)];
+}

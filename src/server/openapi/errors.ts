@@ -1,0 +1,53 @@
+import Type, { type TSchema } from "typebox";
+import type { DialectName } from "../../canon/dialect-name.ts";
+import { ERROR_TABLE, type ErrorRule } from "../../canon/error.ts";
+import { nullable, openObject } from "../../dialects/forms.ts";
+
+/** A failed call, in each protocol's own words (decisions §4). */
+export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
+  chat: Type.Object(
+    {
+      error: Type.Object({
+        message: Type.String(),
+        type: Type.String(),
+        param: nullable(Type.String({ description: "JSON path of the field at fault." })),
+        code: nullable(Type.String()),
+      }),
+    },
+    { title: "ChatError" },
+  ),
+  messages: Type.Object(
+    {
+      type: Type.Literal("error"),
+      error: Type.Object({ type: Type.String(), message: Type.String() }),
+      request_id: Type.String(),
+    },
+    { title: "MessagesError" },
+  ),
+  genai: Type.Object(
+    {
+      error: Type.Object({
+        code: Type.Integer(),
+        message: Type.String(),
+        status: Type.String(),
+        details: Type.Optional(Type.Array(openObject())),
+      }),
+    },
+    { title: "GenaiError" },
+  ),
+};
+
+/** The statuses that calls of a protocol can fail with, and what each means, from the one table of errors. */
+export function failureStatuses(dialect: DialectName): Map<string, string> {
+  const meanings = new Map<string, string[]>();
+  for (const [kind, rule] of Object.entries(ERROR_TABLE)) {
+    const status = String(statusIn(dialect, rule));
+    meanings.set(status, [...(meanings.get(status) ?? []), kind.replaceAll("_", " ")]);
+  }
+  const ordered = [...meanings].sort(([one], [other]) => Number(one) - Number(other));
+  return new Map(ordered.map(([status, kinds]) => [status, `${kinds.join("; ")}.`]));
+}
+
+function statusIn(dialect: DialectName, rule: ErrorRule): number {
+  return dialect === "messages" ? (rule.messages.status ?? rule.status) : rule.status;
+}

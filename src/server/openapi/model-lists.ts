@@ -1,0 +1,82 @@
+import Type from "typebox";
+import { nullable } from "../../dialects/forms.ts";
+
+const bound = Type.Optional(nullable(Type.Number()));
+const Tier = Type.Optional(
+  Type.Object({ unit: Type.Literal("kTokens"), gte: bound, lte: bound, gt: bound, lt: bound }),
+);
+
+const PricingItem = Type.Object(
+  {
+    value: Type.Number({ minimum: 0 }),
+    unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
+    currency: Type.Literal("USD"),
+    conditions: Type.Optional(Type.Object({ prompt_tokens: Tier, completion_tokens: Tier })),
+  },
+  { title: "PricingItem" },
+);
+const prices = Type.Optional(Type.Array(PricingItem));
+
+const Pricings = Type.Object(
+  {
+    prompt: prices,
+    completion: prices,
+    input_cache_read: prices,
+    input_cache_write_5_min: prices,
+    input_cache_write_1_h: prices,
+    input_cache_write: prices,
+    web_search: prices,
+    internal_reasoning: prices,
+    video: prices,
+    image: prices,
+    audio: prices,
+    audio_and_video: prices,
+  },
+  { title: "Pricings" },
+);
+
+const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file"]));
+const common = {
+  display_name: Type.String(),
+  input_modalities: Modalities,
+  output_modalities: Modalities,
+  capabilities: Type.Object({ reasoning: Type.Boolean() }),
+  context_length: Type.Integer(),
+  pricings: Pricings,
+};
+const id = Type.String({ description: "`<provider>/<model_name>`." });
+
+/** Contract 2.9, in the three shapes. */
+export const ChatModel = Type.Object(
+  { id, object: Type.Literal("model"), created: Type.Integer(), owned_by: Type.String(), ...common },
+  { title: "ChatModel" },
+);
+export const ChatModelList = Type.Object(
+  { object: Type.Literal("list"), data: Type.Array(ChatModel) },
+  { title: "ChatModelList" },
+);
+
+export const MessagesModel = Type.Object(
+  { id, type: Type.Literal("model"), created_at: Type.String({ format: "date" }), ...common },
+  { title: "MessagesModel" },
+);
+export const MessagesModelList = Type.Object(
+  { data: Type.Array(MessagesModel), has_more: Type.Boolean() },
+  { title: "MessagesModelList" },
+);
+
+export const GenaiModel = Type.Object(
+  {
+    name: id,
+    displayName: Type.String(),
+    description: Type.String(),
+    inputTokenLimit: Type.Integer(),
+    outputTokenLimit: Type.Integer(),
+    thinking: Type.Boolean(),
+    inputModalities: Modalities,
+    outputModalities: Modalities,
+    pricings: Pricings,
+  },
+  { title: "GenaiModel" },
+);
+export const GenaiModelList = Type.Object({ models: Type.Array(GenaiModel) }, { title: "GenaiModelList" });

@@ -1,0 +1,190 @@
+import Type from "typebox";
+import { ChatRequest } from "../../dialects/chat/schema.ts";
+import { openObject } from "../../dialects/forms.ts";
+import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema.ts";
+import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema.ts";
+import { ChatCompletion, ChatCompletionChunk } from "./chat-answers.ts";
+import { GenaiTokenCount, GenerateContentAnswer } from "./genai-answers.ts";
+import { MessageAnswer, MessageStreamEvent, MessagesTokenCount } from "./messages-answers.ts";
+import {
+  ChatModel,
+  ChatModelList,
+  GenaiModel,
+  GenaiModelList,
+  MessagesModel,
+  MessagesModelList,
+} from "./model-lists.ts";
+import { events, json, type Operation } from "./operation.ts";
+import { ReceiptAnswer } from "./receipt.ts";
+
+const list = "The models that have a live offer.";
+const one = "The model.";
+const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", "x-trivium-routing"];
+const IN_ADDRESS = ["provider", "model"];
+
+export const createChatCompletion: Operation = {
+  method: "post",
+  id: "createChatCompletion",
+  summary: "Create a chat completion",
+  dialect: "chat",
+  request: ChatRequest,
+  answers: [
+    json(ChatCompletion, "The answer."),
+    events(ChatCompletionChunk, "With `stream`: events whose data are these chunks; the last data is `[DONE]`."),
+  ],
+};
+
+export const listChatModels: Operation = {
+  method: "get",
+  id: "listChatModels",
+  summary: "List models",
+  dialect: "chat",
+  open: true,
+  answers: [json(ChatModelList, list)],
+};
+
+export const getChatModel: Operation = {
+  ...listChatModels,
+  id: "getChatModel",
+  summary: "Show one model",
+  parameters: IN_ADDRESS,
+  answers: [json(ChatModel, one)],
+};
+
+/** One address for the clients of two protocols: a version header asks for the messages shape. */
+export const listModelsByHeader: Operation = {
+  ...listChatModels,
+  id: "listModels",
+  parameters: ["anthropic-version", "partner-version"],
+  answers: [
+    json(Type.Union([ChatModelList, MessagesModelList]), `${list} In the messages shape with a version header.`),
+  ],
+};
+
+export const getModelByHeader: Operation = {
+  ...listModelsByHeader,
+  id: "getModel",
+  summary: "Show one model",
+  parameters: [...IN_ADDRESS, "anthropic-version", "partner-version"],
+  answers: [json(Type.Union([ChatModel, MessagesModel]), `${one} In the messages shape with a version header.`)],
+};
+
+export const getReceipt: Operation = {
+  method: "get",
+  id: "getReceipt",
+  summary: "Show what happened to a call",
+  dialect: "chat",
+  parameters: ["receipt-id"],
+  answers: [json(ReceiptAnswer, "The receipt.")],
+};
+
+export const createMessage: Operation = {
+  method: "post",
+  id: "createMessage",
+  summary: "Create a message",
+  dialect: "messages",
+  parameters: MESSAGE_HEADERS,
+  request: MessagesRequest,
+  answers: [
+    json(MessageAnswer, "The answer."),
+    events(MessageStreamEvent, "With `stream`: events named by their type, from message_start to message_stop."),
+  ],
+};
+
+export const countMessageTokens: Operation = {
+  method: "post",
+  id: "countMessageTokens",
+  summary: "Count the tokens of a message's prompt",
+  dialect: "messages",
+  parameters: MESSAGE_HEADERS,
+  request: CountTokensRequest,
+  answers: [json(MessagesTokenCount, "The count.")],
+};
+
+export const listMessagesModels: Operation = {
+  method: "get",
+  id: "listMessagesModels",
+  summary: "List models",
+  dialect: "messages",
+  open: true,
+  answers: [json(MessagesModelList, list)],
+};
+
+export const getMessagesModel: Operation = {
+  ...listMessagesModels,
+  id: "getMessagesModel",
+  summary: "Show one model",
+  parameters: IN_ADDRESS,
+  answers: [json(MessagesModel, one)],
+};
+
+export const generateContent: Operation = {
+  method: "post",
+  id: "generateContent",
+  summary: "Generate content",
+  dialect: "genai",
+  parameters: [...IN_ADDRESS, "x-trivium-routing"],
+  request: GenerateContentRequest,
+  answers: [json(GenerateContentAnswer, "The answer.")],
+};
+
+export const streamGenerateContent: Operation = {
+  ...generateContent,
+  id: "streamGenerateContent",
+  summary: "Generate content, streamed",
+  parameters: [...IN_ADDRESS, "alt", "x-trivium-routing"],
+  answers: [
+    events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
+    json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent piece by piece."),
+  ],
+};
+
+export const countContentTokens: Operation = {
+  ...generateContent,
+  id: "countContentTokens",
+  summary: "Count the tokens of a prompt",
+  request: GenaiCountTokensRequest,
+  answers: [json(GenaiTokenCount, "The count.")],
+};
+
+export const listGenaiModels: Operation = {
+  method: "get",
+  id: "listGenaiModels",
+  summary: "List models",
+  dialect: "genai",
+  open: true,
+  answers: [json(GenaiModelList, list)],
+};
+
+export const getGenaiModel: Operation = {
+  ...listGenaiModels,
+  id: "getGenaiModel",
+  summary: "Show one model",
+  parameters: IN_ADDRESS,
+  answers: [json(GenaiModel, one)],
+};
+
+const Status = Type.Object({ status: Type.String(), reason: Type.Optional(Type.String()) }, { title: "Status" });
+
+export const getHealth: Operation = {
+  method: "get",
+  id: "getHealth",
+  summary: "Whether the process is up",
+  dialect: "chat",
+  open: true,
+  answers: [json(Status, "It is up.")],
+};
+
+export const getReadiness: Operation = {
+  ...getHealth,
+  id: "getReadiness",
+  summary: "Whether the gateway takes calls",
+  answers: [json(Status, "It takes calls."), { ...json(Status, "It does not, for the reason given."), status: 503 }],
+};
+
+export const getOpenApi: Operation = {
+  ...getHealth,
+  id: "getOpenApi",
+  summary: "This document",
+  answers: [json(openObject(), "An OpenAPI 3.1 document.")],
+};

@@ -1,0 +1,66 @@
+const header = (name: string, description: string, schema: object = { type: "string" }) => ({
+  name,
+  in: "header",
+  description,
+  schema,
+});
+
+const inPath = (name: string, description: string) => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  schema: { type: "string" },
+});
+
+export const PARAMETERS = {
+  provider: inPath("provider", "The part of the model's id before the slash."),
+  model: inPath("model", "The part of the model's id after the slash."),
+  alt: {
+    name: "alt",
+    in: "query",
+    description: "`sse` for server-sent events; without it the answer is one JSON array.",
+    schema: { type: "string", enum: ["sse", "json"] },
+  },
+  "receipt-id": {
+    name: "id",
+    in: "query",
+    required: true,
+    description: "The value of the header x-trivium-receipt of an answer.",
+    schema: { type: "string" },
+  },
+  "partner-version": header("partner-version", "Required, unless anthropic-version is given.", {
+    type: "string",
+    enum: ["2023-06-01"],
+  }),
+  "anthropic-version": header("anthropic-version", "What the vendor's SDKs send in place of partner-version.", {
+    type: "string",
+    enum: ["2023-06-01", "2026-10-21"],
+  }),
+  "partner-beta": header(
+    "partner-beta",
+    "Comma-separated, or repeated; anthropic-beta is the same. code-execution-2025-08-25 is refused.",
+  ),
+  "x-trivium-routing": header(
+    "x-trivium-routing",
+    "A JSON object with `provider` and `model_routing_config`, as in the body of a chat completion.",
+  ),
+};
+
+export const HEADERS = {
+  "x-trivium-request-id": { description: "The id of this request.", schema: { type: "string" } },
+  "x-trivium-receipt": {
+    description: "The id of the receipt, for GET /api/v1/generation.",
+    schema: { type: "string" },
+  },
+  "x-trivium-dropped": {
+    description: "Paths of the request's fields that were approximated or dropped, comma-separated.",
+    schema: { type: "string" },
+  },
+};
+
+export const SECURITY_SCHEMES = {
+  bearer: { type: "http", scheme: "bearer" },
+  "x-api-key": { type: "apiKey", in: "header", name: "x-api-key" },
+  "x-goog-api-key": { type: "apiKey", in: "header", name: "x-goog-api-key" },
+};

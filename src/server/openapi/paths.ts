@@ -1,0 +1,57 @@
+import type { ComponentSchemas } from "./component-schemas.ts";
+import { type Operation, operationObject } from "./operation.ts";
+import * as operations from "./operations.ts";
+
+const MODEL = "{provider}/{model}";
+const GENAI_MODEL = "publishers/{provider}/models/{model}";
+
+/** The contract door, its aliases, and the drop-in door (decisions §1), told apart in operation ids by a suffix. */
+const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][] = [
+  ["/api/v1/chat/completions", "", operations.createChatCompletion],
+  ["/api/v1/models", "", operations.listChatModels],
+  [`/api/v1/models/${MODEL}`, "", operations.getChatModel],
+  ["/api/v1/generation", "", operations.getReceipt],
+  ...messagesAddresses("/api/msg", ""),
+  ...messagesAddresses("/api/anthropic", "Alias"),
+  ...genaiAddresses("/api/genai", ""),
+  ...genaiAddresses("/api/vertex-ai", "Alias"),
+  ["/v1/chat/completions", "DropIn", operations.createChatCompletion],
+  ["/v1/messages", "DropIn", operations.createMessage],
+  ["/v1/messages/count_tokens", "DropIn", operations.countMessageTokens],
+  ["/v1/models", "DropIn", operations.listModelsByHeader],
+  [`/v1/models/${MODEL}`, "DropIn", operations.getModelByHeader],
+  ...genaiAddresses("", "DropIn"),
+  [`/v1beta/models/${MODEL}:generateContent`, "DropInBeta", operations.generateContent],
+  [`/v1beta/models/${MODEL}:streamGenerateContent`, "DropInBeta", operations.streamGenerateContent],
+  [`/v1beta/models/${MODEL}:countTokens`, "DropInBeta", operations.countContentTokens],
+  ["/healthz", "", operations.getHealth],
+  ["/readyz", "", operations.getReadiness],
+  ["/openapi.json", "", operations.getOpenApi],
+];
+
+function messagesAddresses(root: string, suffix: string): [string, string, Operation][] {
+  return [
+    [`${root}/v1/messages`, suffix, operations.createMessage],
+    [`${root}/v1/messages/count_tokens`, suffix, operations.countMessageTokens],
+    [`${root}/v1/models`, suffix, operations.listMessagesModels],
+    [`${root}/v1/models/${MODEL}`, suffix, operations.getMessagesModel],
+  ];
+}
+
+function genaiAddresses(root: string, suffix: string): [string, string, Operation][] {
+  return [
+    [`${root}/v1/${GENAI_MODEL}:generateContent`, suffix, operations.generateContent],
+    [`${root}/v1/${GENAI_MODEL}:streamGenerateContent`, suffix, operations.streamGenerateContent],
+    [`${root}/v1/${GENAI_MODEL}:countTokens`, suffix, operations.countContentTokens],
+    [`${root}/v1beta/models`, suffix, operations.listGenaiModels],
+    [`${root}/v1beta/models/${MODEL}`, suffix, operations.getGenaiModel],
+  ];
+}
+
+export function pathItems(schemas: ComponentSchemas): Record<string, object> {
+  const items = ADDRESSES.map(([path, suffix, operation]) => [
+    path,
+    { [operation.method]: operationObject(operation, suffix, schemas) },
+  ]);
+  return Object.fromEntries(items);
+}

@@ -1,0 +1,56 @@
+import Type from "typebox";
+import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { nullable } from "../../dialects/forms.ts";
+
+const counter = nullable(Type.Number({ minimum: 0 }));
+const Dialect = Type.Enum([...DIALECT_NAMES]);
+
+/** What happened to one call (decisions §6). What is not known is null, never 0. */
+export const ReceiptAnswer = Type.Object(
+  {
+    data: Type.Object({
+      id: Type.String(),
+      created_at: Type.String({ format: "date-time" }),
+      model: Type.String(),
+      provider: Type.String(),
+      upstream_model: Type.String(),
+      dialect: Type.Object({ client: Dialect, upstream: Dialect }),
+      lane: Type.Enum(["native", "translated"]),
+      stream: Type.Boolean(),
+      stop: nullable(Type.Object({ unified: Type.String(), raw: Type.String() })),
+      offers: Type.Array(
+        Type.Object({
+          provider: Type.String(),
+          outcome: Type.Enum(["answered", "failed", "abandoned"]),
+          reason: nullable(Type.String()),
+          ms: Type.Number(),
+        }),
+      ),
+      fields: Type.Array(
+        Type.Object({
+          path: Type.String(),
+          action: Type.Enum(["approximated", "dropped"]),
+          reason: Type.String(),
+        }),
+      ),
+      usage: Type.Object({
+        input: counter,
+        cache_read: counter,
+        cache_write_5m: counter,
+        cache_write_1h: counter,
+        output: counter,
+        reasoning: counter,
+        images: counter,
+        seconds: counter,
+        searches: counter,
+      }),
+      usage_source: Type.Enum(["measured", "estimated", "partial"]),
+      price_rule: Type.String(),
+      cost_usd: Type.Number(),
+      cost_nano_usd: Type.Integer(),
+      first_content_ms: nullable(Type.Number()),
+      total_ms: Type.Number(),
+    }),
+  },
+  { title: "Receipt" },
+);

@@ -1,0 +1,62 @@
+import type { DialectName } from "../canon/dialect-name.ts";
+import type { Door } from "../dialects/check.ts";
+
+export type Method = "GET" | "POST" | "DELETE";
+
+/** One line of the route table. Who may call is part of the line, so no handler is reachable without its rule (S04). */
+export interface Route<Handler> {
+  method: Method;
+  /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
+  path: string | RegExp;
+  access: "open" | "key" | "admin";
+  dialect: DialectName;
+  door: Door;
+  handle: Handler;
+}
+
+export interface RouteMatch<Handler> {
+  route: Route<Handler>;
+  parameters: Readonly<Record<string, string>>;
+}
+
+const NO_PARAMETERS: Readonly<Record<string, string>> = {};
+
+export class RouteTable<Handler> {
+  readonly #literal = new Map<string, Route<Handler>>();
+  readonly #patterns: Route<Handler>[] = [];
+
+  constructor(routes: readonly Route<Handler>[]) {
+    for (const route of routes) {
+      if (typeof route.path === "string") this.#literal.set(`${route.method} ${route.path}`, route);
+      else this.#patterns.push(route);
+    }
+  }
+
+  find(method: string, path: string): RouteMatch<Handler> | undefined {
+    const literal = this.#literal.get(`${method} ${path}`);
+    if (literal) return { route: literal, parameters: NO_PARAMETERS };
+    const decoded = decode(path);
+    if (decoded === undefined) return undefined;
+    for (const route of this.#patterns) {
+      if (route.method !== method || typeof route.path === "string") continue;
+      const match = route.path.exec(decoded);
+      if (match) return { route, parameters: match.groups ?? NO_PARAMETERS };
+    }
+    return undefined;
+  }
+
+  /** The methods under which a path exists: for a helpful answer to the wrong one. */
+  methodsOf(path: string): Method[] {
+    return (["GET", "POST", "DELETE"] as const).filter((method) => this.find(method, path) !== undefined);
+  }
+}
+
+function decode(path: string): string | undefined {
+  if (!path.includes("%")) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // A malformed escape names no address of ours.
+    return undefined;
+  }
+}

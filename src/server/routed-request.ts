@@ -1,0 +1,31 @@
+import type { Door } from "../dialects/check.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** What handlers need from the program. */
+export interface ServerContext {
+  gateway: Gateway;
+  storage: Storage;
+  /** False from the moment that the program is told to stop. */
+  accepting: () => boolean;
+  /** Whether the parts behind the gateway answer. */
+  healthy: () => Promise<boolean>;
+  publicUrl: () => string;
+  /** Whether this is the operator's secret. */
+  isAdmin: (secret: string) => boolean;
+  version: string;
+}
+
+/** A request that has found its route. */
+export interface RoutedRequest {
+  request: Request;
+  requestId: string;
+  parameters: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** In whose protocol it is answered. */
+  dialect: Dialect;
+  door: Door;
+}
+
+export type Handler = (routed: RoutedRequest, context: ServerContext) => Response | Promise<Response>;

@@ -1,0 +1,77 @@
+import { GatewayError } from "../canon/error.ts";
+import type { IncomingCall } from "../relay/call.ts";
+import { relay } from "../relay/relay.ts";
+import { credentialOf } from "./credential.ts";
+import { checkVersion, readBetas } from "./messages-headers.ts";
+import type { Handler, RoutedRequest } from "./routed-request.ts";
+
+function incomingCall({ request, requestId, query, dialect, door }: RoutedRequest): IncomingCall {
+  return {
+    request,
+    requestId,
+    credential: credentialOf(request, query, dialect.name),
+    dialect,
+    door,
+    verb: "generate",
+    bareFinishReason: true,
+    arrayFraming: false,
+    betas: [],
+  };
+}
+
+export const createChatCompletion: Handler = (routed, { gateway }) => relay(incomingCall(routed), gateway);
+
+export const createMessage: Handler = (routed, { gateway }) => {
+  checkVersion(routed.request.headers);
+  return relay({ ...incomingCall(routed), betas: readBetas(routed.request.headers) }, gateway);
+};
+
+export const countMessageTokens: Handler = (routed, { gateway }) => {
+  checkVersion(routed.request.headers);
+  const betas = readBetas(routed.request.headers);
+  return relay({ ...incomingCall(routed), verb: "count_tokens", streamInAddress: false, betas }, gateway);
+};
+
+const STREAM_VERB = "streamGenerateContent";
+const GENERATE_VERBS = new Set(["generateContent", STREAM_VERB]);
+
+export const generateContent: Handler = (routed, { gateway }) => {
+  const verb = routed.parameters["verb"] ?? "";
+  if (!GENERATE_VERBS.has(verb)) {
+    const known = [...GENERATE_VERBS, "countTokens"].join(", ");
+    throw new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${known}.`, {
+      code: "unknown_verb",
+    });
+  }
+  const stream = verb === STREAM_VERB;
+  return relay(
+    {
+      ...incomingCall(routed),
+      modelInAddress: modelInAddress(routed.parameters),
+      streamInAddress: stream,
+      bareFinishReason: readsVendorSpelling(routed),
+      arrayFraming: stream && routed.query.get("alt") !== "sse",
+    },
+    gateway,
+  );
+};
+
+export const countGenaiTokens: Handler = (routed, { gateway }) => {
+  const modelName = modelInAddress(routed.parameters);
+  return relay(
+    { ...incomingCall(routed), verb: "count_tokens", modelInAddress: modelName, streamInAddress: false },
+    gateway,
+  );
+};
+
+/** A name without a publisher is one of the vendor's own, whose SDK leaves it out. */
+export function modelInAddress({ publisher, name, id, bareId }: Readonly<Record<string, string>>): string {
+  if (publisher !== undefined && name !== undefined) return `${publisher}/${name}`;
+  const found = id ?? bareId ?? "";
+  return found.includes("/") ? found : `google/${found}`;
+}
+
+/** Who sends the vendor's own headers, or knocks at the drop-in door, reads `STOP`; the contract's clients `FINISH_REASON_STOP`. */
+function readsVendorSpelling({ request, door }: RoutedRequest): boolean {
+  return door === "dropin" || request.headers.has("x-goog-api-key") || request.headers.has("x-goog-api-client");
+}

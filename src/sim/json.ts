@@ -1,0 +1,21 @@
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** JSON with sorted keys, so that a value that came back with its keys in another order is still the same value. */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (isObject(value)) {
+    const members = Object.keys(value)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,194 @@
+import { AccessTokens } from "./access-tokens.ts";
+import { Credentials } from "./credentials.ts";
+import type { Exchange, Host } from "./exchange.ts";
+import { HostError } from "./host-error.ts";
+import type { Json } from "./json.ts";
+import type { Ending } from "./play.ts";
+import { PrefixCache } from "./prefix-cache.ts";
+import type { SimulatorState } from "./wire.ts";
+import { anthropicHost } from "./wires/anthropic/host.ts";
+import { googleHost } from "./wires/google/host.ts";
+import { openaiHost } from "./wires/openai/host.ts";
+
+export interface SimulatorOptions {
+  /** 127.0.0.1 unless given. */
+  host?: string;
+  /** Any free port unless given. */
+  port?: number;
+  /** When given, exactly this key is demanded; otherwise any key that does not contain the word `wrong`. */
+  apiKey?: string;
+  /** The pause between streamed pieces, 15 unless given. */
+  tokenDelayMs?: number;
+  /** PEM; when given, the signatures of service-account assertions are verified with it. */
+  tokenPublicKey?: string;
+  nowMs?: () => number;
+}
+
+export interface ReceivedRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  /** Parsed where it was JSON, else the text. */
+  body: Json;
+}
+
+export interface SimulatorStats {
+  requests: number;
+  /** Requests whose answer has not left yet. */
+  openRequests: number;
+  /** Requests whose client left before the answer did. */
+  aborted: number;
+  byModel: Record<string, number>;
+  last?: ReceivedRequest;
+}
+
+export interface Simulator {
+  url: string;
+  port: number;
+  stats(): SimulatorStats;
+  stop(): Promise<void>;
+}
+
+const MOST_BODY_BYTES = 128 * 1024 * 1024;
+const MOST_COUNTED_MODELS = 1_000;
+
+/** The live counters. */
+class Counters {
+  requests = 0;
+  open = 0;
+  aborted = 0;
+  last: ReceivedRequest | undefined;
+  readonly #byModel = new Map<string, number>();
+
+  /** Counts a request in, and gives the function that counts it out, once. */
+  begin(): (how: Ending) => void {
+    this.requests += 1;
+    this.open += 1;
+    let counted = false;
+    return (how) => {
+      if (counted) return;
+      counted = true;
+      this.open -= 1;
+      if (how === "client gone") this.aborted += 1;
+    };
+  }
+
+  countModel(name: string): void {
+    const before = this.#byModel.get(name);
+    if (before !== undefined || this.#byModel.size < MOST_COUNTED_MODELS) this.#byModel.set(name, (before ?? 0) + 1);
+  }
+
+  snapshot(): SimulatorStats {
+    return {
+      requests: this.requests,
+      openRequests: this.open,
+      aborted: this.aborted,
+      byModel: Object.fromEntries(this.#byModel),
+      ...(this.last === undefined ? {} : { last: this.last }),
+    };
+  }
+}
+
+function parseBody(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // What is not JSON is refused later, in the words of the host that was called.
+    return undefined;
+  }
+}
+
+/** The service-account endpoint stands beside the Vertex host and takes a form. */
+function tokenHost(tokens: AccessTokens): Host {
+  return {
+    async handle(exchange) {
+      const token = tokens.grant(new URLSearchParams(exchange.bodyText));
+      exchange.ended("finished");
+      return Response.json(token);
+    },
+  };
+}
+
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const nowMs = options.nowMs ?? Date.now;
+  const credentials = new Credentials(options.apiKey);
+  const tokens = new AccessTokens(nowMs, options.tokenPublicKey);
+  const counters = new Counters();
+  const state: SimulatorState = {
+    prefixes: new PrefixCache(nowMs),
+    flaky: new Map(),
+    tokenDelayMs: options.tokenDelayMs ?? 15,
+  };
+  const hosts: Readonly<Record<string, Host>> = {
+    "/openai": openaiHost(credentials, nowMs),
+    "/anthropic": anthropicHost(credentials),
+    "/gemini": googleHost("gemini", credentials, tokens, nowMs),
+    "/vertex": googleHost("vertex", credentials, tokens, nowMs),
+    "/vertex/token": tokenHost(tokens),
+  };
+
+  async function respond(host: Host, exchange: Exchange, requestId: string): Promise<Response> {
+    try {
+      return await host.handle(exchange);
+    } catch (error) {
+      exchange.ended(exchange.signal.aborted ? "client gone" : "finished");
+      if (!(error instanceof HostError)) throw error;
+      return new HostError(error.status, error.body.replace("req_simulated", requestId), error.headers).toResponse();
+    }
+  }
+
+  const server = Bun.serve({
+    hostname: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    // Silence is one of the things that are simulated.
+    idleTimeout: 0,
+    maxRequestBodySize: MOST_BODY_BYTES,
+    async fetch(request) {
+      const ended = counters.begin();
+      const requestId = `req_sim${counters.requests.toString().padStart(8, "0")}`;
+      const url = new URL(request.url);
+      const text = await request.text().catch(() => undefined);
+      if (text === undefined) {
+        // The client left while it was still sending; nobody reads this answer.
+        ended("client gone");
+        return new Response(null, { status: 400 });
+      }
+      const body = parseBody(text);
+      const headers = Object.fromEntries(request.headers);
+      counters.last = { method: request.method, path: `${url.pathname}${url.search}`, headers, body: body ?? text };
+      const exact = hosts[url.pathname];
+      const segment = /^\/\w+/.exec(url.pathname)?.[0] ?? "";
+      const host = exact ?? hosts[segment];
+      if (host === undefined) {
+        ended("finished");
+        return Response.json(
+          { error: "This is Trivium's simulator. See its README for the addresses." },
+          { status: 404 },
+        );
+      }
+      const exchange: Exchange = {
+        url,
+        path: url.pathname.slice(segment.length),
+        method: request.method,
+        headers: request.headers,
+        bodyText: text,
+        body,
+        signal: request.signal,
+        state,
+        ended,
+        countModel: (name) => counters.countModel(name),
+      };
+      const response = await respond(host, exchange, requestId);
+      response.headers.set("server", "trivium-simulator");
+      if (host.requestIdHeader !== undefined) response.headers.set(host.requestIdHeader, requestId);
+      return response;
+    },
+  });
+
+  return {
+    url: `http://${server.hostname}:${server.port}`,
+    port: server.port ?? 0,
+    stats: () => counters.snapshot(),
+    stop: () => server.stop(true),
+  };
+}

@@ -1,0 +1,81 @@
+import { isObject, type Json } from "../../json.ts";
+import { mergeTurns, type PromptPart, type Turn } from "../../prompt.ts";
+import { requireArray, requireObject, requireOneOf } from "./check.ts";
+import { invalid } from "./errors.ts";
+import { readBlock } from "./read-blocks.ts";
+
+const MOST_MESSAGES = 100_000;
+
+function readContent(content: Json | undefined, path: string): PromptPart[] {
+  if (typeof content === "string") {
+    if (content === "") throw invalid("messages", "text content blocks must be non-empty");
+    return [{ type: "text", text: content }];
+  }
+  return requireArray(content, path).map((block, at) => readBlock(block, `${path}.${at}`));
+}
+
+/** Each call is answered in the next message, and each answer belongs to a call of the message before. */
+function pairTools(turns: readonly Turn[]): void {
+  for (const [at, turn] of turns.entries()) {
+    const names = new Map<string, string>();
+    for (const part of turns[at - 1]?.parts ?? []) if (part.type === "call") names.set(part.id, part.name);
+    for (const [place, part] of turn.parts.entries()) {
+      if (part.type !== "result") continue;
+      const name = names.get(part.id);
+      if (name === undefined) {
+        throw invalid(
+          `messages.${at}.content.${place}`,
+          `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${part.id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+        );
+      }
+      part.name = name;
+      names.delete(part.id);
+    }
+    if (names.size > 0) throw unanswered(at - 1, [...names.keys()]);
+  }
+  const last = turns.at(-1)?.parts.flatMap((part) => (part.type === "call" ? [part.id] : [])) ?? [];
+  if (last.length > 0) throw unanswered(turns.length - 1, last);
+}
+
+function unanswered(at: number, ids: string[]): Error {
+  return invalid(
+    `messages.${at}`,
+    `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+  );
+}
+
+/** The conversation in the simulator's words; `systemRole` where the host version knows that role. */
+export function readMessages(value: Json | undefined, systemRole: boolean): { turns: Turn[]; system: string[] } {
+  const messages = requireArray(value, "messages");
+  if (messages.length === 0) throw invalid("messages", "at least one message is required");
+  if (messages.length > MOST_MESSAGES) throw invalid("messages", `List should have at most ${MOST_MESSAGES} items`);
+  const roles = systemRole ? (["user", "assistant", "system"] as const) : (["user", "assistant"] as const);
+  const turns: Turn[] = [];
+  const system: string[] = [];
+  for (const [at, item] of messages.entries()) {
+    const message = requireObject(item, `messages.${at}`);
+    const role = requireOneOf(message.role, roles, `messages.${at}.role`);
+    const parts = readContent(message.content, `messages.${at}.content`);
+    if (role === "system") system.push(...parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
+    else turns.push({ role, parts });
+  }
+  if (turns[0]?.role !== "user") throw invalid("messages", 'first message must use the "user" role');
+  const merged = mergeTurns(turns);
+  pairTools(merged);
+  return { turns: merged, system };
+}
+
+/** With thinking on, the assistant's part of an unfinished tool turn begins with its thinking. */
+export function requireThinkingFirst(value: Json | undefined): void {
+  const messages = Array.isArray(value) ? value : [];
+  const at = messages.findLastIndex((message) => isObject(message) && message.role === "assistant");
+  const message = messages[at];
+  const blocks = isObject(message) && Array.isArray(message.content) ? message.content : [];
+  const calls = blocks.some((block) => isObject(block) && block.type === "tool_use");
+  const first = isObject(blocks[0]) ? String(blocks[0].type) : "text";
+  if (!calls || first === "thinking" || first === "redacted_thinking") return;
+  throw invalid(
+    `messages.${at}.content.0.type`,
+    `Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
+  );
+}

@@ -1,0 +1,15 @@
+import { text } from "./columns.ts";
+import type { Queries } from "./storage.ts";
+
+/**
+ * A row that every write to the keys counts up, in the same transaction. SQLite's `data_version` would do for one
+ * engine only, and would also move with every receipt that another process writes.
+ */
+export async function readKeyChanges(queries: Queries): Promise<string> {
+  const [row] = await queries.query("SELECT value FROM change_counters WHERE name = 'keys'");
+  return row === undefined ? "0" : text(row, "value");
+}
+
+export async function countKeyChange(queries: Queries): Promise<void> {
+  await queries.query("UPDATE change_counters SET value = value + 1 WHERE name = 'keys'");
+}

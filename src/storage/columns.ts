@@ -1,0 +1,22 @@
+import type { StoredRow } from "./storage.ts";
+
+/** A text column. */
+export function text(row: StoredRow, column: string): string {
+  const value = row[column];
+  return typeof value === "string" ? value : String(value ?? "");
+}
+
+export function optionalText(row: StoredRow, column: string): string | undefined {
+  const value = row[column];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A numeric column. PostgreSQL hands out BIGINT and sums as text, SQLite as numbers. */
+export function number(row: StoredRow, column: string): number {
+  return optionalNumber(row, column) ?? 0;
+}
+
+export function optionalNumber(row: StoredRow, column: string): number | undefined {
+  const value = row[column];
+  return value === null || value === undefined ? undefined : Number(value);
+}

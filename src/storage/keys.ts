@@ -1,0 +1,110 @@
+import { GatewayError } from "../canon/error.ts";
+import { countKeyChange } from "./change-counter.ts";
+import { number, optionalNumber, optionalText, text } from "./columns.ts";
+import { insertProject } from "./projects.ts";
+import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
+
+/** An API key as it is kept: never the key itself, only its digest and last characters. */
+export interface StoredKey {
+  id: string;
+  name: string;
+  project: string;
+  /** SHA-256 of the whole key, in hex. */
+  hash: string;
+  hint: string;
+  models: readonly string[];
+  protocols?: readonly string[];
+  limits: Readonly<Record<string, number>>;
+  expiresAtMs?: number;
+  createdAtMs: number;
+  /** Id of the key that made this one. */
+  madeBy?: string;
+  revokedAtMs?: number;
+}
+
+const COLUMNS =
+  "id, name, project, hash, hint, models, protocols, limits, expires_at_ms, created_at_ms, made_by, revoked_at_ms";
+
+/** Keeps the key and its project, and lets running servers notice. */
+export async function insertKey(storage: Storage, key: StoredKey): Promise<void> {
+  await storage.transaction(async (queries) => {
+    await insertProject(queries, { name: key.project, createdAtMs: key.createdAtMs });
+    await queries.query(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      key.id,
+      key.name,
+      key.project,
+      key.hash,
+      key.hint,
+      JSON.stringify(key.models),
+      key.protocols === undefined ? null : JSON.stringify(key.protocols),
+      JSON.stringify(key.limits),
+      key.expiresAtMs ?? null,
+      key.createdAtMs,
+      key.madeBy ?? null,
+      key.revokedAtMs ?? null,
+    ]);
+    await countKeyChange(queries);
+  });
+}
+
+/** Revokes the key unless it already is, and lets running servers notice. */
+export async function markKeyRevoked(storage: Storage, id: string, revokedAtMs: number): Promise<void> {
+  await storage.transaction(async (queries) => {
+    await queries.query("UPDATE api_keys SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL", [
+      revokedAtMs,
+      id,
+    ]);
+    await countKeyChange(queries);
+  });
+}
+
+export function selectKeys(queries: Queries): Promise<StoredKey[]> {
+  return select(queries, "", []);
+}
+
+export function selectKeysOfProject(queries: Queries, project: string): Promise<StoredKey[]> {
+  return select(queries, "WHERE project = ?", [project]);
+}
+
+/** The key of that id, and every key of that name. */
+export function selectKeysByIdOrName(queries: Queries, idOrName: string): Promise<StoredKey[]> {
+  return select(queries, "WHERE id = ? OR name = ?", [idOrName, idOrName]);
+}
+
+async function select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<StoredKey[]> {
+  const rows = await queries.query(`SELECT ${COLUMNS} FROM api_keys ${where} ORDER BY created_at_ms, id`, parameters);
+  return rows.map(readKey);
+}
+
+function readKey(row: StoredRow): StoredKey {
+  const protocols = optionalText(row, "protocols");
+  const expiresAtMs = optionalNumber(row, "expires_at_ms");
+  const madeBy = optionalText(row, "made_by");
+  const revokedAtMs = optionalNumber(row, "revoked_at_ms");
+  const id = text(row, "id");
+  return {
+    id,
+    name: text(row, "name"),
+    project: text(row, "project"),
+    hash: text(row, "hash"),
+    hint: text(row, "hint"),
+    models: readJson(id, "models", text(row, "models")),
+    ...(protocols === undefined ? {} : { protocols: readJson<string[]>(id, "protocols", protocols) }),
+    limits: readJson(id, "limits", text(row, "limits")),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    createdAtMs: number(row, "created_at_ms"),
+    ...(madeBy === undefined ? {} : { madeBy }),
+    ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
+  };
+}
+
+/** Only this program writes these columns, so their JSON has the shape it gave them unless a hand has been at them. */
+function readJson<Value>(id: string, column: string, value: string): Value {
+  try {
+    return JSON.parse(value) as Value;
+  } catch (thrown) {
+    throw new GatewayError("internal", `The stored API key ${id} has a \`${column}\` that is not JSON.`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { GatewayError } from "../canon/error.ts";
+import { number } from "./columns.ts";
+import type { Migration } from "./migrations/migration.ts";
+import type { Queries, Storage } from "./storage.ts";
+
+/** Any fixed number: it names the lock that lets one PostgreSQL process migrate at a time. */
+const MIGRATION_LOCK = 7_481_206;
+
+/** Brings the tables up to date, one transaction a migration; several processes may start at once. */
+export async function migrate(storage: Storage, migrations: readonly Migration[]): Promise<void> {
+  await alone(storage, (queries) =>
+    queries.query(
+      "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms BIGINT NOT NULL)",
+    ),
+  );
+  const [row] = await storage.query("SELECT MAX(version) AS version FROM migrations");
+  const found = row === undefined ? 0 : number(row, "version");
+  const known = migrations.at(-1)?.version ?? 0;
+  if (found > known) {
+    throw new GatewayError(
+      "internal",
+      `The storage was written by a newer Trivium: its tables are at version ${found}, this program knows versions up to ${known}. Run the newer program, or point \`storage\` at another database.`,
+    );
+  }
+  for (const migration of migrations) {
+    if (migration.version > found) await alone(storage, (queries) => apply(queries, migration));
+  }
+}
+
+async function apply(queries: Queries, migration: Migration): Promise<void> {
+  // Asked again under the lock: another process may have been here first.
+  const applied = await queries.query("SELECT version FROM migrations WHERE version = ?", [migration.version]);
+  if (applied.length > 0) return;
+  for (const statement of migration.statements) await queries.query(statement);
+  await queries.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [
+    migration.version,
+    migration.name,
+    Date.now(),
+  ]);
+}
+
+/** A transaction that no other process can run beside. SQLite's holds the write lock from its start anyway. */
+async function alone(storage: Storage, work: (queries: Queries) => Promise<unknown>): Promise<void> {
+  await storage.transaction(async (queries) => {
+    if (storage.engine === "postgres") await queries.query("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
+    await work(queries);
+  });
+}

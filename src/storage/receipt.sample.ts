@@ -1,0 +1,33 @@
+import type { Receipt } from "../canon/receipt.ts";
+
+/** A receipt for tests: every optional part is there. */
+export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
+  return {
+    id: "rcp_1",
+    project: "default",
+    key: "key_1",
+    createdAtMs: Date.UTC(2026, 0, 31, 12),
+    model: "acme/llama",
+    provider: "my-vllm",
+    upstreamModel: "llama-3",
+    verb: "generate",
+    clientDialect: "chat",
+    upstreamDialect: "messages",
+    lane: "translated",
+    stream: true,
+    outcome: "ok",
+    stop: { unified: "length", raw: "max_tokens" },
+    offers: [
+      { provider: "other", outcome: "failed", reason: "upstream_timeout", ms: 90 },
+      { provider: "my-vllm", outcome: "answered", ms: 40 },
+    ],
+    fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
+    usage: { input: 1200, cacheRead: 0, output: 300, seconds: 7.5 },
+    usageSource: "measured",
+    priceRule: "0.2 perMTokens prompt, 0.6 perMTokens completion",
+    costNanoUsd: 420_000,
+    firstContentMs: 35,
+    totalMs: 131,
+    ...changes,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Receipt } from "../canon/receipt.ts";
+import { number, text } from "./columns.ts";
+import { postgresText } from "./postgres.ts";
+import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
+import type { Parameter, Queries, Storage } from "./storage.ts";
+
+const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
+const TUPLE = `(${RECEIPT_COLUMNS.map(() => "?").join(",")})`;
+const ONCE = "ON CONFLICT (id) DO NOTHING";
+const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
+  FROM json_to_recordset(CAST(CAST(? AS TEXT) AS JSON))
+  AS row_of (${RECEIPT_COLUMNS.map((column) => `${column.name} ${column.type}`).join(", ")}) ${ONCE}`;
+
+/**
+ * Writes the rows in one statement, so that all are kept or none. A receipt that is already there is left as it is: the
+ * same rows may be sent again when an answer was lost.
+ *
+ * Measured on 50 rows: SQLite takes plain tuples four times faster than `json_each`; PostgreSQL would have to plan a
+ * statement of thousands of parameters for each number of rows, and takes one JSON parameter with less work of ours.
+ */
+export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
+  if (receipts.length === 0) return;
+  if (storage.engine === "postgres") {
+    await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
+    return;
+  }
+  const parameters: Parameter[] = [];
+  for (const receipt of receipts) {
+    for (const column of RECEIPT_COLUMNS) parameters.push(column.from(receipt));
+  }
+  const tuples = TUPLE + `,${TUPLE}`.repeat(receipts.length - 1);
+  await storage.query(`INSERT INTO receipts (${NAMES}) VALUES ${tuples} ${ONCE}`, parameters);
+}
+
+function asJsonRow(receipt: Receipt): Record<string, Parameter> {
+  const row: Record<string, Parameter> = {};
+  for (const column of RECEIPT_COLUMNS) {
+    const value = column.from(receipt);
+    // Neither a NUL nor half a surrogate pair can be read out of JSON by PostgreSQL.
+    row[column.name] = typeof value === "string" ? postgresText(value.toWellFormed()) : value;
+  }
+  return row;
+}
+
+export async function selectReceipt(queries: Queries, project: string, id: string): Promise<Receipt | undefined> {
+  const [row] = await queries.query(`SELECT ${NAMES} FROM receipts WHERE id = ? AND project = ?`, [id, project]);
+  return row === undefined ? undefined : readReceipt(row);
+}
+
+export interface ReceiptPage {
+  project?: string;
+  limit: number;
+  /** Only receipts that come after this one in the order newest first. */
+  before?: { createdAtMs: number; id: string };
+}
+
+/** Receipts, the newest first. */
+export async function selectReceipts(queries: Queries, page: ReceiptPage): Promise<Receipt[]> {
+  const conditions: string[] = [];
+  const parameters: Parameter[] = [];
+  if (page.project !== undefined) {
+    conditions.push("project = ?");
+    parameters.push(page.project);
+  }
+  if (page.before !== undefined) {
+    const { createdAtMs, id } = page.before;
+    conditions.push("created_at_ms <= ? AND (created_at_ms < ? OR id < ?)");
+    parameters.push(createdAtMs, createdAtMs, id);
+  }
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const rows = await queries.query(
+    `SELECT ${NAMES} FROM receipts ${where} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    [...parameters, page.limit],
+  );
+  return rows.map(readReceipt);
+}
+
+/** Where a receipt stands in the order of `selectReceipts`; in a project, only that project's receipts are known. */
+export async function selectReceiptPlace(
+  queries: Queries,
+  id: string,
+  project?: string,
+): Promise<ReceiptPage["before"]> {
+  const [row] = await queries.query("SELECT project, created_at_ms FROM receipts WHERE id = ?", [id]);
+  if (row === undefined || (project !== undefined && text(row, "project") !== project)) return undefined;
+  return { createdAtMs: number(row, "created_at_ms"), id };
+}

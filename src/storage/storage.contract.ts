@@ -1,0 +1,286 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { insertKey, markKeyRevoked, type StoredKey, selectKeys, selectKeysByIdOrName } from "./keys.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+import { openStorage } from "./open.ts";
+import { insertProject, selectProjects } from "./projects.ts";
+import { sampleReceipt } from "./receipt.sample.ts";
+import { insertReceipts, selectReceipt, selectReceiptPlace, selectReceipts } from "./receipts.ts";
+import { claimSetting, readSetting, writeSetting } from "./settings.ts";
+import type { Storage } from "./storage.ts";
+import { sumCostByKey, sumCostOfKey, sumUsage } from "./usage-sums.ts";
+
+/** Where a suite finds empty databases of one engine. */
+export interface StoragePlace {
+  /** The URL of a database that has never been opened. */
+  fresh(): Promise<string>;
+  /** Drops every database that was handed out. */
+  clear(): Promise<void>;
+}
+
+const HOSTILE = ["' OR 1=1 --", '"; DROP TABLE receipts; --', "%", "\\", "$1 ?", "a\0b", "\ud800", "é漢🙂", ""];
+
+function sampleKey(changes: Partial<StoredKey> = {}): StoredKey {
+  return {
+    id: "key_1",
+    name: "ci",
+    project: "default",
+    hash: "a".repeat(64),
+    hint: "wxyz",
+    models: ["acme/*"],
+    limits: {},
+    createdAtMs: 1_000,
+    ...changes,
+  };
+}
+
+/** What every engine must do alike. */
+export function storageContract(engine: string, place: StoragePlace): void {
+  describe(`storage contract on ${engine}`, () => {
+    let url: string;
+    let storage: Storage;
+
+    beforeEach(async () => {
+      url = await place.fresh();
+      storage = await openStorage(url);
+    });
+    afterEach(() => storage.close());
+    afterAll(() => place.clear());
+
+    test("several openings at once make the tables once", async () => {
+      const empty = await place.fresh();
+      const opened = await Promise.all([1, 2, 3, 4].map(() => openStorage(empty)));
+      const rows = await opened[0]?.query("SELECT version FROM migrations");
+      await Promise.all(opened.map((one) => one.close()));
+      expect(rows?.length).toBe(MIGRATIONS.length);
+    });
+
+    test("a migration that fails leaves nothing behind, and the next start tries it again", async () => {
+      const next = { version: MIGRATIONS.length + 1, name: "next", statements: ["CREATE TABLE half (id TEXT)"] };
+      const broken = { ...next, statements: [...next.statements, "SELECT nonsense FROM nowhere"] };
+      await expect(migrate(storage, [...MIGRATIONS, broken])).rejects.toThrow();
+      await expect(storage.query("SELECT id FROM half")).rejects.toThrow();
+      await migrate(storage, [...MIGRATIONS, next]);
+      expect(await storage.query("SELECT id FROM half")).toHaveLength(0);
+    });
+
+    test("tables of a newer program are refused with both versions named", async () => {
+      await storage.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [900, "x", 1]);
+      await expect(openStorage(url)).rejects.toThrow(/version 900.*up to 1/);
+    });
+
+    test("a transaction that throws keeps none of its work, and loses nobody else's", async () => {
+      const inside = Promise.withResolvers<void>();
+      const failing = storage.transaction(async (queries) => {
+        await insertProject(queries, { name: "rolled back", createdAtMs: 1 });
+        inside.resolve();
+        await Bun.sleep(10);
+        throw new Error("changed my mind");
+      });
+      await inside.promise;
+      const beside = insertProject(storage, { name: "beside", createdAtMs: 1 });
+      await expect(failing).rejects.toThrow("changed my mind");
+      await beside;
+      expect((await selectProjects(storage)).map((project) => project.name)).toEqual(["beside"]);
+    });
+
+    test("parallel transactions all take place", async () => {
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          storage.transaction(async (queries) => {
+            await queries.query("UPDATE change_counters SET value = value + 1 WHERE name = 'keys'");
+            await insertProject(queries, { name: `p${index}`, createdAtMs: 1 });
+          }),
+        ),
+      );
+      expect(await storage.changeStamp()).toBe("20");
+      expect(await selectProjects(storage)).toHaveLength(20);
+    });
+
+    test("two connections see each other's work, and the stamp moves with keys only", async () => {
+      const other = await openStorage(url);
+      const before = await storage.changeStamp();
+      await insertReceipts(other, [sampleReceipt()]);
+      expect(await storage.changeStamp()).toBe(before);
+      await insertKey(other, sampleKey());
+      const made = await storage.changeStamp();
+      expect(made).not.toBe(before);
+      await markKeyRevoked(other, "key_1", 5_000);
+      expect(await storage.changeStamp()).not.toBe(made);
+      expect((await selectKeys(storage))[0]?.revokedAtMs).toBe(5_000);
+      await other.close();
+    });
+
+    test("a key comes back as it was kept, with and without its optional parts", async () => {
+      const full = sampleKey({
+        id: "key_2",
+        hash: "b".repeat(64),
+        protocols: ["chat"],
+        limits: { concurrent: 3, budgetUsdPerDay: 0.25 },
+        expiresAtMs: 4_102_444_800_000,
+        createdAtMs: 2_000,
+        madeBy: "key_1",
+      });
+      await insertKey(storage, sampleKey());
+      await insertKey(storage, full);
+      expect(await selectKeys(storage)).toEqual([sampleKey(), full]);
+      await markKeyRevoked(storage, "key_2", 3_000);
+      await markKeyRevoked(storage, "key_2", 9_000);
+      expect(await selectKeysByIdOrName(storage, "key_2")).toEqual([{ ...full, revokedAtMs: 3_000 }]);
+    });
+
+    test("settings are written over, and claimed once", async () => {
+      expect(await readSetting(storage, "admin")).toBeUndefined();
+      await writeSetting(storage, "admin", "one");
+      await writeSetting(storage, "admin", "two");
+      expect(await readSetting(storage, "admin")).toBe("two");
+      const claims = await Promise.all(["x", "y"].map((value) => claimSetting(storage, "secret", value)));
+      expect(new Set(claims).size).toBe(1);
+    });
+
+    test("H06: a receipt comes back as it was written, unknown counters still unknown and zeros still zeros", async () => {
+      const full = sampleReceipt();
+      const {
+        stop: _stop,
+        firstContentMs: _first,
+        ...bare
+      } = sampleReceipt({
+        id: "rcp_2",
+        offers: [],
+        fields: [],
+        usage: {},
+        stream: false,
+        outcome: "client_gone",
+        usageSource: "partial",
+        createdAtMs: full.createdAtMs + 1,
+      });
+      await insertReceipts(storage, [full, bare]);
+      expect(await selectReceipt(storage, "default", "rcp_1")).toEqual(full);
+      expect(await selectReceipt(storage, "default", "rcp_2")).toEqual(bare);
+      expect(await selectReceipt(storage, "other", "rcp_1")).toBeUndefined();
+    });
+
+    test("H14: the same receipt twice is billed once, in one batch and in two", async () => {
+      const again = sampleReceipt({ costNanoUsd: 1 });
+      await insertReceipts(storage, [sampleReceipt(), again, sampleReceipt({ id: "rcp_2" })]);
+      await insertReceipts(storage, [again, sampleReceipt({ id: "rcp_3" })]);
+      expect(await sumCostOfKey(storage, "key_1", 0)).toBe(3 * 420_000);
+    });
+
+    test("figures that no integer column takes do not keep a batch out", async () => {
+      const odd = sampleReceipt({
+        usage: { input: 1.4, output: Number.NaN, reasoning: 1e300, seconds: Number.POSITIVE_INFINITY },
+        totalMs: 12.6,
+        firstContentMs: 3.2,
+      });
+      await insertReceipts(storage, [odd, sampleReceipt({ id: "rcp_2" })]);
+      const kept = await selectReceipt(storage, "default", "rcp_1");
+      expect(kept?.usage).toEqual({ input: 1, reasoning: Number.MAX_SAFE_INTEGER });
+      expect([kept?.totalMs, kept?.firstContentMs]).toEqual([13, 3]);
+    });
+
+    test("S02: hostile strings are data, in what is written and in what is asked", async () => {
+      const receipts = HOSTILE.map((hostile, index) =>
+        sampleReceipt({
+          id: `${hostile}-${index}`,
+          model: hostile,
+          stop: { unified: "other", raw: hostile },
+          fields: [{ path: hostile, action: "dropped", reason: hostile }],
+        }),
+      );
+      await insertReceipts(storage, receipts);
+      // Only what the engine's text cannot hold comes back changed.
+      const asKept = (hostile: string): string =>
+        engine === "postgres" ? hostile.toWellFormed().replaceAll("\0", "\uFFFD") : hostile.toWellFormed();
+      for (const receipt of receipts) {
+        const kept = await selectReceipt(storage, "default", receipt.id);
+        expect(kept?.model).toBe(asKept(receipt.model));
+        expect(kept?.fields).toEqual(receipt.fields);
+        expect(await selectReceipt(storage, receipt.id, receipt.id)).toBeUndefined();
+        expect(await selectKeysByIdOrName(storage, receipt.id)).toEqual([]);
+      }
+      const long = "x'".repeat(500_000);
+      await insertReceipts(storage, [sampleReceipt({ priceRule: long })]);
+      expect((await selectReceipt(storage, "default", "rcp_1"))?.priceRule).toBe(long);
+      expect(await selectReceipt(storage, "default", long)).toBeUndefined();
+    });
+
+    test("receipts come in pages, the newest first, without gap or repetition", async () => {
+      const receipts = Array.from({ length: 9 }, (_, index) =>
+        // Three share each moment, so that the order within one moment is tried as well.
+        sampleReceipt({
+          id: `r${index}`,
+          createdAtMs: 1_000 + Math.floor(index / 3),
+          project: index === 4 ? "b" : "a",
+        }),
+      );
+      await insertReceipts(storage, receipts);
+      const seen: string[] = [];
+      let before = await selectReceiptPlace(storage, "none", "a");
+      for (let pages = 0; pages < 5; pages += 1) {
+        const page = await selectReceipts(storage, {
+          project: "a",
+          limit: 3,
+          ...(before === undefined ? {} : { before }),
+        });
+        seen.push(...page.map((receipt) => receipt.id));
+        const last = page.at(-1);
+        if (last === undefined) break;
+        before = await selectReceiptPlace(storage, last.id, "a");
+      }
+      expect(seen).toEqual(["r8", "r7", "r6", "r5", "r3", "r2", "r1", "r0"]);
+      expect(await selectReceiptPlace(storage, "r4", "a")).toBeUndefined();
+      expect((await selectReceipts(storage, { limit: 200 })).map((receipt) => receipt.id)).toContain("r4");
+    });
+
+    test("usage is summed by group, with failures apart and unknown counters left out", async () => {
+      const day = 86_400_000;
+      await insertReceipts(storage, [
+        sampleReceipt({ id: "1", model: "a/x", createdAtMs: day, usage: { input: 1 }, costNanoUsd: 5 }),
+        sampleReceipt({
+          id: "2",
+          model: "a/x",
+          createdAtMs: 2 * day - 1,
+          usage: { input: 2, seconds: 0.5 },
+          costNanoUsd: 5,
+        }),
+        sampleReceipt({
+          id: "3",
+          model: "a/y",
+          createdAtMs: 2 * day,
+          outcome: "upstream_failed",
+          usage: {},
+          costNanoUsd: 7,
+        }),
+        sampleReceipt({
+          id: "4",
+          model: "a/y",
+          createdAtMs: 3 * day,
+          outcome: "client_gone",
+          key: "key_2",
+          costNanoUsd: 9,
+        }),
+      ]);
+      const range = { sinceMs: day, untilMs: 3 * day, limit: 10 };
+      expect(await sumUsage(storage, { ...range, groupBy: "model" })).toEqual([
+        { group: "a/x", calls: 2, failures: 0, usage: { input: 3, seconds: 0.5 }, costNanoUsd: 10 },
+        { group: "a/y", calls: 1, failures: 1, usage: {}, costNanoUsd: 7 },
+      ]);
+      const days = await sumUsage(storage, { ...range, untilMs: 9 * day, groupBy: "day" });
+      expect(days.map(({ group, calls }) => [group, calls])).toEqual([
+        ["1", 2],
+        ["2", 1],
+        ["3", 1],
+      ]);
+      const ofKey = await sumUsage(storage, { ...range, untilMs: 9 * day, groupBy: "key", keyId: "key_2" });
+      expect(ofKey.map(({ group, failures }) => [group, failures])).toEqual([["key_2", 0]]);
+      for (const groupBy of ["provider", "project"] as const) {
+        expect((await sumUsage(storage, { ...range, groupBy, project: "default" }))[0]?.calls).toBe(3);
+      }
+      expect(await sumCostOfKey(storage, "key_1", 2 * day)).toBe(7);
+      expect(await sumCostOfKey(storage, "nobody", 0)).toBe(0);
+      const byKey = await sumCostByKey(storage, 2 * day, day + 1);
+      expect(byKey.find((cost) => cost.keyId === "key_1")).toEqual({ keyId: "key_1", day: 7, month: 12, total: 17 });
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { openStorage } from "./open.ts";
+import { insertProject, selectProjects } from "./projects.ts";
+import { type StoragePlace, storageContract } from "./storage.contract.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-storage-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+const sqlite: StoragePlace = {
+  fresh: async () => {
+    count += 1;
+    return `sqlite:${join(folder, "made", `${count}.db`)}`;
+  },
+  clear: async () => {},
+};
+storageContract("sqlite", sqlite);
+
+const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
+if (postgresUrl === undefined || postgresUrl === "") {
+  console.log("The storage contract is skipped on PostgreSQL: TRIVIUM_TEST_POSTGRES names no server.");
+} else {
+  storageContract("postgres", postgresPlace(postgresUrl));
+}
+
+/** A database of its own for each test, on a server where the user may create them. */
+function postgresPlace(serverUrl: string): StoragePlace {
+  const made: string[] = [];
+  const run = async (statement: string): Promise<void> => {
+    const server = new SQL(serverUrl, { max: 1 });
+    await server.unsafe(statement);
+    await server.close();
+  };
+  return {
+    fresh: async () => {
+      const name = `trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
+      await run(`CREATE DATABASE ${name}`);
+      made.push(name);
+      const url = new URL(serverUrl);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    clear: async () => {
+      for (const name of made.splice(0)) await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+describe("openStorage", () => {
+  test("memory storages are apart from each other", async () => {
+    const [one, two] = [await openStorage("sqlite::memory:"), await openStorage("sqlite::memory:")];
+    await insertProject(one, { name: "only here", createdAtMs: 1 });
+    expect(await selectProjects(two)).toEqual([]);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test("the address may have slashes, and the folder is made", async () => {
+    const path = join(folder, "deep", "er", "file.db");
+    await (await openStorage(`sqlite://${path}`)).close();
+    expect(statSync(path).isFile()).toBe(true);
+  });
+
+  test("S10: a server that does not answer is named without its password", async () => {
+    const thrown = await openStorage("postgres://user:hunter2@127.0.0.1:1/db").catch((error: unknown) => error);
+    expect(String(thrown)).toContain("127.0.0.1:1/db");
+    expect(Bun.inspect(thrown)).not.toContain("hunter2");
+  });
+
+  test("what is no address of a storage is refused with the right forms", async () => {
+    for (const url of ["", "mysql://host/db", "./data.db", "sqlite:", "postgres"]) {
+      await expect(openStorage(url)).rejects.toThrow(/sqlite:/);
+    }
+  });
+
+  test("H21: a file held by another process does not stop the event loop", async () => {
+    const path = join(folder, "held.db");
+    const storage = await openStorage(`sqlite:${path}`);
+    const holder = new SQL({ adapter: "sqlite", filename: path });
+    await holder.unsafe("BEGIN IMMEDIATE");
+    let ticks = 0;
+    const ticking = setInterval(() => {
+      ticks += 1;
+    }, 5);
+    setTimeout(() => void holder.unsafe("COMMIT").execute(), 300);
+    const startedMs = performance.now();
+    await insertProject(storage, { name: "waited", createdAtMs: 1 });
+    clearInterval(ticking);
+    expect(performance.now() - startedMs).toBeGreaterThan(250);
+    expect(ticks).toBeGreaterThan(5);
+    await Promise.all([storage.close(), holder.close()]);
+  });
+});

@@ -1,0 +1,105 @@
+import type { Usage } from "../canon/usage.ts";
+import { USAGE_COUNTERS } from "../canon/usage.ts";
+import { number, text } from "./columns.ts";
+import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
+import type { Parameter, Queries } from "./storage.ts";
+
+export type UsageGroup = "model" | "key" | "day" | "provider" | "project";
+
+export interface UsageQuestion {
+  project?: string;
+  keyId?: string;
+  sinceMs: number;
+  /** Not included. */
+  untilMs: number;
+  groupBy: UsageGroup;
+  /** At most this many groups, the dearest first; days in their order. */
+  limit: number;
+}
+
+export interface UsageSum {
+  /** The model, key id, provider or project; for days the number of days since 1970. */
+  group: string;
+  calls: number;
+  /** Calls that ended in an error; a client that left is none. */
+  failures: number;
+  usage: Usage;
+  costNanoUsd: number;
+}
+
+/** Both engines divide whole numbers without a rest. */
+const GROUP_EXPRESSION: Readonly<Record<UsageGroup, string>> = {
+  model: "model",
+  key: "key_id",
+  day: "created_at_ms / 86400000",
+  provider: "provider",
+  project: "project",
+};
+
+// A sum of BIGINT is NUMERIC in PostgreSQL; seconds are the one counter with a fraction.
+const COUNTER_SUMS = USAGE_COUNTERS.map((counter) => {
+  const column = USAGE_COLUMNS[counter];
+  return counter === "seconds" ? `SUM(${column}) AS ${column}` : `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
+}).join(", ");
+
+export async function sumUsage(queries: Queries, question: UsageQuestion): Promise<UsageSum[]> {
+  const conditions = ["created_at_ms >= ?", "created_at_ms < ?"];
+  const parameters: Parameter[] = [question.sinceMs, question.untilMs];
+  if (question.project !== undefined) {
+    conditions.push("project = ?");
+    parameters.push(question.project);
+  }
+  if (question.keyId !== undefined) {
+    conditions.push("key_id = ?");
+    parameters.push(question.keyId);
+  }
+  const group = GROUP_EXPRESSION[question.groupBy];
+  const order = question.groupBy === "day" ? "1" : "cost_nano_usd DESC, calls DESC, 1";
+  const rows = await queries.query(
+    `SELECT ${group} AS group_name, COUNT(*) AS calls,
+       CAST(SUM(CASE WHEN outcome IN ('ok', 'client_gone') THEN 0 ELSE 1 END) AS BIGINT) AS failures,
+       CAST(SUM(cost_nano_usd) AS BIGINT) AS cost_nano_usd, ${COUNTER_SUMS}
+     FROM receipts WHERE ${conditions.join(" AND ")} GROUP BY 1 ORDER BY ${order} LIMIT ?`,
+    [...parameters, question.limit],
+  );
+  return rows.map((row) => ({
+    group: text(row, "group_name"),
+    calls: number(row, "calls"),
+    failures: number(row, "failures"),
+    usage: readUsage(row),
+    costNanoUsd: number(row, "cost_nano_usd"),
+  }));
+}
+
+export async function sumCostOfKey(queries: Queries, keyId: string, sinceMs: number): Promise<number> {
+  const [row] = await queries.query(
+    "SELECT CAST(SUM(cost_nano_usd) AS BIGINT) AS cost FROM receipts WHERE key_id = ? AND created_at_ms >= ?",
+    [keyId, sinceMs],
+  );
+  return row === undefined ? 0 : number(row, "cost");
+}
+
+export interface KeyCost {
+  keyId: string;
+  day: number;
+  month: number;
+  total: number;
+}
+
+/** What every key has spent since the two moments, and ever. */
+export async function sumCostByKey(queries: Queries, dayStartMs: number, monthStartMs: number): Promise<KeyCost[]> {
+  const rows = await queries.query(
+    `SELECT key_id,
+       CAST(SUM(CASE WHEN created_at_ms >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS day_cost,
+       CAST(SUM(CASE WHEN created_at_ms >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS month_cost,
+       CAST(SUM(cost_nano_usd) AS BIGINT) AS total_cost
+     FROM receipts GROUP BY key_id`,
+    [dayStartMs, monthStartMs],
+  );
+  return rows.map((row) => ({
+    keyId: text(row, "key_id"),
+    day: number(row, "day_cost"),
+    month: number(row, "month_cost"),
+    total: number(row, "total_cost"),
+  }));
+}
