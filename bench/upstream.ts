@@ -3,23 +3,14 @@
  * is never what is measured. How it streams is set from outside (`POST /streams`), because the gateway passes none of a
  * client's headers on.
  */
-import {
-  CONTENT_CHUNKS,
-  FIRST_CHUNK,
-  STREAM_ENDING,
-  STREAM_MARK,
-  UNARY_ANSWER,
-} from "./bodies.ts";
+import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
 import type { StreamPlan } from "./stream-plan.ts";
-
-
-
 
 const HEAD_BYTES = 256;
 const decoder = new TextDecoder();
 
-let burst = 1;
+let burst = { burst: 1, together: true };
 let paced: PacedStreams | undefined;
 
 async function answer(request: Request): Promise<Response> {
@@ -29,39 +20,42 @@ async function answer(request: Request): Promise<Response> {
     return new Response(UNARY_ANSWER, { headers: { "content-type": "application/json" } });
   }
   const streams = paced;
-  const length = burst;
   const body = new ReadableStream({
     type: "direct",
     pull: (sink: StreamSink) => {
       sink.write(FIRST_CHUNK);
       sink.flush();
-      return streams ? streams.join(sink, request.signal) : sendBurst(sink, length);
+      return streams ? streams.join(sink, request.signal) : sendBurst(sink, burst.burst, burst.together);
     },
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-async function sendBurst(sink: StreamSink, length: number): Promise<void> {
+async function sendBurst(sink: StreamSink, length: number, together: boolean): Promise<void> {
   for (let index = 0; index < length; index++) {
     sink.write(CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING);
     const flushed = sink.flush();
     if (flushed instanceof Promise) await flushed;
+    // What is flushed within one turn of the event loop leaves in one write.
+    if (!together) await nextTurn();
   }
   sink.write(STREAM_ENDING);
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function setPlan(request: Request): Promise<Response> {
   const plan = (await request.json()) as StreamPlan;
   paced?.finish();
   paced = "chunksPerSecond" in plan ? new PacedStreams(plan.chunksPerSecond) : undefined;
-  if ("burst" in plan) burst = plan.burst;
-  return Response.json({});
+  if ("burst" in plan) burst = plan;
+  return Response.json(null);
 }
 
 function finish(): Response {
   const contentChunks = paced?.finish() ?? 0;
   paced = undefined;
-  return Response.json({ contentChunks });
+  return Response.json(contentChunks);
 }
 
 const server = Bun.serve({

@@ -72,7 +72,14 @@ test("S07: nothing in a call changes where the provider's key goes", async () =>
       }),
   );
   let stolen = 0;
-  const thief = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => (stolen++, new Response("{}")) });
+  const thief = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => {
+      stolen++;
+      return new Response("{}");
+    },
+  });
   const address = `http://127.0.0.1:${thief.port}`;
   await callGateway(gateway.url, "chat", gateway.key, {
     body: {

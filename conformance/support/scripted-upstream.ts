@@ -22,7 +22,7 @@ export interface ScriptedUpstream {
 
 /** An upstream that does exactly what a test says, byte by byte. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
-  let script: Script = (_request, response) => response.writeHead(500).end();
+  let script: Script = (_request, response) => void response.writeHead(500).end();
   const upstream: ScriptedUpstream = {
     url: "",
     seen: [],

@@ -21,7 +21,7 @@ export abstract class TapBase implements Tap {
 
   /** Never on the quick road, which takes an event's wholeness for granted: half an event does not parse, and fails. */
   pushLast(rest: string): string {
-    return this.pushCarefully(`${rest}\n\n`);
+    return this.pushCarefully(`${rest.trimEnd()}\n\n`);
   }
 
   end(): string {

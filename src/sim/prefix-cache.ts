@@ -31,11 +31,12 @@ export class PrefixCache {
   #ends(space: string, units: readonly PromptUnit[]): PrefixEnd[] {
     let key = space;
     let tokens = 0;
-    return units.map((unit) => {
+    const ends = units.map((unit) => {
       key = createHash("sha256").update(`${key}\n${unit.key}`).digest("base64");
       tokens += unit.tokens;
       return { key, tokens, unit };
     });
+    return ends.filter((end) => end.unit.head !== true);
   }
 
   #has(key: string): boolean {

@@ -13,6 +13,8 @@ export interface PromptUnit {
   tokens: number;
   modality: Modality;
   cache?: CacheTtl;
+  /** Only the head of a turn: no cached prefix ends with it. */
+  head?: true;
 }
 
 function unit(key: string, tokens: number, modality: Modality, cache: CacheTtl | undefined): PromptUnit {
@@ -51,7 +53,8 @@ export function promptUnits(prompt: Prompt): PromptUnit[] {
     units.push(unit(`system ${block.text}`, countTokens(block.text), "TEXT", block.cache));
   }
   for (const turn of prompt.turns) {
-    units.push(unit(`turn ${turn.role}`, TURN_TOKENS, "TEXT", undefined), ...turn.parts.flatMap(partUnits));
+    const head: PromptUnit = { ...unit(`turn ${turn.role}`, TURN_TOKENS, "TEXT", undefined), head: true };
+    units.push(head, ...turn.parts.flatMap(partUnits));
   }
   return units;
 }

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+/** The kernel shows times in hundredths of a second, whatever its own clock. */
+const TICKS_PER_SECOND = 100;
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+export const hasProc = () => existsSync("/proc/self/stat");
+
+/** The fields behind the program's name, which is in brackets and may hold anything; the first is the process's state. */
+function statFields(pid: number): string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+/** CPU time of whole processes, in user and kernel mode. */
+export function cpuSeconds(pids: readonly number[]): number {
+  let ticks = 0;
+  for (const pid of pids) {
+    const fields = statFields(pid);
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / TICKS_PER_SECOND;
+}
+
+export function residentMegabytes(pids: readonly number[]): number {
+  let kilobytes = 0;
+  for (const pid of pids) {
+    const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
+    kilobytes += Number(found?.[1] ?? Number.NaN);
+  }
+  return (kilobytes * 1024) / BYTES_PER_MEGABYTE;
+}
+
+export function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return Number.isInteger(pid) && Number(statFields(pid)[1]) === parent;
+      } catch {
+        // Processes end while the list is read.
+        return false;
+      }
+    });
+}
+
+/** What all processors together were busy with since the machine started, what its host took from it included. */
+export function machineBusySeconds(): number {
+  const [, ...ticks] = (readFileSync("/proc/stat", "latin1").split("\n")[0] ?? "").split(/\s+/).map(Number);
+  const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0, stolen = 0] = ticks;
+  return (user + nice + system + interrupts + softInterrupts + stolen) / TICKS_PER_SECOND;
+}

@@ -1,0 +1,92 @@
+import { childrenOf, cpuSeconds } from "./proc.ts";
+
+const START_TIMEOUT_MS = 15_000;
+const STOP_TIMEOUT_MS = 3_000;
+const KEPT_CHARACTERS = 4_000;
+
+export interface Child {
+  readonly url: string;
+  /** The process and those that it started, such as nginx's worker. */
+  readonly pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+export interface ChildOptions {
+  name: string;
+  command: string[];
+  /** Where the child listens, told by its output so far; undefined as long as it does not say. */
+  findUrl: (output: string) => string | undefined | Promise<string | undefined>;
+}
+
+/** Every program of the benchmark prints `{ "url": … }` when it is ready. */
+export function printedUrl(output: string): string | undefined {
+  return /"url":\s*"([^"]+)"/.exec(output)?.[1];
+}
+
+/** The children of one run: none outlives it. */
+export class Processes {
+  readonly #running = new Map<Bun.Subprocess, readonly number[]>();
+  #endedCpuSeconds = 0;
+
+  async start({ name, command, findUrl }: ChildOptions): Promise<Child> {
+    const subprocess = Bun.spawn(command, {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
+    });
+    this.#running.set(subprocess, [subprocess.pid]);
+    const output = { text: "" };
+    void collect(subprocess.stdout, output);
+    void collect(subprocess.stderr, output);
+    const url = await this.#ready(subprocess, name, output, findUrl);
+    const pids = [subprocess.pid, ...childrenOf(subprocess.pid)];
+    this.#running.set(subprocess, pids);
+    return { url, pids, stop: () => this.#stop(subprocess) };
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((subprocess) => this.#stop(subprocess)));
+  }
+
+  /** What the whole run has cost so far, the ended children and this process included. */
+  cpuSeconds(): number {
+    const running = [...this.#running].filter(([subprocess]) => subprocess.exitCode === null);
+    return this.#endedCpuSeconds + cpuSeconds([process.pid, ...running.flatMap(([, pids]) => pids)]);
+  }
+
+  async #ready(
+    subprocess: Bun.Subprocess,
+    name: string,
+    output: { text: string },
+    findUrl: ChildOptions["findUrl"],
+  ): Promise<string> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    for (;;) {
+      const url = await findUrl(output.text);
+      if (url !== undefined) return url;
+      if (subprocess.exitCode !== null) throw new Error(`${name} ended at once:\n${output.text}`);
+      if (performance.now() > deadline) throw new Error(`${name} did not start in time:\n${output.text}`);
+      await Bun.sleep(20);
+    }
+  }
+
+  async #stop(subprocess: Bun.Subprocess): Promise<void> {
+    const pids = this.#running.get(subprocess);
+    this.#running.delete(subprocess);
+    if (pids === undefined || subprocess.exitCode !== null) return;
+    this.#endedCpuSeconds += cpuSeconds(pids);
+    subprocess.kill("SIGTERM");
+    const ended = await Promise.race([subprocess.exited, Bun.sleep(STOP_TIMEOUT_MS)]);
+    if (ended === undefined) subprocess.kill("SIGKILL");
+    await subprocess.exited;
+  }
+}
+
+/** Keeps the beginning, where an address or a complaint stands, and reads on, so that the child never waits for us. */
+async function collect(stream: ReadableStream<Uint8Array>, output: { text: string }): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const part of stream) {
+    if (output.text.length < KEPT_CHARACTERS) output.text += decoder.decode(part, { stream: true });
+  }
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { readFrames } from "../../src/wire/sse.ts";
+
+/** Recorded traffic of real providers: the witness that is not ours. */
+const CORPUS = new URL("../../../shared/transcripts/", import.meta.url).pathname;
+export const present = existsSync(join(CORPUS, "manifest.jsonl"));
+if (!present) {
+  console.log("skipped: the recorded transcripts are not beside this checkout (../shared/transcripts)");
+  if (process.env["CI"] === "true") test("under CI the transcripts must be there", () => expect(Boolean(present)).toBe(true));
+}
+
+export interface Recording {
+  case: string;
+  dialect: string;
+  provider: string;
+  stream: boolean;
+  status: number;
+  features: string[];
+  response_file: string;
+}
+
+export const DIALECT_OF: Readonly<Record<string, DialectName>> = {
+  "openai-chat": "chat",
+  "anthropic-messages": "messages",
+  "gemini-generate": "genai",
+};
+
+export const recordings = present
+  ? readFileSync(join(CORPUS, "manifest.jsonl"), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Recording)
+      .filter((recording) => recording.dialect in DIALECT_OF)
+  : [];
+export const nameOf = (recording: Recording) => `${recording.dialect}/${recording.provider}/${recording.case}`;
+export const bytesOf = (recording: Recording) => new Uint8Array(readFileSync(join(CORPUS, recording.response_file)));
+export const textOf = (recording: Recording) => new TextDecoder().decode(bytesOf(recording));
+export const dialectOf = (recording: Recording) => DIALECTS[DIALECT_OF[recording.dialect] ?? "chat"];
+
+export type Json = Record<string, unknown>;
+export const object = (value: unknown) => (typeof value === "object" && value !== null ? (value as Json) : {});
+
+/** The upstream's own usage, read straight from its wire: all input and all output, cached and reasoning included. */
+export function recordedTotals(recording: Recording): { input: number; output: number; cached: number } | undefined {
+  let totals: { input: number; output: number; cached: number } | undefined;
+  const number = (value: unknown) => (typeof value === "number" ? value : 0);
+  const merged: Json = {};
+  const payloads = recording.stream
+    ? readFrames(textOf(recording)).flatMap(({ data }) => (data && data !== "[DONE]" ? [JSON.parse(data) as Json] : []))
+    : [JSON.parse(textOf(recording)) as Json];
+  for (const payload of payloads) {
+    const chat = object(payload["usage"] ?? object(payload["x_groq"])["usage"]);
+    if (typeof chat["prompt_tokens"] === "number") {
+      const details = object(chat["prompt_tokens_details"]);
+      const output = Math.max(
+        number(chat["completion_tokens"]),
+        number(chat["total_tokens"]) - number(chat["prompt_tokens"]),
+      );
+      const cached = number(details["cached_tokens"] ?? chat["prompt_cache_hit_tokens"] ?? chat["cached_tokens"]);
+      totals = { input: number(chat["prompt_tokens"]), output, cached };
+    }
+    const messages = object(payload["usage"] ?? object(payload["message"])["usage"]);
+    if (typeof messages["output_tokens"] === "number") {
+      for (const [key, value] of Object.entries(messages)) if (value !== null) merged[key] = value;
+      const cached = number(merged["cache_read_input_tokens"]);
+      const input = number(merged["input_tokens"]) + number(merged["cache_creation_input_tokens"]) + cached;
+      totals = { input, output: number(merged["output_tokens"]), cached };
+    }
+    const genai = object(payload["usageMetadata"]);
+    if (typeof genai["promptTokenCount"] === "number") {
+      const output = number(genai["candidatesTokenCount"]) + number(genai["thoughtsTokenCount"]);
+      const input = number(genai["promptTokenCount"]) + number(genai["toolUsePromptTokenCount"]);
+      totals = { input, output, cached: number(genai["cachedContentTokenCount"]) };
+    }
+  }
+  return totals;
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { buildCall } from "../support/client-calls.ts";
+import { bytesOf, DIALECT_OF, nameOf, present, recordedTotals, recordings } from "../support/recordings.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+const KIND = { chat: "openai-compatible", messages: "anthropic", genai: "gemini" } as const;
+const cases = recordings.map((recording, index) => ({
+  recording,
+  dialect: DIALECT_OF[recording.dialect] ?? "chat",
+  id: `case-${index}`,
+}));
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  upstream.play(async ({ path }, response) => {
+    const { recording } = cases[Number(/case-(\d+)/.exec(path)?.[1])] ?? cases[0] ?? {};
+    if (!recording) return;
+    const type = recording.stream && recording.status === 200 ? "text/event-stream" : "application/json";
+    response.writeHead(recording.status, { "content-type": type });
+    const bytes = bytesOf(recording);
+    for (let at = 0; at < bytes.length; at += 4096) {
+      response.write(bytes.slice(at, at + 4096));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    response.end();
+  });
+  gateway = await startTestGateway({
+    config: {
+      providers: Object.fromEntries(
+        cases.map(({ id, dialect }) => [
+          id,
+          {
+            kind: KIND[dialect],
+            base_url: `${upstream.url}/${id}${dialect === "chat" ? "/v1" : ""}`,
+            api_key: `upstream-key-${id}`,
+          },
+        ]),
+      ),
+      models: cases.map(({ id }) => ({
+        id: `recorded/${id}`,
+        reasoning: true,
+        offers: [{ provider: id, model: "recorded-model" }],
+        pricings: {
+          prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
+          completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
+        },
+      })),
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+describe.skipIf(!present)("decisions §6: the ledger's counters equal the transcript's usage", () => {
+  // One recording was made without alt=sse, which the gateway never asks for.
+  const answered = cases.filter(
+    ({ recording }) => recording.status === 200 && !(recording.stream && recording.response_file.endsWith(".json")),
+  );
+  test.each(answered.map((one) => [nameOf(one.recording), one] as const))(
+    "%s",
+    async (_name, { recording, dialect, id }) => {
+      const [url, init] = buildCall(gateway.url, dialect, gateway.key, {
+        model: `recorded/${id}`,
+        stream: recording.stream,
+      });
+      const response = await fetch(url, init);
+      await response.text();
+      const receipt = await gateway.receipt(response);
+      const failed = recording.features.includes("mid-stream-error");
+      const count = (name: string) => receipt.usage[name] ?? 0;
+      const totals = {
+        input: count("input") + count("cache_read") + count("cache_write_5m") + count("cache_write_1h"),
+        output: count("output") + count("reasoning"),
+        cached: count("cache_read"),
+      };
+      const wanted = recordedTotals(recording);
+      if (failed) expect(["partial", "measured"]).toContain(receipt.usage_source);
+      else if (wanted) {
+        expect(receipt.usage_source).toBe("measured");
+        expect(totals).toEqual(wanted);
+        expect(receipt.cost_nano_usd).toBe(wanted.input * 1000 + wanted.output * 2000);
+      } else expect(receipt.usage_source).toBe("estimated");
+    },
+  );
+});
+
+describe.skipIf(!present)("decisions §4: every recorded error arrives in the caller's protocol", () => {
+  const STATUS: Readonly<Record<number, number[]>> = {
+    400: [400, 502],
+    401: [502],
+    403: [502],
+    404: [404],
+    429: [429, 502],
+    529: [529],
+  };
+  const failed = cases.filter(({ recording }) => recording.status >= 400);
+  test.each(failed.map((one) => [nameOf(one.recording), one] as const))(
+    "%s",
+    async (_name, { recording, dialect, id }) => {
+      const response = await fetch(...buildCall(gateway.url, dialect, gateway.key, { model: `recorded/${id}` }));
+      expect(STATUS[recording.status]).toContain(response.status);
+      const body = (await response.json()) as { error: { message: string } };
+      expect(body.error.message.length).toBeGreaterThan(10);
+      expect(JSON.stringify(body)).not.toContain("upstream-key");
+      if (response.status === 429) expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    },
+  );
+});

@@ -1,0 +1,224 @@
+import { describe, expect, test } from "bun:test";
+import type { NativeAnswerContext, Tap } from "../../src/dialects/dialect.ts";
+import { EventSplitter, readFrames } from "../../src/wire/sse.ts";
+import {
+  bytesOf,
+  DIALECT_OF,
+  dialectOf,
+  type Json,
+  nameOf,
+  object,
+  present,
+  type Recording,
+  recordedTotals,
+  recordings,
+  textOf,
+} from "../support/recordings.ts";
+
+const streams = recordings.filter(
+  ({ stream, status, response_file }) => stream && status === 200 && response_file.endsWith(".sse"),
+);
+/** The helper that recorded this case wrote two answers into one file. */
+const TWO_ANSWERS = "cererebras-structured-output-tools-1";
+
+let made = 0;
+const context = (): NativeAnswerContext => ({
+  publicModel: "public/model",
+  request: { stream_options: { include_usage: true } },
+  bareFinishReason: true,
+  arrayFraming: false,
+  makeId: () => `made${made++}`,
+  costUsd: () => 0,
+});
+
+function run(recording: Recording, bytes: Uint8Array, sizes: (at: number) => number): { text: string; tap: Tap } {
+  made = 0;
+  const tap = dialectOf(recording).createTap(context());
+  const splitter = new EventSplitter();
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const end = Math.min(bytes.length, at + sizes(at));
+    const events = splitter.push(bytes.slice(at, end));
+    if (events !== "") text += tap.push(events);
+    at = end;
+  }
+  const rest = splitter.end();
+  if (rest.trim() !== "" && tap.state === "open") text += tap.pushLast(rest);
+  return { text: text + tap.end(), tap };
+}
+
+/** The recorded events with the documented patches of decisions §3 made by hand: what a client must get. */
+function expectedEvents(recording: Recording): unknown[] {
+  const dialect = DIALECT_OF[recording.dialect];
+  const events: unknown[] = [];
+  for (const { data } of readFrames(textOf(recording))) {
+    if (data === undefined) continue;
+    if (data === "[DONE]") {
+      events.push("[DONE]");
+      break;
+    }
+    const event = JSON.parse(data) as Json;
+    if (event["error"] || event["type"] === "error") break;
+    if (dialect === "chat") event["model"] = "public/model";
+    if (event["type"] === "message_start") object(event["message"])["model"] = "public/model";
+    if (event["type"] === "message_delta") object(event["delta"])["usage"] = event["usage"];
+    events.push(event);
+    if (event["type"] === "message_stop") break;
+  }
+  return events;
+}
+
+/** What the tap adds to chat chunks where a host falls short of the protocol, taken out again for the comparison. */
+function withoutMending(event: unknown): unknown {
+  if (typeof event !== "object" || event === null || !("choices" in event)) return event;
+  const copy = structuredClone(event) as Json & { choices: Json[] };
+  for (const choice of copy.choices) {
+    const delta = object(choice["delta"]);
+    const reasoning = delta["reasoning_content"] ?? delta["reasoning"];
+    delete delta["reasoning"];
+    delete delta["reasoning_content"];
+    if (reasoning) delta["thought"] = reasoning;
+    for (const call of (delta["tool_calls"] as Json[] | undefined) ?? []) {
+      for (const key of ["index", "id", "type"]) delete call[key];
+      const { name: _name, ...fragment } = object(call["function"]);
+      call["function"] = fragment;
+    }
+    if (choice["finish_reason"] === "eos") choice["finish_reason"] = "stop";
+  }
+  if (!copy["id"]) delete copy["id"];
+  if (!copy["object"]) delete copy["object"];
+  return copy;
+}
+
+const eventsIn = (text: string) =>
+  readFrames(text).flatMap(({ data }) =>
+    data === undefined ? [] : [data === "[DONE]" ? data : (JSON.parse(data) as unknown)],
+  );
+
+function totalsOf(usage: Tap["usage"]): ReturnType<typeof recordedTotals> {
+  if (!usage) return undefined;
+  const { input = 0, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
+  return { input: input + cacheRead + cacheWrite5m + cacheWrite1h, output: output + reasoning, cached: cacheRead };
+}
+
+describe.skipIf(!present)("recorded streams through the native lane", () => {
+  test.each(streams.map((recording) => [nameOf(recording), recording] as const))(
+    "%s: the same events, patched as documented",
+    (_name, recording) => {
+      if (recording.case.includes(TWO_ANSWERS)) return;
+      const { text, tap } = run(recording, bytesOf(recording), () => 1 << 20);
+      const failed = recording.features.includes("mid-stream-error");
+      expect(tap.failure !== undefined).toBe(failed);
+      expect(tap.state === "open").toBe(failed);
+      const expected = expectedEvents(recording);
+      const closing = expected.at(-1) === "[DONE]" || recording.dialect !== "openai-chat" || failed ? [] : ["[DONE]"];
+      expect(eventsIn(text).map(withoutMending)).toEqual([...expected, ...closing].map(withoutMending));
+      if (!failed) expect(totalsOf(tap.usage)).toEqual(recordedTotals(recording));
+    },
+  );
+
+  test.each(streams.map((recording) => [nameOf(recording), recording] as const))(
+    "H07: %s: any cut into reads gives the same text",
+    (_name, recording) => {
+      const bytes = bytesOf(recording);
+      made = 0;
+      const whole = run(recording, bytes, () => 1 << 20);
+      for (const size of bytes.length <= 60_000 ? [1, 2, 3, 7, 61] : [997]) {
+        made = 0;
+        const pieces = run(recording, bytes, () => size);
+        expect(pieces.text).toBe(whole.text);
+        expect(pieces.tap.usage).toEqual(whole.tap.usage);
+        expect(pieces.tap.stop).toEqual(whole.tap.stop);
+      }
+    },
+  );
+
+  test("H16: a small stream cut at every byte before its end is open, failed, or whole, and never invents text", () => {
+    const small = streams.filter(
+      (recording) => bytesOf(recording).length <= 6000 && !recording.features.includes("mid-stream-error"),
+    );
+    expect(small.length).toBeGreaterThan(10);
+    for (const recording of small) {
+      const bytes = bytesOf(recording);
+      const whole = run(recording, bytes, () => 1 << 20);
+      const firstEnd = finishOffset(recording, bytes);
+      for (let cut = 0; cut < bytes.length; cut++) {
+        const { text, tap } = run(recording, bytes.slice(0, cut), () => 1 << 20);
+        if (cut < firstEnd) expect(tap.state === "open" || tap.failure !== undefined).toBe(true);
+        const said = (stream: string) => stream.replaceAll(/[\r\n]+|data: \[DONE\]/g, "\n");
+        expect(said(whole.text)).toStartWith(said(text).trimEnd());
+      }
+    }
+  });
+});
+
+/** The offset at which the event that tells the stop reason begins: a stream cut before it is beyond doubt unfinished. */
+function finishOffset(recording: Recording, bytes: Uint8Array): number {
+  const mark = { chat: /"finish_reason":\s*"/, messages: /message_stop/, genai: /"finishReason"|"blockReason"/ }[
+    DIALECT_OF[recording.dialect] ?? "chat"
+  ];
+  let at = 0;
+  for (const frame of readFrames(new TextDecoder().decode(bytes))) {
+    if (mark.test(frame.raw)) return at;
+    at += new TextEncoder().encode(frame.raw).length;
+  }
+  return at;
+}
+
+describe.skipIf(!present)("recorded whole answers and errors", () => {
+  const whole = recordings.filter(({ stream, status }) => !stream && status === 200);
+  test.each(whole.map((recording) => [nameOf(recording), recording] as const))(
+    "%s: patched as documented, usage as recorded",
+    (_name, recording) => {
+      const text = textOf(recording);
+      const body = JSON.parse(text) as Json;
+      const answer = dialectOf(recording).patchAnswer(text, body, context());
+      const patched = JSON.parse(answer.text) as Json;
+      if (recording.dialect !== "gemini-generate") {
+        expect(patched["model"]).toBe("public/model");
+        patched["model"] = body["model"];
+      }
+      expect(stripReasoning(patched)).toEqual(stripReasoning(body));
+      expect(totalsOf(answer.usage)).toEqual(recordedTotals(recording));
+      expect(answer.stop).toBeDefined();
+    },
+  );
+
+  /** Reasoning under both names, and ids for calls that came without: what a chat answer may gain. */
+  function stripReasoning(answer: Json): Json {
+    const copy = structuredClone(answer);
+    for (const choice of (copy["choices"] as Json[] | undefined) ?? []) {
+      const message = object(choice["message"]);
+      delete message["reasoning"];
+      delete message["reasoning_content"];
+      for (const call of (message["tool_calls"] as Json[] | undefined) ?? []) delete call["id"];
+    }
+    return copy;
+  }
+
+  const KINDS: Readonly<Record<string, string>> = {
+    "openai-chat 400": "invalid_request",
+    "openai-chat 401": "upstream_credentials",
+    "openai-chat 404": "not_found",
+    "openai-chat 429": "rate_limited",
+    "anthropic-messages 400": "invalid_request",
+    "anthropic-messages 401": "upstream_credentials",
+    "anthropic-messages 404": "not_found",
+    "anthropic-messages 529": "overloaded",
+    "gemini-generate 403": "upstream_credentials",
+    "gemini-generate 404": "not_found",
+    "gemini-generate 429": "rate_limited",
+  };
+  const errors = recordings.filter(({ status }) => status >= 400);
+  test.each(errors.map((recording) => [nameOf(recording), recording] as const))(
+    "decisions §4: %s arrives as the right kind",
+    (name, recording) => {
+      const error = dialectOf(recording).decodeError({ status: recording.status, body: textOf(recording) });
+      const wrongKey = recording.dialect === "gemini-generate" && recording.status === 400;
+      expect(error.kind).toBe(
+        (wrongKey ? "upstream_credentials" : (KINDS[`${recording.dialect} ${recording.status}`] ?? name)) as never,
+      );
+      expect(error.message.length).toBeGreaterThan(10);
+    },
+  );
+});
