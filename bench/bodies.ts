@@ -39,7 +39,13 @@ const shortQuestion = [
 
 /** About 1 KB. */
 export const SMALL_REQUEST = encoder.encode(
-  JSON.stringify({ model: MODEL, stream: false, temperature: 0.2, max_completion_tokens: 400, messages: shortQuestion }),
+  JSON.stringify({
+    model: MODEL,
+    stream: false,
+    temperature: 0.2,
+    max_completion_tokens: 400,
+    messages: shortQuestion,
+  }),
 );
 
 /** The same question, streamed, with usage at the end as most clients ask for it. */
@@ -128,8 +134,19 @@ export const FIRST_CHUNK = chunk({ role: "assistant", content: "", refusal: null
 });
 
 /** 250 to 300 bytes each, as a host sends them that hides the length of its tokens. */
-export const CONTENT_CHUNKS = ["The", " build", " failed", " at", " the", " second", " step", ",", " because", " überall"].map(
-  (content, index) => chunk({ content }, null, { usage: null, obfuscation: "Zk3Qx9LmT2wV".slice(0, 12 - (index % 7)) }),
+export const CONTENT_CHUNKS = [
+  "The",
+  " build",
+  " failed",
+  " at",
+  " the",
+  " second",
+  " step",
+  ",",
+  " because",
+  " überall",
+].map((content, index) =>
+  chunk({ content }, null, { usage: null, obfuscation: "Zk3Qx9LmT2wV".slice(0, 12 - (index % 7)) }),
 );
 
 export const DONE = "data: [DONE]\n\n";

@@ -1,19 +1,24 @@
 import { DONE } from "./bodies.ts";
 
 const NEWLINE = 10;
+const COLON = 58;
 
 /** Counts the events of a stream as its pieces come, wherever they are cut, and keeps the end to look at. */
 export class EventCounter {
   events = 0;
-  #endedWithNewline = false;
+  #atStart = true;
+  #comment = false;
+  #afterNewline = false;
   #tail = Buffer.alloc(0);
 
   push(piece: Uint8Array): void {
     for (let at = 0; at < piece.length; at++) {
-      const newline = piece[at] === NEWLINE;
-      // The pair is spent at its second newline: three in a row are one event's end.
-      if (newline && this.#endedWithNewline) this.events += 1;
-      this.#endedWithNewline = newline && !this.#endedWithNewline;
+      const byte = piece[at];
+      // A block that begins with a colon is a comment, such as a keep-alive, and no event.
+      if (this.#atStart) this.#comment = byte === COLON;
+      this.#atStart = byte === NEWLINE && this.#afterNewline;
+      if (this.#atStart && !this.#comment) this.events += 1;
+      this.#afterNewline = byte === NEWLINE && !this.#atStart;
     }
     const tail = piece.length >= DONE.length ? piece : Buffer.concat([this.#tail, piece]);
     this.#tail = Buffer.from(tail.subarray(-DONE.length));

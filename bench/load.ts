@@ -2,13 +2,7 @@
  * The clients, in a process of their own, so that what they cost is not counted. `run.ts` gives one job at a time; a job
  * fails as a whole when a single answer is not what the upstream sent.
  */
-import {
-  EVENTS_AROUND_CONTENT,
-  LARGE_REQUEST,
-  SMALL_REQUEST,
-  STREAM_REQUEST,
-  UNARY_ANSWER_MARKS,
-} from "./bodies.ts";
+import { EVENTS_AROUND_CONTENT, LARGE_REQUEST, SMALL_REQUEST, STREAM_REQUEST, UNARY_ANSWER_MARKS } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
 import type { FirstByteJob, HoldJob, StreamJob, UnaryJob } from "./load-control.ts";
 

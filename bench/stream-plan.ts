@@ -1,5 +1,11 @@
 /**
- * How the upstream streams. A burst goes out as fast as it can: `together` lets the runtime join the chunks into as few
- * writes as it likes, otherwise each chunk is a write of its own. A pace lasts until the upstream is told to finish.
+ * How the upstream streams: so many content chunks and then the end, or chunks at a steady pace until it is told to
+ * finish. Between the chunks of a burst there is nothing, so that the runtime joins them into as few writes as it likes;
+ * or a turn of its event loop, so that each is a write of its own; or a pause of so many milliseconds.
  */
-export type StreamPlan = { burst: number; together: boolean } | { chunksPerSecond: number };
+export type StreamPlan = Burst | { chunksPerSecond: number };
+
+export interface Burst {
+  burst: number;
+  between: "nothing" | "turn" | number;
+}

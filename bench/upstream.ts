@@ -5,12 +5,12 @@
  */
 import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
-import type { StreamPlan } from "./stream-plan.ts";
+import type { Burst, StreamPlan } from "./stream-plan.ts";
 
 const HEAD_BYTES = 256;
 const decoder = new TextDecoder();
 
-let burst = { burst: 1, together: true };
+let burst: Burst = { burst: 1, between: "nothing" };
 let paced: PacedStreams | undefined;
 
 async function answer(request: Request): Promise<Response> {
@@ -25,19 +25,20 @@ async function answer(request: Request): Promise<Response> {
     pull: (sink: StreamSink) => {
       sink.write(FIRST_CHUNK);
       sink.flush();
-      return streams ? streams.join(sink, request.signal) : sendBurst(sink, burst.burst, burst.together);
+      return streams ? streams.join(sink, request.signal) : sendBurst(sink, burst);
     },
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-async function sendBurst(sink: StreamSink, length: number, together: boolean): Promise<void> {
+async function sendBurst(sink: StreamSink, { burst: length, between }: Burst): Promise<void> {
   for (let index = 0; index < length; index++) {
     sink.write(CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING);
     const flushed = sink.flush();
     if (flushed instanceof Promise) await flushed;
     // What is flushed within one turn of the event loop leaves in one write.
-    if (!together) await nextTurn();
+    if (between === "turn") await nextTurn();
+    else if (between !== "nothing") await Bun.sleep(between);
   }
   sink.write(STREAM_ENDING);
 }

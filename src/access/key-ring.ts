@@ -41,6 +41,9 @@ export class KeyRing {
   #static: ReadonlyMap<string, KnownKey>;
   #stored: ReadonlyMap<string, KnownKey> = new Map();
   #stamp = "";
+  /** Refreshes begun, and the latest whose result is in use: a slow one must not undo a later one. */
+  #begun = 0;
+  #applied = 0;
 
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
@@ -60,7 +63,7 @@ export class KeyRing {
     if (presented === "") {
       throw new GatewayError(
         "unauthenticated",
-        "No API key was given: send it as `Authorization: Bearer <key>`, `x-api-key` or `x-goog-api-key`.",
+        "No API key was given: send it as `Authorization: Bearer <key>`, or in the key header of your protocol.",
       );
     }
     if (presented.length > MAX_KEY_LENGTH) throw malformed();
@@ -77,6 +80,8 @@ export class KeyRing {
 
   /** Reads all stored keys again. */
   async refresh(): Promise<void> {
+    this.#begun += 1;
+    const turn = this.#begun;
     // The stamp is taken first: a key written between the two reads is then seen at the next look.
     const stamp = await this.#storage.changeStamp();
     const stored = new Map<string, KnownKey>();
@@ -89,6 +94,8 @@ export class KeyRing {
         this.#onProblem(new GatewayError("internal", message, { cause: thrown }));
       }
     }
+    if (turn < this.#applied) return;
+    this.#applied = turn;
     this.#stored = stored;
     this.#stamp = stamp;
   }

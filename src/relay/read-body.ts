@@ -2,6 +2,9 @@ import { GatewayError } from "../canon/error.ts";
 import { isObject, type JsonObject } from "../canon/json.ts";
 import type { Gateway } from "./gateway.ts";
 
+/** Bodies up to this size are read in one piece, which is several times cheaper than walking over their parts. */
+const READ_AT_ONCE = 1024 * 1024;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 type BodyReader = Pick<Gateway, "watchdog" | "timings">;
@@ -38,39 +41,41 @@ export async function readBody(request: Request, maxBytes: number, gateway: Body
   return { text, body };
 }
 
-async function readBytes(request: Request, maxBytes: number, { watchdog, timings }: BodyReader): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new GatewayError(
-      "too_large",
-      `The body is larger than the ${Math.floor(maxBytes / 1048576)} MB that this gateway takes.`,
-    );
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
-  const reader = request.body?.getReader();
-  if (!reader) return new Uint8Array(0);
-  const parts: Uint8Array[] = [];
-  let size = 0;
+async function readBytes(request: Request, maxBytes: number, gateway: BodyReader): Promise<Uint8Array> {
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  const read = declared <= READ_AT_ONCE ? () => request.bytes() : (heard: () => void) => readParts(request, maxBytes, heard);
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   let deadline: number | undefined;
-  const { promise: stalled, reject } = Promise.withResolvers<never>();
-  const unwatch = watchdog.watch((now) => {
-    deadline ??= now + timings.bodyStallMs;
+  const unwatch = gateway.watchdog.watch((now) => {
+    deadline ??= now + gateway.timings.bodyStallMs;
     if (now > deadline) reject(new GatewayError("invalid_request", "The body stopped arriving before it was whole."));
   });
-  stalled.catch(() => undefined);
+  read(() => {
+    deadline = undefined;
+  }).then(resolve, reject);
   try {
-    for (;;) {
-      const { value, done } = await Promise.race([reader.read(), stalled]);
-      if (done) break;
-      deadline = undefined;
-      size += value.length;
-      if (size > maxBytes) throw tooLarge();
-      parts.push(value);
-    }
+    return await promise;
   } catch (error) {
-    reader.cancel().catch(() => undefined);
     if (error instanceof GatewayError) throw error;
     throw new GatewayError("invalid_request", "The connection broke before the body was whole.", { cause: error });
   } finally {
     unwatch();
   }
-  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, size);
 }
+
+/** A large body, or one of unknown length: counted while it is read, and given up only when it stops arriving. */
+async function readParts(request: Request, maxBytes: number, heard: () => void): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request.body ?? []) {
+    heard();
+    size += part.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    parts.push(part);
+  }
+  return Buffer.concat(parts, size);
+}
+
+const tooLarge = (maxBytes: number) =>
+  new GatewayError("too_large", `The body is larger than the ${Math.floor(maxBytes / 1048576)} MB that this gateway takes.`);

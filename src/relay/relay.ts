@@ -7,7 +7,7 @@ import { makePlan } from "../routing/plan.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
-import { makeId } from "./ids.ts";
+import { makeTimedId } from "./ids.ts";
 import { readBody } from "./read-body.ts";
 import { settle } from "./settle.ts";
 import { relayStream } from "./stream.ts";
@@ -35,7 +35,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   });
   const call: Call = {
     incoming,
-    receiptId: `rcp_${makeId()}`,
+    receiptId: `rcp_${makeTimedId(startedAtMs)}`,
     principal,
     admission,
     model,

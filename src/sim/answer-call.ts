@@ -66,6 +66,10 @@ export async function answerCall(
   if (fault?.kind === "fail") throw wire.failure(fault.failure, call.modelName);
   if (fault?.kind === "flaky" && meetsFlaky(state, call, fault.times)) throw wire.failure("503", call.modelName);
   if (fault?.kind === "late") await pause(fault.seconds * 1_000, signal);
+  if (signal.aborted) {
+    ended("client gone");
+    return new Response(null, { status: 499 });
+  }
   if (fault?.kind === "garbage") {
     ended("finished");
     return new Response(GARBAGE_PAGE, { headers: { "content-type": "text/html; charset=utf-8" } });

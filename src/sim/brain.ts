@@ -33,9 +33,19 @@ export interface PlanRequest {
   echo: string;
 }
 
-/** The model's name is no part of the seed: a faulty model begins the same answer that `standard` would finish. */
+/**
+ * The model's name is no part of the seed: a faulty model begins the same answer that `standard` would finish. Nor are
+ * past thoughts, and how a text is cut into parts: wires differ in both, and the answer shall not.
+ */
 function seedOf(prompt: Prompt, units: readonly PromptUnit[]): Seed {
-  return new Seed(JSON.stringify([units.map((unit) => unit.key), prompt.format, prompt.choice]));
+  const keys: string[] = [];
+  for (const { key } of units) {
+    const last = keys.at(-1);
+    if (key === "past" || key === "text ") continue;
+    if (key.startsWith("text ") && last?.startsWith("text ")) keys[keys.length - 1] = last + key.slice("text ".length);
+    else keys.push(key);
+  }
+  return new Seed(JSON.stringify([keys, prompt.format, prompt.choice]));
 }
 
 function formattedAnswer(prompt: Prompt, seed: Seed): string | undefined {

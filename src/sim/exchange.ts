@@ -27,6 +27,15 @@ export interface Host {
   requestIdHeader?: string;
 }
 
+/** A name in a path; one that is not well encoded is a name that nobody has. */
+export function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export function incomingCall(exchange: Exchange, body: Json, key: string, modelName: string): IncomingCall {
   exchange.countModel(modelName);
   return { url: exchange.url, method: exchange.method, headers: exchange.headers, body, key, modelName };

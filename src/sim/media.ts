@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sniffImage } from "./image-size.ts";
+import { sniffImage } from "./sniff-image.ts";
 import { countTokens } from "./tokens.ts";
 
 export type Modality = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO";

@@ -33,6 +33,7 @@ export function play(
     reported = true;
   };
   signal.addEventListener("abort", () => report("client gone"));
+  if (signal.aborted) report("client gone");
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       while (!signal.aborted) {

@@ -5,12 +5,16 @@ import type { Seed } from "./seed.ts";
 /** Below this depth only what is required is written, and below the second one nothing: schemas may be recursive. */
 const GENEROUS_DEPTH = 4;
 const DEEPEST = 24;
+/** A schema that demands itself several times over would never end. */
+const MOST_VALUES = 20_000;
 
 interface Surroundings {
   root: JsonObject;
   /** Words of the prompt, from which strings are taken. */
   words: readonly string[];
   depth: number;
+  /** Shared by the whole instance: how many values may still be made. */
+  allowance: { left: number };
 }
 
 const FORMATS: Readonly<Record<string, (seed: Seed) => string>> = {
@@ -146,6 +150,7 @@ function makeObject(schema: JsonObject, seed: Seed, around: Surroundings): JsonO
 
 function makeOneOf(options: readonly Json[], seed: Seed, around: Surroundings): Json {
   const usable = options.filter((option) => !(isObject(option) && typeOf(option) === "null"));
+  if (usable.length === 0) return null;
   // Deep down, the plainest option ends the recursion.
   const flat = usable.filter(
     (option) => isObject(option) && !["object", "array"].includes(typeOf(option)) && !option.$ref,
@@ -159,7 +164,9 @@ function makeOneOf(options: readonly Json[], seed: Seed, around: Surroundings): 
 }
 
 function make(schema: Json, seed: Seed, around: Surroundings): Json {
-  if (!isObject(schema) || around.depth > DEEPEST) return schema === true ? "anything" : null;
+  around.allowance.left -= 1;
+  const exhausted = around.depth > DEEPEST || around.allowance.left < 0;
+  if (!isObject(schema) || exhausted) return schema === true ? "anything" : null;
   if (typeof schema.$ref === "string") {
     const target = resolve(schema.$ref, around.root);
     return make(target ?? {}, seed, { ...around, depth: around.depth + 1 });
@@ -195,5 +202,5 @@ function make(schema: Json, seed: Seed, around: Surroundings): Json {
 
 /** A value that the schema accepts (JSON Schema, or Google's upper-case form of it). */
 export function schemaInstance(schema: JsonObject, seed: Seed, words: readonly string[]): Json {
-  return make(schema, seed, { root: schema, words, depth: 0 });
+  return make(schema, seed, { root: schema, words, depth: 0, allowance: { left: MOST_VALUES } });
 }

@@ -41,6 +41,12 @@ export class PostgresStorage implements Storage {
     return outcome.result;
   }
 
+  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
+    return this.transaction(async (queries) => {
+      for (const row of rows) await queries.query(text, row);
+    });
+  }
+
   changeStamp(): Promise<string> {
     return readKeyChanges(this);
   }

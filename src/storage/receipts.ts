@@ -5,18 +5,18 @@ import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
 
 const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
-const TUPLE = `(${RECEIPT_COLUMNS.map(() => "?").join(",")})`;
 const ONCE = "ON CONFLICT (id) DO NOTHING";
+const INSERT_ONE = `INSERT INTO receipts (${NAMES}) VALUES (${RECEIPT_COLUMNS.map(() => "?").join(",")}) ${ONCE}`;
 const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
   FROM json_to_recordset(CAST(CAST(? AS TEXT) AS JSON))
   AS row_of (${RECEIPT_COLUMNS.map((column) => `${column.name} ${column.type}`).join(", ")}) ${ONCE}`;
 
 /**
- * Writes the rows in one statement, so that all are kept or none. A receipt that is already there is left as it is: the
+ * Writes the rows together, so that all are kept or none. A receipt that is already there is left as it is: the
  * same rows may be sent again when an answer was lost.
  *
- * Measured on 50 rows: SQLite takes plain tuples four times faster than `json_each`; PostgreSQL would have to plan a
- * statement of thousands of parameters for each number of rows, and takes one JSON parameter with less work of ours.
+ * SQLite is fastest with one prepared statement run for each row; PostgreSQL, behind a socket, with one statement that
+ * takes all rows as JSON.
  */
 export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
@@ -24,12 +24,10 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
     await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
     return;
   }
-  const parameters: Parameter[] = [];
-  for (const receipt of receipts) {
-    for (const column of RECEIPT_COLUMNS) parameters.push(column.from(receipt));
-  }
-  const tuples = TUPLE + `,${TUPLE}`.repeat(receipts.length - 1);
-  await storage.query(`INSERT INTO receipts (${NAMES}) VALUES ${tuples} ${ONCE}`, parameters);
+  await storage.runForEach(
+    INSERT_ONE,
+    receipts.map((receipt) => RECEIPT_COLUMNS.map((column) => column.from(receipt))),
+  );
 }
 
 function asJsonRow(receipt: Receipt): Record<string, Parameter> {

@@ -1,6 +1,6 @@
+import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { SQL } from "bun";
 import { readKeyChanges } from "./change-counter.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
@@ -11,25 +11,29 @@ const BLOCKING_WAIT_MS = 20;
 const LOCK_RETRY_MS = 10;
 
 const isBusy = (thrown: unknown): boolean =>
-  thrown instanceof SQL.SQLiteError && (thrown.code.startsWith("SQLITE_BUSY") || thrown.code === "SQLITE_LOCKED");
+  thrown instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code ?? "");
 
+/**
+ * SQLite through the runtime's own binding, which keeps statements prepared. The general SQL client speaks to SQLite too,
+ * at several times the work for each statement, and every call of the gateway writes one row.
+ */
 export class SqliteStorage implements Storage {
   readonly engine = "sqlite";
-  readonly #sql: SQL;
+  readonly #database: Database;
   /**
    * Set while a transaction is open. There is one connection, so a statement from elsewhere would land inside the
    * transaction and be lost with it on a rollback: everybody else waits.
    */
   #openTransaction: Promise<void> | undefined;
 
-  private constructor(sql: SQL) {
-    this.#sql = sql;
+  private constructor(database: Database) {
+    this.#database = database;
   }
 
   /** `path` is a file, made with its folder where there is none, or `:memory:`. */
   static async open(path: string): Promise<SqliteStorage> {
     if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
-    const storage = new SqliteStorage(new SQL({ adapter: "sqlite", filename: path }));
+    const storage = new SqliteStorage(new Database(path, { create: true, strict: true }));
     await storage.query(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
@@ -38,34 +42,41 @@ export class SqliteStorage implements Storage {
   }
 
   query(text: string, parameters: readonly Parameter[] = []): Promise<readonly StoredRow[]> {
-    return this.#whenUnlocked(async () => {
-      while (this.#openTransaction !== undefined) await this.#openTransaction;
-      return await runNow(this.#sql, text, parameters);
+    return this.#whenFree(() => this.#run(text, parameters));
+  }
+
+  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
+    return this.#whenFree(() => {
+      const statement = this.#database.query(text);
+      this.#database.run("BEGIN IMMEDIATE");
+      try {
+        for (const row of rows) statement.run(...row);
+        this.#database.run("COMMIT");
+      } catch (thrown) {
+        if (this.#database.inTransaction) this.#database.run("ROLLBACK");
+        throw thrown;
+      }
     });
   }
 
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
-    let started = false;
-    return this.#whenUnlocked(
-      async () => {
-        while (this.#openTransaction !== undefined) await this.#openTransaction;
-        const { promise, resolve } = Promise.withResolvers<void>();
-        this.#openTransaction = promise;
-        try {
-          // IMMEDIATE takes the write lock at the start, so that no statement of the work can find the file busy.
-          const outcome = await this.#sql.begin("immediate", async (connection) => {
-            started = true;
-            const queries: Queries = { query: (text, parameters = []) => runNow(connection, text, parameters) };
-            return { result: await work(queries) };
-          });
-          return outcome.result;
-        } finally {
-          this.#openTransaction = undefined;
-          resolve();
-        }
-      },
-      () => !started,
-    );
+  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // IMMEDIATE takes the write lock at the start, so that no statement of the work can find the file busy.
+    await this.#whenFree(() => {
+      this.#database.run("BEGIN IMMEDIATE");
+      this.#openTransaction = promise;
+    });
+    try {
+      const result = await work({ query: async (text, parameters = []) => this.#run(text, parameters) });
+      this.#database.run("COMMIT");
+      return result;
+    } catch (thrown) {
+      if (this.#database.inTransaction) this.#database.run("ROLLBACK");
+      throw thrown;
+    } finally {
+      this.#openTransaction = undefined;
+      resolve();
+    }
   }
 
   changeStamp(): Promise<string> {
@@ -73,24 +84,24 @@ export class SqliteStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    await this.#sql.close();
+    this.#database.close();
   }
 
-  /** Tries again while another process holds the file, leaving the event loop free in between. */
-  async #whenUnlocked<Result>(attempt: () => Promise<Result>, mayRepeat: () => boolean = () => true): Promise<Result> {
+  #run(text: string, parameters: readonly Parameter[]): readonly StoredRow[] {
+    return this.#database.query<StoredRow, Parameter[]>(text).all(...parameters);
+  }
+
+  /** Waits for an open transaction, and tries again while another process holds the file; the event loop stays free. */
+  async #whenFree<Result>(work: () => Result): Promise<Result> {
     const startedMs = performance.now();
     for (;;) {
+      while (this.#openTransaction !== undefined) await this.#openTransaction;
       try {
-        return await attempt();
+        return work();
       } catch (thrown) {
-        if (!isBusy(thrown) || !mayRepeat() || performance.now() - startedMs > LOCK_WAIT_MS) throw thrown;
+        if (!isBusy(thrown) || performance.now() - startedMs > LOCK_WAIT_MS) throw thrown;
         await Bun.sleep(LOCK_RETRY_MS);
       }
     }
   }
-}
-
-/** Starts the statement in this very turn; merely awaiting a query would start it in a later one. */
-function runNow(sql: SQL, text: string, parameters: readonly Parameter[]): Promise<readonly StoredRow[]> {
-  return sql.unsafe<StoredRow[]>(text, parameters as Parameter[]).execute();
 }

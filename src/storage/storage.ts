@@ -17,6 +17,8 @@ export interface Storage extends Queries {
    * the storage's own would wait for this transaction to end.
    */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /** Runs one statement for each row of parameters: all of them are kept, or none. */
+  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void>;
   /** Changes whenever any process creates or revokes a key; cheap enough to ask twice a second. */
   changeStamp(): Promise<string>;
   close(): Promise<void>;

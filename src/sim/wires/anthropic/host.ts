@@ -1,6 +1,6 @@
 import { answerCall, modelOf } from "../../answer-call.ts";
 import { bearerOf, type Credentials } from "../../credentials.ts";
-import { type Exchange, type Host, incomingCall, jsonAnswer } from "../../exchange.ts";
+import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../exchange.ts";
 import { isObject } from "../../json.ts";
 import { type ModelFacts, SIMULATED_MODELS } from "../../models.ts";
 import type { IncomingCall } from "../../wire.ts";
@@ -75,7 +75,7 @@ export function anthropicHost(credentials: Credentials): Host {
       }
       if (path === "/v1/models" && method === "GET") return listModels(exchange);
       if (path.startsWith("/v1/models/") && method === "GET") {
-        const name = decodeURIComponent(path.slice("/v1/models/".length));
+        const name = decodeName(path.slice("/v1/models/".length));
         const model = SIMULATED_MODELS.find((one) => one.name === name);
         if (model === undefined) throw modelNotFound(name);
         return jsonAnswer(exchange, modelEntry(model));

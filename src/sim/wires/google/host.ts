@@ -1,7 +1,7 @@
 import type { AccessTokens } from "../../access-tokens.ts";
 import { answerCall, modelOf } from "../../answer-call.ts";
 import { bearerOf, type Credentials } from "../../credentials.ts";
-import { type Exchange, type Host, incomingCall, jsonAnswer } from "../../exchange.ts";
+import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../exchange.ts";
 import { HostError } from "../../host-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { type ModelFacts, SIMULATED_MODELS } from "../../models.ts";
@@ -89,7 +89,7 @@ export function googleHost(
       const key = authenticate(exchange);
       const place = COLLECTIONS[host].exec(exchange.path);
       if (place === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
-      const named = place[1] === undefined ? undefined : decodeURIComponent(place[1]);
+      const named = place[1] === undefined ? undefined : decodeName(place[1]);
       if (exchange.method === "GET") {
         if (named === undefined) return listModels(exchange, host);
         const model = SIMULATED_MODELS.find((one) => one.name === named);

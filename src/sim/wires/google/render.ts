@@ -5,6 +5,7 @@ import { sign } from "../../signature.ts";
 import { countTokens, pieces } from "../../tokens.ts";
 import type { Frame, Rendered, SimulatedModel } from "../../wire.ts";
 import { type GoogleHost, googleFailure } from "./errors.ts";
+import { frameText } from "./framing.ts";
 import { groundingMetadata } from "./grounding.ts";
 import { partialArguments } from "./partial-arguments.ts";
 import { CALL_PURPOSE, callPayload, TEXT_PURPOSE } from "./read-contents.ts";
@@ -202,22 +203,6 @@ function chunksOf(answer: GoogleAnswer): Chunk[] {
   return chunks.length > 0 ? chunks : [{ parts: [], tokens: 0 }];
 }
 
-/** Escapes what could be taken for a tag, as this host does. */
-function escaped(json: string): string {
-  return json.replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
-}
-
-/** Gemini writes a blank after each colon; Vertex writes none. */
-function oneLine(value: JsonObject, host: GoogleHost): string {
-  if (host === "vertex") return escaped(JSON.stringify(value));
-  return escaped(JSON.stringify(value, null, 1).replace(/\n */g, ""));
-}
-
-function frameText(value: JsonObject, options: RenderOptions, first: boolean): string {
-  if (options.events) return `data: ${oneLine(value, options.host)}\r\n\r\n`;
-  return `${first ? "[" : ",\n"}${escaped(JSON.stringify(value, null, 2))}\n`;
-}
-
 function renderFrames(answer: GoogleAnswer): Frame[] {
   const { plan, options } = answer;
   const chunks = chunksOf(answer);
@@ -232,7 +217,11 @@ function renderFrames(answer: GoogleAnswer): Frame[] {
         ? { trafficType: "ON_DEMAND" }
         : usageMetadata(plan, options.host, last ? plan.usage.output : sent);
     const response = answer.response([answer.candidate(chunk.parts, fields)], usage);
-    return { text: frameText(response, options, at === 0), content: !last || at === 0, tokens: chunk.tokens };
+    return {
+      text: frameText(response, options.host, options.events, at === 0),
+      content: !last || at === 0,
+      tokens: chunk.tokens,
+    };
   });
   return options.events ? frames : [...frames, { text: "]\n", content: false, tokens: 0 }];
 }
@@ -246,7 +235,7 @@ export function renderGoogle(plan: Plan, model: SimulatedModel, options: RenderO
     frameType: options.events ? "text/event-stream" : "application/json; charset=UTF-8",
     errorFrame: (first) => {
       const error = JSON.parse(googleFailure("503", model.facts.name, options.host).body) as JsonObject;
-      return `${frameText(error, options, first)}${options.events ? "" : "]\n"}`;
+      return `${frameText(error, options.host, options.events, first)}${options.events ? "" : "]\n"}`;
     },
     garbageFrame: options.events
       ? 'data: {"candidates": [{"content": {"par\r\n\r\n'

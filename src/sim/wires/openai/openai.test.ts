@@ -311,6 +311,23 @@ describe("providers 1.1: what the host refuses", () => {
     expect(other.status).toBe(400);
   });
 
+  test("a strict schema that is not closed, or leaves a property optional", async () => {
+    const tool = (parameters: object) => ({
+      tools: [{ type: "function", function: { name: "f", strict: true, parameters } }],
+    });
+    const open = await refusal(tool({ type: "object", properties: {} }));
+    expect(open).toMatchObject({
+      status: 400,
+      param: "tools[0].function.parameters",
+      code: "invalid_function_parameters",
+    });
+    const inner = { type: "object", properties: { a: { type: "string" } }, required: [], additionalProperties: false };
+    const outer = { type: "object", properties: { in: inner }, required: ["in"], additionalProperties: false };
+    expect((await refusal(tool(outer))).message).toContain("In context=('properties', 'in'), 'required'");
+    const json_schema = { name: "s", strict: true, schema: inner };
+    expect((await refusal({ response_format: { type: "json_schema", json_schema } })).param).toBe("response_format");
+  });
+
   test("sampling parameters on a reasoning model", async () => {
     const model = "reasoner-strict";
     expect(await refusal({ model, max_tokens: 5 })).toMatchObject({

@@ -13,6 +13,7 @@ import {
 } from "./check.ts";
 import { invalid } from "./errors.ts";
 import { readMessages } from "./read-messages.ts";
+import { checkStrictSchema } from "./strict-schema.ts";
 
 const FIELDS = new Set(
   `messages model max_completion_tokens max_tokens temperature top_p n stop frequency_penalty presence_penalty logit_bias
@@ -97,6 +98,9 @@ function readTool(value: Json, param: string): Tool {
     parameters === undefined || parameters === null
       ? undefined
       : requireObject(parameters, `${param}.function.parameters`);
+  if (inner.strict === true && schema !== undefined) {
+    checkStrictSchema(schema, `function '${name}'`, `${param}.function.parameters`, "invalid_function_parameters");
+  }
   const description = typeof inner.description === "string" ? inner.description : "";
   return { name, description, schema, freeform: tool.type === "custom" };
 }
@@ -148,7 +152,9 @@ function readFormat(value: Json | undefined): OutputFormat {
       "invalid_value",
     );
   }
-  return { type: "schema", schema: requireObject(wrapped.schema, "response_format.json_schema.schema") };
+  const schema = requireObject(wrapped.schema, "response_format.json_schema.schema");
+  if (wrapped.strict === true) checkStrictSchema(schema, `response_format '${name}'`, "response_format", null);
+  return { type: "schema", schema };
 }
 
 function readThinking(body: JsonObject, model: SimulatedModel): Thinking {

@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { startGateway } from "./gateway.ts";
+import { findNginx, startNginx } from "./nginx.ts";
+import { type Child, type Processes, printedUrl } from "./processes.ts";
+
+/** `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew. */
+export type ContenderName = "bare" | "gateway" | "reserialising" | "nginx";
+
+/** The programs that are compared, each in a process of its own in front of the same upstream. */
+export class Contenders {
+  readonly nginxMissing: boolean;
+  readonly #processes: Processes;
+  readonly #upstreamUrl: string;
+  readonly #folder: string;
+  readonly #nginx: string | undefined;
+  readonly #kept = new Map<ContenderName, Child>();
+  #started = 0;
+
+  constructor(processes: Processes, upstreamUrl: string, folder: string) {
+    this.#processes = processes;
+    this.#upstreamUrl = upstreamUrl;
+    this.#folder = folder;
+    this.#nginx = findNginx();
+    this.nginxMissing = this.#nginx === undefined;
+  }
+
+  /** Those of the names that this machine has. */
+  present(names: readonly ContenderName[]): ContenderName[] {
+    return names.filter((name) => name !== "nginx" || this.#nginx !== undefined);
+  }
+
+  /** The one that runs through all scenarios, so that its code is warm. */
+  async kept(name: ContenderName): Promise<Child> {
+    const child = this.#kept.get(name) ?? (await this.fresh(name));
+    this.#kept.set(name, child);
+    return child;
+  }
+
+  /** A new process that nothing has used before. */
+  fresh(name: ContenderName): Promise<Child> {
+    this.#started += 1;
+    const folder = join(this.#folder, `${name}-${this.#started}`);
+    if (name === "gateway") return startGateway(this.#processes, folder, this.#upstreamUrl);
+    if (name === "nginx") return startNginx(this.#processes, this.#nginx ?? name, folder, this.#upstreamUrl);
+    const program = new URL("bare-proxy.ts", import.meta.url).pathname;
+    const mode = name === "bare" ? "pass" : "reserialise";
+    return this.#processes.start({
+      name: `the ${name} proxy`,
+      command: [process.execPath, program, this.#upstreamUrl, mode],
+      findUrl: printedUrl,
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** `npm run bench`: the gateway beside a bare proxy and nginx, in one run. See README.md in this folder. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, release, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Contenders } from "./contenders.ts";
+import { API_KEY } from "./gateway.ts";
+import { LoadControl } from "./load-control.ts";
+import { hasProc, machineBusySeconds } from "./proc.ts";
+import { Processes, printedUrl } from "./processes.ts";
+import type { Bench, Row, Scenario } from "./scenario.ts";
+import { SCENARIOS } from "./scenarios/index.ts";
+import { formatTable } from "./table.ts";
+import { UpstreamControl } from "./upstream-control.ts";
+
+interface ScenarioResult {
+  id: string;
+  title: string;
+  seconds: number;
+  /** What other programs used of the machine meanwhile, in processors. */
+  otherLoad: number;
+  rows: Row[];
+  failure?: string;
+}
+
+const here = new URL(".", import.meta.url).pathname;
+const say = (text: string) => process.stderr.write(`${text}\n`);
+
+function chosenScenarios(only: string | undefined): readonly Scenario[] {
+  if (only === undefined) return SCENARIOS;
+  return only.split(",").map((id) => {
+    const scenario = SCENARIOS.find((one) => one.id === id.trim());
+    if (scenario) return scenario;
+    throw new Error(`There is no scenario "${id}". There are ${SCENARIOS.map((one) => one.id).join(", ")}.`);
+  });
+}
+
+async function runScenario(scenario: Scenario, bench: Bench, processes: Processes): Promise<ScenarioResult> {
+  say(`${scenario.id}: ${scenario.title}`);
+  const startMs = performance.now();
+  const busyBefore = machineBusySeconds() - processes.cpuSeconds();
+  const result = { id: scenario.id, title: scenario.title, rows: [] as Row[] };
+  let failure: string | undefined;
+  try {
+    result.rows = await scenario.run(bench);
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+    say(`FAILED: ${scenario.id}: ${failure}`);
+  }
+  const seconds = (performance.now() - startMs) / 1000;
+  const otherLoad = Math.max(0, (machineBusySeconds() - processes.cpuSeconds() - busyBefore) / seconds);
+  return { ...result, seconds, otherLoad, ...(failure === undefined ? {} : { failure }) };
+}
+
+function startHelper(processes: Processes, program: string, ...options: string[]) {
+  const command = [process.execPath, join(here, program), ...options];
+  return processes.start({ name: program, command, findUrl: printedUrl });
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      only: { type: "string" },
+    },
+  });
+  const scenarios = chosenScenarios(values.only);
+  if (!hasProc()) {
+    say("The benchmark reads CPU times and resident sizes from /proc, which this system does not have.");
+    return 1;
+  }
+  const processes = new Processes();
+  const folder = mkdtempSync(join(tmpdir(), "trivium-bench-"));
+  const interrupted = () => void processes.stopAll().then(() => process.exit(130));
+  process.on("SIGINT", interrupted);
+  process.on("SIGTERM", interrupted);
+  const startedAt = new Date().toISOString();
+  const results: ScenarioResult[] = [];
+  try {
+    const upstream = new UpstreamControl((await startHelper(processes, "upstream.ts")).url);
+    const load = new LoadControl((await startHelper(processes, "load.ts", API_KEY)).url);
+    const contenders = new Contenders(processes, upstream.url, folder);
+    if (contenders.nginxMissing) say("nginx is left out: no such program was found.");
+    const bench: Bench = { contenders, load, upstream, quick: values.quick };
+    for (const scenario of scenarios) results.push(await runScenario(scenario, bench, processes));
+  } finally {
+    await processes.stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  report(results, startedAt, values.quick, values.json);
+  return results.some(({ failure }) => failure !== undefined) ? 1 : 0;
+}
+
+function report(results: readonly ScenarioResult[], startedAt: string, quick: boolean, jsonOnly: boolean): void {
+  const machine = { processors: cpus().length, model: cpus()[0]?.model, kernel: release(), loadAverage: loadavg() };
+  const json = JSON.stringify({ startedAt, quick, bun: Bun.version, machine, scenarios: results }, null, 2);
+  const file = join(here, "results", `${startedAt.replace(/[:.]/g, "-")}.json`);
+  mkdirSync(join(here, "results"), { recursive: true });
+  writeFileSync(file, `${json}\n`);
+  if (jsonOnly) {
+    console.log(json);
+    return;
+  }
+  console.log(`\n${formatTable(results.flatMap(({ rows }) => rows))}\n`);
+  for (const { id, failure } of results) if (failure !== undefined) console.log(`FAILED: ${id}: ${failure}`);
+  console.log(
+    `Other programs used, in processors: ${results.map((one) => `${one.id} ${one.otherLoad.toFixed(2)}`).join(", ")}.`,
+  );
+  console.log(`${quick ? "Quick run: a look, not a measurement. " : ""}Written to ${file}`);
+}
+
+process.exitCode = await main();

@@ -1,0 +1,37 @@
+import type { ContenderName, Contenders } from "./contenders.ts";
+import type { LoadControl } from "./load-control.ts";
+import type { UpstreamControl } from "./upstream-control.ts";
+
+export interface Bench {
+  contenders: Contenders;
+  load: LoadControl;
+  upstream: UpstreamControl;
+  /** Fewer rounds and shorter ones: a look, not a measurement. */
+  quick: boolean;
+}
+
+/** One line of the table. `direct` is the upstream without anything before it. */
+export interface Row {
+  measure: string;
+  unit: string;
+  values: Partial<Record<ContenderName | "direct", number>>;
+  /** To the bare proxy: the median of the rounds' ratios. */
+  ratios: Partial<Record<ContenderName, number>>;
+  target?: Target;
+}
+
+export interface Target {
+  text: string;
+  met: boolean;
+}
+
+export interface Scenario {
+  id: string;
+  title: string;
+  run(bench: Bench): Promise<Row[]>;
+}
+
+/** `what` follows the number, such as "× bare". */
+export function atMost(limit: number, what: string, value: number): Target {
+  return { text: `≤ ${limit} ${what}`, met: value <= limit };
+}

@@ -1,0 +1,30 @@
+import { EVENTS_AROUND_CONTENT } from "../bodies.ts";
+import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
+import type { Burst } from "../stream-plan.ts";
+import { cpuMicrosecondsPer, inTurns, summary } from "../turns.ts";
+
+const CHUNKS = 200;
+
+export const burst: Scenario = {
+  id: "burst",
+  title: `${CHUNKS} chunks as fast as the upstream can, 8 streams at once`,
+  run: async (bench) => [
+    await measureBursts(bench, "CPU per chunk in a burst, a write each", "turn", bench.quick ? 200 : 800),
+    await measureBursts(bench, "CPU per chunk in a burst, joined writes", "nothing", bench.quick ? 400 : 2_000),
+  ],
+};
+
+async function measureBursts(bench: Bench, measure: string, between: Burst["between"], streams: number): Promise<Row> {
+  await bench.upstream.plan({ burst: CHUNKS, between });
+  const call = (url: string, count: number) =>
+    bench.load.stream({ url, streams: count, atOnce: 8, contentChunks: CHUNKS });
+  const rounds = await inTurns(bench, {
+    names: ["bare", "gateway", "nginx"],
+    rounds: bench.quick ? 2 : 4,
+    warmUp: ({ url }) => call(url, streams / 2),
+    measure: (child) =>
+      cpuMicrosecondsPer(child, () => call(child.url, streams).then(() => streams * (CHUNKS + EVENTS_AROUND_CONTENT))),
+  });
+  const { values, ratios } = summary(rounds);
+  return { measure, unit: "µs", values, ratios, target: atMost(2, "× bare", ratios.gateway ?? Number.NaN) };
+}

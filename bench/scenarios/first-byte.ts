@@ -1,0 +1,51 @@
+import type { ContenderName } from "../contenders.ts";
+import type { Bench, Row, Scenario } from "../scenario.ts";
+import { quantile } from "../statistics.ts";
+
+const WARM_UP_REQUESTS = 30;
+/** The end of a stream must not come with its beginning: the gateway keeps the last piece until its ledger is written. */
+const PAUSE_MS = 3;
+
+export const firstByte: Scenario = {
+  id: "first-byte",
+  title: "added time to the first byte, one call at a time",
+  run: async (bench) => {
+    await bench.upstream.plan({ burst: 2, between: PAUSE_MS });
+    return [...(await measureAdded(bench, "in one piece", false)), ...(await measureAdded(bench, "streamed", true))];
+  },
+};
+
+async function measureAdded(
+  { contenders, load, upstream, quick }: Bench,
+  kind: string,
+  stream: boolean,
+): Promise<Row[]> {
+  const names = contenders.present(["bare", "gateway", "nginx"]);
+  const children = await Promise.all(names.map((name) => contenders.kept(name)));
+  const targets = [upstream.url, ...children.map(({ url }) => url)];
+  await load.firstBytes({ targets, stream, requests: WARM_UP_REQUESTS });
+  const [direct = [], ...others] = await load.firstBytes({ targets, stream, requests: quick ? 60 : 300 });
+  const added = new Map(names.map((name, index) => [name, others[index] ?? []]));
+  return [
+    rowOf(`first byte ${kind}, added median`, direct, added, 0.5),
+    rowOf(`first byte ${kind}, added p95`, direct, added, 0.95),
+  ];
+}
+
+/** The difference between the quantiles of two distributions, which is what a client sees. */
+function rowOf(
+  measure: string,
+  direct: readonly number[],
+  times: ReadonlyMap<ContenderName, readonly number[]>,
+  share: number,
+): Row {
+  const base = quantile(direct, share);
+  const added = [...times].map(([name, values]): [ContenderName, number] => [name, quantile(values, share) - base]);
+  const bare = new Map(added).get("bare") ?? Number.NaN;
+  return {
+    measure,
+    unit: "ms",
+    values: { direct: base, ...Object.fromEntries(added) },
+    ratios: Object.fromEntries(added.map(([name, value]) => [name, value / bare])),
+  };
+}

@@ -1,0 +1,20 @@
+import { atMost, type Scenario } from "../scenario.ts";
+import { cpuMicrosecondsPer, inTurns, summary } from "../turns.ts";
+
+export const unary1Kb: Scenario = {
+  id: "unary-1kb",
+  title: "an answer in one piece, a body of 1 KB, 16 calls at once",
+  run: async (bench) => {
+    const call = (url: string, requests: number) => bench.load.unary({ url, body: "small", requests, atOnce: 16 });
+    const requests = bench.quick ? 3_000 : 12_000;
+    const rounds = await inTurns(bench, {
+      names: ["bare", "gateway", "nginx"],
+      rounds: bench.quick ? 2 : 5,
+      warmUp: ({ url }) => call(url, requests),
+      measure: (child) => cpuMicrosecondsPer(child, () => call(child.url, requests).then(() => requests)),
+    });
+    const { values, ratios } = summary(rounds);
+    const target = atMost(2, "× bare", ratios.gateway ?? Number.NaN);
+    return [{ measure: "CPU per request, 1 KB body", unit: "µs", values, ratios, target }];
+  },
+};

@@ -1,0 +1,39 @@
+import type { Row } from "./scenario.ts";
+
+const COLUMNS = [
+  ["direct", "no proxy"],
+  ["bare", "bare Bun"],
+  ["gateway", "gateway"],
+  ["reserialising", "re-serialising Bun"],
+  ["nginx", "nginx"],
+] as const;
+
+/** The rows as text: absolute values, ratios to the bare proxy in brackets, and the bar with its verdict. */
+export function formatTable(rows: readonly Row[]): string {
+  const header = ["", ...COLUMNS.map(([, title]) => title), "target"];
+  const lines = [
+    header,
+    ...rows.map((row) => [row.measure, ...COLUMNS.map(([name]) => cell(row, name)), verdict(row)]),
+  ];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function cell({ values, ratios, unit }: Row, name: (typeof COLUMNS)[number][0]): string {
+  const value = values[name];
+  if (value === undefined) return "";
+  const ratio = name === "direct" || name === "bare" ? undefined : ratios[name];
+  const digits = Math.abs(value) < 100 ? 2 : 0;
+  return `${value.toFixed(digits)} ${unit}${ratio === undefined ? "" : ` (${ratio.toFixed(2)} ×)`}`;
+}
+
+function verdict({ target }: Row): string {
+  return target ? `${target.text}  ${target.met ? "ok" : "over"}` : "";
+}

@@ -1,0 +1,48 @@
+import type { ContenderName } from "./contenders.ts";
+import { cpuSeconds } from "./proc.ts";
+import type { Child } from "./processes.ts";
+import type { Bench, Row } from "./scenario.ts";
+import { median } from "./statistics.ts";
+
+/** What each contender measured, round by round. */
+export type Rounds = Map<ContenderName, number[]>;
+
+export interface TurnsOptions {
+  names: readonly ContenderName[];
+  rounds: number;
+  warmUp: (child: Child) => Promise<unknown>;
+  measure: (child: Child) => Promise<number>;
+}
+
+/** A B C A B C …: whatever else happens on the machine then falls on all of them. */
+export async function inTurns(bench: Bench, { names, rounds, warmUp, measure }: TurnsOptions): Promise<Rounds> {
+  const children: [ContenderName, Child][] = [];
+  for (const name of bench.contenders.present(names)) children.push([name, await bench.contenders.kept(name)]);
+  for (const [, child] of children) await warmUp(child);
+  const results: Rounds = new Map(children.map(([name]) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, child] of children) results.get(name)?.push(await measure(child));
+  }
+  return results;
+}
+
+/** CPU of the child in microseconds for each unit of the work, which resolves with how many units it was. */
+export async function cpuMicrosecondsPer(child: Child, work: () => Promise<number>): Promise<number> {
+  const before = cpuSeconds(child.pids);
+  const units = await work();
+  return ((cpuSeconds(child.pids) - before) * 1e6) / units;
+}
+
+/** The ratio of two contenders in each round, then the median: a disturbed round spoils one ratio, not the result. */
+export function medianRatio(rounds: Rounds, name: ContenderName, yardstick: ContenderName): number {
+  const divisors = rounds.get(yardstick) ?? [];
+  return median((rounds.get(name) ?? []).map((value, round) => value / (divisors[round] ?? Number.NaN)));
+}
+
+export function summary(rounds: Rounds): Pick<Row, "values" | "ratios"> {
+  const names = [...rounds.keys()];
+  return {
+    values: Object.fromEntries(names.map((name) => [name, median(rounds.get(name) ?? [])])),
+    ratios: Object.fromEntries(names.map((name) => [name, medianRatio(rounds, name, "bare")])),
+  };
+}

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import Anthropic1 from "@anthropic-ai/sdk";
+import {
+  ANTHROPIC_0,
+  ANTHROPIC_1,
+  MESSAGES_DOORS,
+  type MessagesBody,
+  type MessagesGeneration,
+  type ReadBlock,
+  textOf,
+} from "./anthropic-clients.ts";
+import {
+  collect,
+  expectUpstreamStopped,
+  extra,
+  failureOf,
+  receiptOf,
+  type SimulatedGateway,
+  startSimulatedGateway,
+} from "./support.ts";
+
+let stand: SimulatedGateway;
+beforeAll(async () => {
+  stand = await startSimulatedGateway();
+});
+afterAll(() => stand.stop());
+
+function answers<Block extends ReadBlock>({ version, errors, connect }: MessagesGeneration<Block>): void {
+  for (const { name, path, kind } of MESSAGES_DOORS) {
+    describe(`anthropic ${version}, ${name}`, () => {
+      const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const asking = (content: string, model = "standard"): MessagesBody<Block> => ({
+        model: `${kind}/${model}`,
+        max_tokens: 2000,
+        system: "Be brief.",
+        messages: [{ role: "user", content }],
+      });
+
+      test("contract 2.11: an answer in one piece", async () => {
+        const message = await open().messages.create(asking("Where do three roads meet?"));
+        expect(message).toMatchObject({
+          type: "message",
+          role: "assistant",
+          model: `${kind}/standard`,
+          stop_reason: "end_turn",
+        });
+        expect(textOf(message.content)).toContain("Where do three roads meet?");
+        expect(message.usage.input_tokens).toBeGreaterThan(0);
+        expect(message.usage.output_tokens).toBeGreaterThan(0);
+        expect(message._request_id).toMatch(/^req_/);
+      });
+
+      test("contract 6.1: a stream has the events of the protocol in their order, and adds up to the same answer", async () => {
+        const client = open();
+        const whole = await client.messages.create(asking("Stream this, please."));
+        const events = await collect(await client.messages.create({ ...asking("Stream this, please."), stream: true }));
+        const types = events.map((event) => event.type).filter((type) => type !== "ping");
+        expect(types.filter((type, at) => type !== types[at - 1])).toEqual([
+          "message_start",
+          "content_block_start",
+          "content_block_delta",
+          "content_block_stop",
+          "message_delta",
+          "message_stop",
+        ]);
+        expect(events.map((event) => extra(event.delta, "text") ?? "").join("")).toBe(textOf(whole.content));
+        const start = events.find((event) => event.type === "message_start")?.message;
+        expect(start).toMatchObject({ model: `${kind}/standard`, usage: { input_tokens: whole.usage.input_tokens } });
+      });
+
+      test("contract 6.1, sdk-wire 2.3: message_delta has its usage where the contract and where the packages read it", async () => {
+        const events = await collect(await open().messages.create({ ...asking("Count."), stream: true }));
+        const last = events.find((event) => event.type === "message_delta");
+        expect(extra(last?.delta, "stop_reason")).toBe("end_turn");
+        expect(last?.usage?.output_tokens).toBeGreaterThan(0);
+        expect(extra(last?.delta, "usage")).toMatchObject({ output_tokens: last?.usage?.output_tokens });
+      });
+
+      test("sdk-wire 2.3: the package's stream helper adds it up, usage included", async () => {
+        const client = open();
+        const whole = await client.messages.create(asking("Add me up."));
+        const message = await client.messages.stream(asking("Add me up.")).finalMessage();
+        expect(textOf(message.content)).toBe(textOf(whole.content));
+        expect(message).toMatchObject({
+          model: `${kind}/standard`,
+          stop_reason: "end_turn",
+          usage: { input_tokens: whole.usage.input_tokens, output_tokens: whole.usage.output_tokens },
+        });
+      });
+
+      test("sdk-wire 2.2: tokens are counted as the answer will bill them", async () => {
+        const client = open();
+        const { max_tokens: _, ...prompt } = asking("How many tokens is this?");
+        const counted = await client.messages.countTokens(prompt);
+        const answer = await client.messages.create(asking("How many tokens is this?"));
+        expect(counted.input_tokens).toBe(answer.usage.input_tokens);
+      });
+
+      test("decisions §3: more tokens than the model can give are clamped, and the receipt says so", async () => {
+        const body = { ...asking("As much as you can."), max_tokens: 128_000, stream: true as const };
+        const { data, response } = await open().messages.create(body).withResponse();
+        await collect(data);
+        const receipt = await receiptOf(stand, response.headers.get("x-trivium-receipt"));
+        expect(receipt.fields).toContainEqual(expect.objectContaining({ path: "max_tokens", action: "approximated" }));
+      });
+
+      test("sdk-wire 2.1: a beta call arrives, with its betas", async () => {
+        const betas = ["context-management-2025-06-27", "interleaved-thinking-2025-05-14"];
+        const message = await open().beta.messages.create({
+          model: `${kind}/standard`,
+          max_tokens: 500,
+          messages: [{ role: "user", content: "In beta." }],
+          betas,
+        });
+        expect(textOf(message.content)).toContain("In beta.");
+        expect(stand.simulator.stats().last?.headers["anthropic-beta"]).toBe(betas.join(","));
+      });
+
+      test("contract 2.9: models are listed, paged through, and shown one by one", async () => {
+        const client = open();
+        const listed = await client.models.list();
+        const paged = await collect(client.models.list());
+        expect(paged.map((model) => model.id)).toEqual(listed.data.map((model) => model.id));
+        const one = await client.models.retrieve(`${kind}/standard`);
+        expect(one).toMatchObject({ id: `${kind}/standard`, type: "model", display_name: "Simulator Standard" });
+        expect(listed.data.find((model) => model.id === one.id)).toEqual(one);
+        const missing = await failureOf(client.models.retrieve(`${kind}/standrad`));
+        expect(missing.constructor).toBe(errors.notFound);
+      });
+
+      test("H13: leaving the loop in mid-stream stops the upstream", async () => {
+        let receipt: string | null = null;
+        await expectUpstreamStopped(stand, async () => {
+          const body = { ...asking("A long story, please.", "slow"), stream: true as const };
+          const { data, response } = await open().messages.create(body).withResponse();
+          receipt = response.headers.get("x-trivium-receipt");
+          for await (const event of data) if (event.type === "content_block_delta") break;
+        });
+        expect(await receiptOf(stand, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
+      });
+
+      test("H13: an abort in mid-stream, and before the first byte, stops the upstream", async () => {
+        await expectUpstreamStopped(stand, async () => {
+          const helper = open().messages.stream(asking("A long story, please.", "slow"));
+          const read = async () => {
+            for await (const event of helper) if (event.type === "content_block_delta") helper.abort();
+          };
+          expect((await failureOf(read())).constructor).toBe(errors.aborted);
+        });
+        await expectUpstreamStopped(stand, async () => {
+          const { signal, abort } = abortable();
+          const failure = failureOf(open().messages.create(asking("Hello?", "slow-first-byte-3"), { signal }));
+          await Bun.sleep(100);
+          abort();
+          expect((await failure).constructor).toBe(errors.aborted);
+        });
+      });
+
+      test("decisions §6: every answer carries its receipt", async () => {
+        const client = open();
+        const whole = await client.messages.create(asking("Receipt, please.")).withResponse();
+        const receipt = await receiptOf(stand, whole.response.headers.get("x-trivium-receipt"));
+        expect(receipt).toMatchObject({
+          model: `${kind}/standard`,
+          provider: `patient-${kind}`,
+          lane: "native",
+          stream: false,
+          usage_source: "measured",
+          stop: { unified: "stop", raw: "end_turn" },
+        });
+        expect(receipt.usage["output"]).toBe(whole.data.usage.output_tokens);
+        const streamed = await client.messages.create({ ...asking("Receipt, please."), stream: true }).withResponse();
+        await collect(streamed.data);
+        const second = await receiptOf(stand, streamed.response.headers.get("x-trivium-receipt"));
+        expect(second).toMatchObject({ stream: true, usage_source: "measured", usage: receipt.usage });
+        const raw = await client.messages.create(asking("Receipt, please.")).asResponse();
+        expect(raw.headers.get("x-trivium-receipt")).toMatch(/^rcp_/);
+      });
+    });
+  }
+}
+
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+answers(ANTHROPIC_1);
+answers(ANTHROPIC_0);
+
+// Generation 0.60 is older than structured output.
+for (const { name, path, kind } of MESSAGES_DOORS) {
+  test(`anthropic 1.8, ${name} > sdk-wire 2.2: structured output follows its schema`, async () => {
+    const client = new Anthropic1({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, degrees: { type: "integer" }, sunny: { type: "boolean" } },
+      required: ["city", "degrees", "sunny"],
+      additionalProperties: false,
+    } as const;
+    const message = await client.messages.create({
+      model: `${kind}/standard`,
+      max_tokens: 500,
+      messages: [{ role: "user", content: "The weather in Lisbon, as JSON." }],
+      output_config: { format: { type: "json_schema", schema } },
+    });
+    expect(JSON.parse(textOf(message.content.filter((block) => block.type === "text")))).toEqual({
+      city: expect.any(String),
+      degrees: expect.any(Number),
+      sunny: expect.any(Boolean),
+    });
+  });
+}

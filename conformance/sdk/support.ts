@@ -1,0 +1,173 @@
+import { expect } from "bun:test";
+import { SIMULATED_MODELS } from "../../src/sim/models.ts";
+import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { buildCall } from "../support/client-calls.ts";
+import { freePort, startTestGateway, type ReceiptData, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+
+/** The provider kinds of the suite, each with the address at which the simulator plays that vendor's host. */
+const HOSTS = {
+  simulator: "",
+  openai: "/openai/v1",
+  "openai-compatible": "/openai/v1",
+  anthropic: "/anthropic",
+  gemini: "/gemini",
+  vertex: "/vertex",
+} as const;
+
+/** A model is called `<kind>/<simulated model>`: its one offer is at a provider of that kind. */
+export type Kind = keyof typeof HOSTS;
+
+/** A model that says nothing for many seconds is offered by a provider whose patience ends sooner. */
+const SILENT_MODEL = "slow-first-byte";
+const IMPATIENT_MS = 300;
+
+/** One call at a time: a second one gets a 429 with `retry-after: 1`. */
+export const NARROW_KEY = `sk-trv-${"ConformanceNarrowKey".padEnd(43, "x")}`;
+export const WRONG_KEY = `sk-trv-${"z".repeat(43)}`;
+
+const MAX_BODY_MB = 1;
+/** More than the gateway takes, and less than what makes the server drop the connection. */
+export const TOO_LARGE_TEXT = "x".repeat(1.5 * 1024 * 1024);
+
+export interface SimulatedGateway {
+  gateway: TestGateway;
+  simulator: Simulator;
+  stop(): Promise<void>;
+}
+
+/** The whole gateway with the simulator behind it, as itself and as every vendor whose wire it plays. */
+export async function startSimulatedGateway(): Promise<SimulatedGateway> {
+  // Without any pause whole answers arrive in one read, and nothing would ever break in the middle of one.
+  const simulator = await startSimulator({ tokenDelayMs: 1 });
+  const kinds = Object.keys(HOSTS) as Kind[];
+  const gateway = await startTestGateway({
+    config: {
+      server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0, max_body_mb: MAX_BODY_MB },
+      providers: Object.fromEntries(kinds.flatMap((kind) => providersOf(kind, simulator.url))),
+      models: kinds.flatMap(modelsOf),
+      keys: [
+        { name: "tests", key: TEST_KEY },
+        { name: "narrow", key: NARROW_KEY, limits: { concurrent: 1 } },
+      ],
+    },
+  });
+  return {
+    gateway,
+    simulator,
+    stop: async () => {
+      await gateway.stop();
+      await simulator.stop();
+    },
+  };
+}
+
+const patient = (kind: Kind) => `patient-${kind}`;
+const impatient = (kind: Kind) => `impatient-${kind}`;
+
+function providersOf(kind: Kind, simulatorUrl: string): [string, object][] {
+  const settings = { kind, base_url: `${simulatorUrl}${HOSTS[kind]}`, api_key: "upstream-secret-of-the-suite" };
+  return [
+    [patient(kind), settings],
+    [impatient(kind), { ...settings, timeout_ms: { first_byte: IMPATIENT_MS } }],
+  ];
+}
+
+function modelsOf(kind: Kind): object[] {
+  return SIMULATED_MODELS.map((model) => ({
+    id: `${kind}/${model.name}`,
+    display_name: model.displayName,
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    input_modalities: model.inputModalities,
+    output_modalities: model.outputModalities,
+    reasoning: model.reasoning,
+    offers: [{ provider: model.name === SILENT_MODEL ? impatient(kind) : patient(kind), model: model.name }],
+  }));
+}
+
+/** A receipt by its id, once it is written. */
+export function receiptOf({ gateway }: SimulatedGateway, id: string | null | undefined): Promise<ReceiptData> {
+  expect(id).toMatch(/^rcp_/);
+  return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id ?? "" } }));
+}
+
+/** Runs a call that breaks off, and holds the gateway to stopping its upstream too (H13). */
+export async function expectUpstreamStopped({ simulator }: SimulatedGateway, leave: () => Promise<void>): Promise<void> {
+  const before = simulator.stats();
+  expect(before.openRequests).toBe(0);
+  await leave();
+  await waitFor(() => simulator.stats().openRequests === 0);
+  expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
+}
+
+/** Makes a call while its key is busy with another: the key is let go as soon as the call was refused once. */
+export async function callWithBusyKey<T>({ gateway }: SimulatedGateway, call: () => Promise<T>, refused: () => boolean) {
+  const controller = new AbortController();
+  const [url, request] = buildCall(gateway.url, "chat", NARROW_KEY, {
+    model: "simulator/stall-mid-stream",
+    stream: true,
+    signal: controller.signal,
+  });
+  const busy = await fetch(url, request);
+  await busy.body?.getReader().read();
+  try {
+    const result = call();
+    await Promise.race([result, waitFor(refused)]);
+    controller.abort();
+    return await result;
+  } finally {
+    controller.abort();
+  }
+}
+
+export async function waitFor(what: () => boolean, ms = 3000): Promise<void> {
+  const until = Date.now() + ms;
+  while (!what() && Date.now() < until) await Bun.sleep(10);
+  expect(what()).toBe(true);
+}
+
+export type ErrorClass = abstract new (...parameters: never[]) => Error;
+
+/** What a call that must fail was rejected with. */
+export async function failureOf(call: PromiseLike<unknown>): Promise<Error> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw new TypeError(`rejected with ${typeof error}, not an error`);
+  }
+  throw new Error("the call succeeded");
+}
+
+/** A member that a package's types do not name, or that only some generations have. */
+export const extra = (holder: object | null | undefined, name: string): unknown => Reflect.get(holder ?? {}, name);
+
+/** A header of an error: the packages keep them as `Headers` or, in older generations, as an object. */
+export function headerOf(error: Error, name: string): unknown {
+  const headers = extra(error, "headers");
+  if (headers instanceof Headers) return headers.get(name);
+  return typeof headers === "object" ? extra(headers, name) : undefined;
+}
+
+/** Reads a stream to its end and gives what came; what ends it badly is thrown. */
+export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
+export interface SeenAnswer {
+  status: number;
+  retryAfter: string | null;
+}
+
+/** `fetch`, and the list of the answers that came through it: how often an SDK really asked. */
+export function watchedFetch(): { fetch: typeof fetch; answers: SeenAnswer[] } {
+  const answers: SeenAnswer[] = [];
+  const watched = async (...request: Parameters<typeof fetch>): Promise<Response> => {
+    const response = await fetch(...request);
+    answers.push({ status: response.status, retryAfter: response.headers.get("retry-after") });
+    return response;
+  };
+  return { fetch: Object.assign(watched, { preconnect: fetch.preconnect }), answers };
+}
