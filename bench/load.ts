@@ -2,7 +2,14 @@
  * The clients, in a process of their own, so that what they cost is not counted. `run.ts` gives one job at a time; a job
  * fails as a whole when a single answer is not what the upstream sent.
  */
-import { EVENTS_AROUND_CONTENT, LARGE_REQUEST, SMALL_REQUEST, STREAM_REQUEST, UNARY_ANSWER_MARKS } from "./bodies.ts";
+import {
+  DONE,
+  EVENTS_AROUND_CONTENT,
+  LARGE_REQUEST,
+  SMALL_REQUEST,
+  STREAM_REQUEST,
+  UNARY_ANSWER_MARKS,
+} from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
 import type { FirstByteJob, HoldJob, StreamJob, UnaryJob } from "./load-control.ts";
 
@@ -20,7 +27,12 @@ async function inParallel(times: number, atOnce: number, work: () => Promise<voi
   const worker = async () => {
     while (begun < times) {
       begun += 1;
-      await work();
+      try {
+        await work();
+      } catch (error) {
+        begun = times;
+        throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, times) }, worker));
@@ -92,12 +104,16 @@ let held = new HeldStreams();
 async function firstByteMs(url: string, body: Uint8Array): Promise<number> {
   const startMs = performance.now();
   const response = await send(url, body);
-  const reader = response.body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  const tookMs = performance.now() - startMs;
-  if (response.status !== 200 || !value?.length) throw new Error(`an answer had no first byte: ${response.status}`);
-  while (reader && !(await reader.read()).done);
-  return tookMs;
+  let tookMs: number | undefined;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of response.body ?? []) {
+    tookMs ??= performance.now() - startMs;
+    pieces.push(piece);
+  }
+  const text = Buffer.concat(pieces).toString();
+  const whole = text.endsWith(DONE) || UNARY_ANSWER_MARKS.every((mark) => text.includes(mark));
+  if (tookMs !== undefined && response.status === 200 && whole) return tookMs;
+  throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
 }
 
 /** All targets take turns, call by call, so that whatever disturbs the machine disturbs them alike. */

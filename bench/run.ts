@@ -57,7 +57,7 @@ function startHelper(processes: Processes, program: string, ...options: string[]
   return processes.start({ name: program, command, findUrl: printedUrl });
 }
 
-async function main(): Promise<number> {
+function readArguments() {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean", default: false },
@@ -65,30 +65,53 @@ async function main(): Promise<number> {
       only: { type: "string" },
     },
   });
-  const scenarios = chosenScenarios(values.only);
-  if (!hasProc()) {
-    say("The benchmark reads CPU times and resident sizes from /proc, which this system does not have.");
-    return 1;
-  }
+  return { ...values, scenarios: chosenScenarios(values.only) };
+}
+
+async function measure(scenarios: readonly Scenario[], quick: boolean): Promise<ScenarioResult[] | "interrupted"> {
   const processes = new Processes();
   const folder = mkdtempSync(join(tmpdir(), "trivium-bench-"));
-  const interrupted = () => void processes.stopAll().then(() => process.exit(130));
-  process.on("SIGINT", interrupted);
-  process.on("SIGTERM", interrupted);
-  const startedAt = new Date().toISOString();
   const results: ScenarioResult[] = [];
+  let interrupted = false;
+  const interrupt = () => {
+    interrupted = true;
+    void processes.stopAll();
+  };
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
   try {
     const upstream = new UpstreamControl((await startHelper(processes, "upstream.ts")).url);
     const load = new LoadControl((await startHelper(processes, "load.ts", API_KEY)).url);
     const contenders = new Contenders(processes, upstream.url, folder);
     if (contenders.nginxMissing) say("nginx is left out: no such program was found.");
-    const bench: Bench = { contenders, load, upstream, quick: values.quick };
-    for (const scenario of scenarios) results.push(await runScenario(scenario, bench, processes));
+    const bench: Bench = { contenders, load, upstream, quick };
+    for (const scenario of scenarios) {
+      results.push(await runScenario(scenario, bench, processes));
+      if (interrupted) return "interrupted";
+    }
+    return results;
   } finally {
     await processes.stopAll();
     rmSync(folder, { recursive: true, force: true });
   }
-  report(results, startedAt, values.quick, values.json);
+}
+
+async function main(): Promise<number> {
+  if (!hasProc()) {
+    say("The benchmark reads CPU times and resident sizes from /proc, which this system does not have.");
+    return 1;
+  }
+  let chosen: ReturnType<typeof readArguments>;
+  try {
+    chosen = readArguments();
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+  const startedAt = new Date().toISOString();
+  const results = await measure(chosen.scenarios, chosen.quick);
+  if (results === "interrupted") return 130;
+  report(results, startedAt, chosen.quick, chosen.json);
   return results.some(({ failure }) => failure !== undefined) ? 1 : 0;
 }
 

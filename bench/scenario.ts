@@ -17,11 +17,14 @@ export interface Row {
   values: Partial<Record<ContenderName | "direct", number>>;
   /** To the bare proxy: the median of the rounds' ratios. */
   ratios: Partial<Record<ContenderName, number>>;
+  /** What the medians were taken from, for whoever wants to see how far the rounds lie apart. */
+  rounds?: Partial<Record<ContenderName, readonly number[]>>;
   target?: Target;
 }
 
 export interface Target {
   text: string;
+  value: number;
   met: boolean;
 }
 
@@ -33,5 +36,5 @@ export interface Scenario {
 
 /** `what` follows the number, such as "× bare". */
 export function atMost(limit: number, what: string, value: number): Target {
-  return { text: `≤ ${limit} ${what}`, met: value <= limit };
+  return { text: `≤ ${limit} ${what}`, value, met: value <= limit };
 }

@@ -35,5 +35,5 @@ function cell({ values, ratios, unit }: Row, name: (typeof COLUMNS)[number][0]):
 }
 
 function verdict({ target }: Row): string {
-  return target ? `${target.text}  ${target.met ? "ok" : "over"}` : "";
+  return target ? `${target.text}: ${target.value.toFixed(2)}  ${target.met ? "ok" : "over"}` : "";
 }

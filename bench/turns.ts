@@ -18,12 +18,23 @@ export interface TurnsOptions {
 export async function inTurns(bench: Bench, { names, rounds, warmUp, measure }: TurnsOptions): Promise<Rounds> {
   const children: [ContenderName, Child][] = [];
   for (const name of bench.contenders.present(names)) children.push([name, await bench.contenders.kept(name)]);
-  for (const [, child] of children) await warmUp(child);
+  for (const [name, child] of children) await blaming(name, warmUp(child));
   const results: Rounds = new Map(children.map(([name]) => [name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const [name, child] of children) results.get(name)?.push(await measure(child));
+    for (const [name, child] of children) {
+      results.get(name)?.push(await blaming(name, measure(child)));
+    }
   }
   return results;
+}
+
+/** A failure says which contender it was. */
+export async function blaming<T>(name: ContenderName, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }
 
 /** CPU of the child in microseconds for each unit of the work, which resolves with how many units it was. */
@@ -39,10 +50,11 @@ export function medianRatio(rounds: Rounds, name: ContenderName, yardstick: Cont
   return median((rounds.get(name) ?? []).map((value, round) => value / (divisors[round] ?? Number.NaN)));
 }
 
-export function summary(rounds: Rounds): Pick<Row, "values" | "ratios"> {
+export function summary(rounds: Rounds): Pick<Row, "values" | "ratios" | "rounds"> {
   const names = [...rounds.keys()];
   return {
     values: Object.fromEntries(names.map((name) => [name, median(rounds.get(name) ?? [])])),
     ratios: Object.fromEntries(names.map((name) => [name, medianRatio(rounds, name, "bare")])),
+    rounds: Object.fromEntries(rounds),
   };
 }

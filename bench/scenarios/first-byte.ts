@@ -46,6 +46,7 @@ function rowOf(
     measure,
     unit: "ms",
     values: { direct: base, ...Object.fromEntries(added) },
-    ratios: Object.fromEntries(added.map(([name, value]) => [name, value / bare])),
+    // What a bare proxy adds may be lost in the noise, and a ratio to that would mean nothing.
+    ratios: bare > 0 ? Object.fromEntries(added.map(([name, value]) => [name, value / bare])) : {},
   };
 }

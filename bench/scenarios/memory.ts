@@ -1,6 +1,6 @@
 import { residentMegabytes } from "../proc.ts";
 import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
-import { type Rounds, summary } from "../turns.ts";
+import { blaming, type Rounds, summary } from "../turns.ts";
 
 const STREAMS = 1_000;
 const REST_MS = 1_000;
@@ -16,7 +16,7 @@ export const memory: Scenario = {
       const child = await bench.contenders.fresh(name);
       await Bun.sleep(REST_MS);
       atRest.set(name, [residentMegabytes(child.pids)]);
-      withStreams.set(name, [await largestWithStreams(bench, child.url, child.pids)]);
+      withStreams.set(name, [await blaming(name, largestWithStreams(bench, child.url, child.pids))]);
       await child.stop();
     }
     return [row("resident at rest", atRest), row("resident with 1,000 open streams", withStreams)];

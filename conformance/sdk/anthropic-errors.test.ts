@@ -69,6 +69,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
         messages: [{ role: "user", content: "Does it hold?" }],
       });
       const failures = new Map<Refusal, Error[]>();
+      let firstEvent: Error;
 
       // All at once, because some of them take the time of a second try or of a timeout.
       beforeAll(async () => {
@@ -80,7 +81,8 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
           const helped = failureOf(messages.stream(body).finalMessage());
           failures.set(refusal, await Promise.all([whole, streamed, helped]));
         });
-        await Promise.all(calls);
+        const first = failureOf(open().messages.create({ ...asking("error-first-event"), stream: true }));
+        [firstEvent] = await Promise.all([first, ...calls]);
       });
 
       for (const refusal of REFUSALS) {
@@ -104,23 +106,22 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
         expect(headerOf(failure, "x-trivium-receipt")).toMatch(/^rcp_/);
       });
 
-      test("R5: an error as the first event of the upstream's stream gets a real status", async () => {
-        const failure = await failureOf(open().messages.create({ ...asking("error-first-event"), stream: true }));
-        expect(failure.constructor).toBe(errors.overloaded);
-        expect(failure).toMatchObject({ status: 529, error: { error: { type: "overloaded_error" } } });
+      test("R5: an error as the first event of the upstream's stream gets a real status", () => {
+        expect(firstEvent.constructor).toBe(errors.overloaded);
+        expect(firstEvent).toMatchObject({ status: 529, error: { error: { type: "overloaded_error" } } });
       });
 
       test.each(BREAKS)("sdk-wire 2.4: %s raises an APIError after the text that came", async (model) => {
+        const adding = failureOf(open().messages.stream(asking(model)).finalMessage());
         const events: StreamEvent[] = [];
         const stream = await open().messages.create({ ...asking(model), stream: true });
         const read = async () => {
           for await (const event of stream) events.push(event);
         };
         const failure = await failureOf(read());
-        expect(events.map((event) => extra(event.delta, "text") ?? "").join("")).toStartWith("This is Trivium's");
+        expect(events.map((event) => extra(event.delta, "text") ?? "").join("")).toStartWith("This");
         expect(events.map((event) => event.type)).not.toContain("message_stop");
-        const helped = await failureOf(open().messages.stream(asking(model)).finalMessage());
-        for (const one of [failure, helped]) {
+        for (const one of [failure, await adding]) {
           expect(one.constructor).toBe(errors.any);
           // Contract 7: inside a stream there are four types only.
           expect(one).toMatchObject({ status: undefined, error: { type: "error", error: { type: "api_error" } } });
@@ -146,6 +147,9 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
         { status: 200, retryAfter: null },
       ]);
     });
+
+    // The gateway's part in these two is the same whoever asks.
+    if (version !== ANTHROPIC_1.version) return;
 
     test("sdk-wire 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
       const { call, answers } = attempt("anthropic/flaky-2");

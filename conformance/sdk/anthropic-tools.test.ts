@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import Anthropic1 from "@anthropic-ai/sdk";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import {
   ANTHROPIC_0,
   ANTHROPIC_1,
   type CustomTool,
-  type Message,
   MESSAGES_DOORS,
+  type Message,
   type MessagesBody,
   type MessagesGeneration,
   type OwnBlock,
@@ -133,7 +135,11 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
         const refusals = [
           changed((thought) => ({ type: "thinking", ...thought, signature: forged(thought.signature) })),
           changed((thought) => ({ type: "thinking", ...thought, thinking: `${thought.thinking} Or not.` })),
-          withResults(body, first, first.content.filter((block) => block.type !== "thinking")),
+          withResults(
+            body,
+            first,
+            first.content.filter((block) => block.type !== "thinking"),
+          ),
         ];
         for (const refused of refusals) {
           const failure = await failureOf(client.messages.create(refused));
@@ -148,3 +154,44 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
 
 tools(ANTHROPIC_1);
 tools(ANTHROPIC_0);
+
+// Generation 0.60 is older than the package's own loop. By default the loop lets the server hold the conversation and
+// sends only what is new; `thread: false` makes it send everything each time.
+for (const { name, path, kind } of MESSAGES_DOORS) {
+  for (const [what, thread] of [
+    ["with the whole conversation in each request", { thread: false as const }],
+    ["as it comes, which asks the server for a thread", {}],
+  ] as const) {
+    test(`anthropic 1.8, ${name} > contract 2.10: the package's own loop, ${what}`, async () => {
+      const client = new Anthropic1({
+        baseURL: `${stand.gateway.url}${path}`,
+        apiKey: stand.gateway.key,
+        maxRetries: 0,
+      });
+      const called: string[] = [];
+      const runnable = TOOLS.map(({ name: toolName, description }) =>
+        betaTool({
+          name: toolName,
+          description,
+          inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const,
+          run: ({ city }) => {
+            called.push(`${toolName} ${city}`);
+            return `${toolName} says so`;
+          },
+        }),
+      );
+      const message = await client.beta.messages.toolRunner({
+        model: `${kind}/strict-thinker`,
+        max_tokens: 2000,
+        thinking: { type: "enabled", budget_tokens: 1024 },
+        tools: runnable,
+        messages: [{ role: "user", content: "Call get_weather and get_time in parallel for Lisbon." }],
+        ...thread,
+      });
+      expect(called.toSorted()).toEqual(["get_time Lisbon", "get_weather Lisbon"]);
+      expect(textOf(message.content.filter((block) => block.type === "text"))).toContain(
+        "get_time answered “get_time says so”",
+      );
+    });
+  }
+}

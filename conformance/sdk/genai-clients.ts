@@ -98,6 +98,19 @@ export interface GenaiAnswer<Turn extends ReadTurn> {
   sdkHttpResponse?: { headers?: Record<string, string> };
 }
 
+const partsOf = (answer: GenaiAnswer<ReadTurn>) => answer.candidates?.[0]?.content?.parts ?? [];
+
+/** The text of an answer, without the warning that the package's own getter writes when there is more than text. */
+export const textOf = (answer: GenaiAnswer<ReadTurn>) =>
+  partsOf(answer)
+    .map((part) => (part.thought ? "" : (part.text ?? "")))
+    .join("");
+
+export const thoughtsOf = (answer: GenaiAnswer<ReadTurn>) =>
+  partsOf(answer)
+    .map((part) => (part.thought ? (part.text ?? "") : ""))
+    .join("");
+
 export interface ListedModel {
   name?: string;
   displayName?: string;

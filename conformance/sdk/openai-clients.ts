@@ -17,8 +17,22 @@ interface CreateCompletion {
   (body: ChatBody & { stream: true }, options?: CallOptions): AnswerPromise<ChunkStream>;
 }
 
-/** The helper that adds up a stream. */
-export type StreamHelper = (body: ChatBody) => AsyncIterable<Chunk> & { finalChatCompletion(): Promise<Completion> };
+/** The helpers that add up a stream, and that call the tools by themselves until there is an answer. */
+export interface ChatHelpers {
+  addUp: StreamHelper;
+  runTools: ToolLoop;
+}
+
+type StreamHelper = (body: ChatBody) => AsyncIterable<Chunk> & { finalChatCompletion(): Promise<Completion> };
+
+type ToolLoop = (body: Omit<ChatBody, "tools"> & { tools: RunnableTool[] }) => {
+  finalContent(): Promise<string | null>;
+};
+
+export interface RunnableTool {
+  type: "function";
+  function: FunctionTool["function"] & { function: (input: string) => string };
+}
 
 export interface CallOptions {
   signal?: AbortSignal;
@@ -72,6 +86,25 @@ export interface AssistantMessage {
   /** Generation 7 also knows calls of custom tools, which have no `function`. */
   tool_calls?: { id: string; type: string; function?: { name: string; arguments: string } }[];
 }
+
+/** The calls of a message, as generation 7's types make their readers narrow them. */
+export function functionCalls(message: AssistantMessage): FunctionCall[] {
+  return (message.tool_calls ?? []).map((call) => {
+    if (call.function === undefined) throw new Error(`${call.type} call where a function call was expected`);
+    return { id: call.id, type: "function", function: call.function };
+  });
+}
+
+export function onlyMessage({ choices }: Pick<Completion, "choices">): AssistantMessage {
+  const message = choices[0]?.message;
+  if (message === undefined || choices.length !== 1)
+    throw new Error(`${choices.length} choices where one was expected`);
+  return message;
+}
+
+/** One member of all deltas of a stream, put together. */
+export const joined = (chunks: readonly Chunk[], read: (delta: Chunk["choices"][number]["delta"]) => unknown): string =>
+  chunks.flatMap(({ choices }) => choices.map(({ delta }) => read(delta) ?? "")).join("");
 
 export interface TokenUsage {
   prompt_tokens: number;
@@ -143,7 +176,7 @@ export interface ChatErrors {
 export interface ChatGeneration {
   version: string;
   errors: ChatErrors;
-  connect(setup: ChatSetup): ChatClient & { addUp: StreamHelper };
+  connect(setup: ChatSetup): ChatClient & ChatHelpers;
 }
 
 export const CHAT_GENERATIONS: readonly ChatGeneration[] = [
@@ -152,7 +185,13 @@ export const CHAT_GENERATIONS: readonly ChatGeneration[] = [
     errors: OpenAi7,
     connect: (setup) => {
       const client = new OpenAi7(setup);
-      return { chat: client.chat, models: client.models, addUp: (body) => client.chat.completions.stream(body) };
+      const helpers = client.chat.completions;
+      return {
+        chat: client.chat,
+        models: client.models,
+        addUp: (body) => helpers.stream(body),
+        runTools: (body) => helpers.runTools(body),
+      };
     },
   },
   {
@@ -160,7 +199,13 @@ export const CHAT_GENERATIONS: readonly ChatGeneration[] = [
     errors: OpenAi5,
     connect: (setup) => {
       const client = new OpenAi5(setup);
-      return { chat: client.chat, models: client.models, addUp: (body) => client.chat.completions.stream(body) };
+      const helpers = client.chat.completions;
+      return {
+        chat: client.chat,
+        models: client.models,
+        addUp: (body) => helpers.stream(body),
+        runTools: (body) => helpers.runTools(body),
+      };
     },
   },
   {
@@ -168,7 +213,13 @@ export const CHAT_GENERATIONS: readonly ChatGeneration[] = [
     errors: OpenAi4,
     connect: (setup) => {
       const client = new OpenAi4(setup);
-      return { chat: client.chat, models: client.models, addUp: (body) => client.beta.chat.completions.stream(body) };
+      const helpers = client.beta.chat.completions;
+      return {
+        chat: client.chat,
+        models: client.models,
+        addUp: (body) => helpers.stream(body),
+        runTools: (body) => helpers.runTools(body),
+      };
     },
   },
 ];

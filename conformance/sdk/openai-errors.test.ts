@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CHAT_DOORS, CHAT_GENERATIONS, type ChatBody, type ChatErrors, type Chunk } from "./openai-clients.ts";
+import { CHAT_DOORS, CHAT_GENERATIONS, type ChatBody, type ChatErrors, type Chunk, joined } from "./openai-clients.ts";
 import {
   callWithBusyKey,
   extra,
@@ -59,6 +59,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         messages: [{ role: "user", content: "Does it hold?" }],
       });
       const failures = new Map<Refusal, Error[]>();
+      let firstEvent: Error;
 
       // All at once, because some of them take the time of a second try or of a timeout.
       beforeAll(async () => {
@@ -69,7 +70,9 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
           const streamed = failureOf(completions.create({ ...body, stream: true }));
           failures.set(refusal, await Promise.all([whole, streamed]));
         });
-        await Promise.all(calls);
+        const { completions } = open().chat;
+        const first = failureOf(completions.create({ ...asking("error-first-event"), stream: true }));
+        [firstEvent] = await Promise.all([first, ...calls]);
       });
 
       for (const refusal of REFUSALS) {
@@ -86,7 +89,9 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
 
       test("decisions §4: an upstream's bad request is returned as such, with its code and param", () => {
         const refused = REFUSALS.find(({ model }) => model === "fail-400");
-        for (const failure of (refused && failures.get(refused)) ?? []) {
+        const told = refused && failures.get(refused);
+        expect(told).toHaveLength(2);
+        for (const failure of told ?? []) {
           expect(failure).toMatchObject({ code: "invalid_value", param: "messages" });
         }
       });
@@ -97,24 +102,24 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(headerOf(failure, "x-trivium-receipt")).toMatch(/^rcp_/);
       });
 
-      test("R5: an error as the first event of the upstream's stream gets a real status", async () => {
-        const failure = await failureOf(open().chat.completions.create({ ...asking("error-first-event"), stream: true }));
-        expect(failure.constructor).toBe(errors.InternalServerError);
-        expect(failure).toMatchObject({ status: 502, type: "api_error", code: "upstream_failed" });
+      test("R5: an error as the first event of the upstream's stream gets a real status", () => {
+        expect(firstEvent.constructor).toBe(errors.InternalServerError);
+        expect(firstEvent).toMatchObject({ status: 502, type: "api_error", code: "upstream_failed" });
       });
 
       test.each(BREAKS)("sdk-wire 3.2: %s raises an APIError after the text that came", async (model) => {
+        const adding = failureOf(open().addUp(asking(model)).finalChatCompletion());
         const chunks: Chunk[] = [];
         const stream = await open().chat.completions.create({ ...asking(model), stream: true });
         const read = async () => {
           for await (const chunk of stream) chunks.push(chunk);
         };
         const failure = await failureOf(read());
-        expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toStartWith("This is Trivium's");
+        expect(joined(chunks, (delta) => delta.content)).toStartWith("This");
         expect(chunks.filter(({ choices }) => choices[0]?.finish_reason)).toEqual([]);
         expect(failure.constructor).toBe(errors.APIError);
         expect(failure).toMatchObject({ status: undefined, type: "api_error", code: "upstream_failed" });
-        const helped = await failureOf(open().addUp(asking(model)).finalChatCompletion());
+        const helped = await adding;
         expect(helped).toBeInstanceOf(errors.APIError);
         expect(helped).toMatchObject({ type: "api_error", code: "upstream_failed" });
       });
@@ -122,7 +127,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
   }
 
   describe(`openai ${version}, retries`, () => {
-    const attempt = async (model: string, apiKey = stand.gateway.key) => {
+    const attempt = (model: string, apiKey = stand.gateway.key) => {
       const { fetch, answers } = watchedFetch();
       const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey, maxRetries: 1, fetch });
       const body: ChatBody = { model, messages: [{ role: "user", content: "Again?" }] };
@@ -130,7 +135,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
     };
 
     test("sdk-wire 4: a 429 with retry-after is tried again, and then succeeds", async () => {
-      const { call, answers } = await attempt("openai/standard", NARROW_KEY);
+      const { call, answers } = attempt("openai/standard", NARROW_KEY);
       const completion = await callWithBusyKey(stand, call, () => answers.length > 0);
       expect(completion.choices[0]?.message.content).toContain("Again?");
       expect(answers).toEqual([
@@ -139,14 +144,17 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       ]);
     });
 
+    // The gateway's part in these two is the same whoever asks.
+    if (version !== CHAT_GENERATIONS[0]?.version) return;
+
     test("sdk-wire 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
-      const { call, answers } = await attempt("openai/flaky-2");
+      const { call, answers } = attempt("openai/flaky-2");
       expect((await call()).choices[0]?.message.content).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([503, 200]);
     });
 
     test("decisions §4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
-      const { call, answers } = await attempt("openai/flaky-1");
+      const { call, answers } = attempt("openai/flaky-1");
       expect((await call()).choices[0]?.message.content).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([200]);
     });

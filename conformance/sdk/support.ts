@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { SIMULATED_MODELS } from "../../src/sim/models.ts";
 import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
 import { buildCall } from "../support/client-calls.ts";
-import { freePort, startTestGateway, type ReceiptData, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import { freePort, type ReceiptData, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
 /** The provider kinds of the suite, each with the address at which the simulator plays that vendor's host. */
 const HOSTS = {
@@ -19,7 +19,7 @@ export type Kind = keyof typeof HOSTS;
 
 /** A model that says nothing for many seconds is offered by a provider whose patience ends sooner. */
 const SILENT_MODEL = "slow-first-byte";
-const IMPATIENT_MS = 300;
+const IMPATIENT_MS = 200;
 
 /** One call at a time: a second one gets a 429 with `retry-after: 1`. */
 export const NARROW_KEY = `sk-trv-${"ConformanceNarrowKey".padEnd(43, "x")}`;
@@ -35,10 +35,12 @@ export interface SimulatedGateway {
   stop(): Promise<void>;
 }
 
-/** The whole gateway with the simulator behind it, as itself and as every vendor whose wire it plays. */
-export async function startSimulatedGateway(): Promise<SimulatedGateway> {
-  // Without any pause whole answers arrive in one read, and nothing would ever break in the middle of one.
-  const simulator = await startSimulator({ tokenDelayMs: 1 });
+/**
+ * The whole gateway with the simulator behind it, as itself and as every vendor whose wire it plays. Without a pause
+ * between the pieces an answer would arrive in one read, and nothing could break in the middle of it.
+ */
+export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<SimulatedGateway> {
+  const simulator = await startSimulator({ tokenDelayMs });
   const kinds = Object.keys(HOSTS) as Kind[];
   const gateway = await startTestGateway({
     config: {
@@ -85,23 +87,36 @@ function modelsOf(kind: Kind): object[] {
   }));
 }
 
-/** A receipt by its id, once it is written. */
-export function receiptOf({ gateway }: SimulatedGateway, id: string | null | undefined): Promise<ReceiptData> {
+/** A receipt by its id. That of a call whose client has left is written a moment later. */
+export async function receiptOf({ gateway }: SimulatedGateway, id: string | null | undefined): Promise<ReceiptData> {
   expect(id).toMatch(/^rcp_/);
-  return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id ?? "" } }));
+  const headers = { "x-trivium-receipt": id ?? "" };
+  for (let tries = 0; tries < 20; tries++) {
+    const found = await gateway.receipt(new Response(null, { headers })).catch(() => undefined);
+    if (found !== undefined) return found;
+    await Bun.sleep(50);
+  }
+  throw new Error(`no receipt ${id}`);
 }
 
 /** Runs a call that breaks off, and holds the gateway to stopping its upstream too (H13). */
-export async function expectUpstreamStopped({ simulator }: SimulatedGateway, leave: () => Promise<void>): Promise<void> {
+export async function expectUpstreamStopped(
+  { simulator }: SimulatedGateway,
+  leave: () => Promise<void>,
+): Promise<void> {
+  await waitFor(() => simulator.stats().openRequests === 0);
   const before = simulator.stats();
-  expect(before.openRequests).toBe(0);
   await leave();
   await waitFor(() => simulator.stats().openRequests === 0);
   expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
 }
 
 /** Makes a call while its key is busy with another: the key is let go as soon as the call was refused once. */
-export async function callWithBusyKey<T>({ gateway }: SimulatedGateway, call: () => Promise<T>, refused: () => boolean) {
+export async function callWithBusyKey<T>(
+  { gateway }: SimulatedGateway,
+  call: () => Promise<T>,
+  refused: () => boolean,
+) {
   const controller = new AbortController();
   const [url, request] = buildCall(gateway.url, "chat", NARROW_KEY, {
     model: "simulator/stall-mid-stream",

@@ -4,12 +4,12 @@ import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
+import type { BodySource } from "../wire/edit-body.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { Quirks } from "./quirks.ts";
 
-/** A client's request: the text as it came, and what it says. */
-export interface ReceivedRequest {
-  text: string;
+/** A client's request as it came, and what it says. */
+export interface ReceivedRequest extends BodySource {
   body: JsonObject;
 }
 
@@ -56,7 +56,7 @@ export interface NativeRequestContext {
 }
 
 export interface NativeRequest {
-  text: string;
+  payload: string | Buffer;
   notes: FieldNote[];
 }
 
@@ -114,7 +114,7 @@ export interface Dialect {
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
 
-  prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest;
+  prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest;
   patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer;
   createTap(context: NativeAnswerContext): Tap;
 

@@ -40,10 +40,3 @@ export abstract class TapBase implements Tap {
   /** Text for the client in place of this event. */
   protected abstract frame(frame: SseFrame): string;
 }
-
-/** Characters that a run of alike events carries beyond their envelopes. */
-export function charactersBeyond(events: string, envelope: number): number {
-  let frames = 0;
-  for (let at = events.indexOf("\n\n"); at >= 0; at = events.indexOf("\n\n", at + 2)) frames++;
-  return Math.max(0, events.length - frames * envelope);
-}

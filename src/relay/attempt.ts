@@ -46,7 +46,8 @@ export class Attempt {
   async open(): Promise<Response> {
     const { incoming, model } = this.#call;
     const { provider, offer, dialect } = this.planned;
-    const prepared = incoming.dialect.prepareRequest(this.#call.text, this.#call.body, {
+    if (!this.#call.received) throw new Error("the request was let go before the last attempt");
+    const prepared = incoming.dialect.prepareRequest(this.#call.received, {
       upstreamModel: offer.upstreamModel,
       stream: this.#call.stream,
       door: incoming.door,
@@ -65,7 +66,7 @@ export class Attempt {
     const { url, headers } = place instanceof Promise ? await place : place;
     let response: Response;
     try {
-      response = await post(url, headers, prepared.text, this.#controller.signal);
+      response = await post(url, headers, prepared.payload, this.#controller.signal);
     } catch (error) {
       throw this.explain(error);
     }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote, OfferTried } from "../canon/receipt.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
 
 /** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
@@ -31,7 +31,8 @@ export interface Call {
   principal: Principal;
   admission: Admission;
   model: Model;
-  text: string;
+  /** Let go once an answer has begun: a stream may stay open for long, and needs only what was asked. */
+  received: ReceivedRequest | undefined;
   body: JsonObject;
   stream: boolean;
   startedAtMs: number;

@@ -17,6 +17,8 @@ export interface OpenStream {
   held: string;
   /** More text for the client; undefined at the end of the upstream's bytes. */
   next(): Promise<string | undefined>;
+  /** The answer is whole: lets the upstream's last bytes come in, so that its connection can serve another call. */
+  release(): void;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function openStream(call: Call, attempt: Attempt): Promise<OpenStre
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || !/^text\/event-stream/i.test(type)) throw await notAStream(call, attempt, response);
   const tap = call.incoming.dialect.createTap(answerContext(call, attempt.planned));
-  const next = eventReader(attempt, response.body, tap);
+  const { next, release } = eventReader(attempt, response.body, tap);
   let held = "";
   while (!tap.contentSeen && tap.state === "open") {
     const text = await next();
@@ -39,14 +41,30 @@ export async function openStream(call: Call, attempt: Attempt): Promise<OpenStre
     }
     held += text;
   }
-  return { attempt, planned: attempt.planned, tap, held, next };
+  return { attempt, planned: attempt.planned, tap, held, next, release };
 }
 
-function eventReader(attempt: Attempt, body: ReadableStream<Uint8Array>, tap: Tap): OpenStream["next"] {
+/** How long an upstream may take to close after its last event before the connection is given up. */
+const RELEASE_MS = 1000;
+
+function eventReader(
+  attempt: Attempt,
+  body: ReadableStream<Uint8Array>,
+  tap: Tap,
+): Pick<OpenStream, "next" | "release"> {
   const reader = body.getReader();
   const splitter = new EventSplitter();
   let ended = false;
-  return async () => {
+  const release = () => {
+    if (ended) return attempt.finish();
+    const giveUp = setTimeout(() => attempt.close(), RELEASE_MS);
+    reader
+      .read()
+      .then(({ done }) => (done ? attempt.finish() : attempt.close()))
+      .catch(() => attempt.close())
+      .finally(() => clearTimeout(giveUp));
+  };
+  const next = async () => {
     if (ended) return undefined;
     try {
       const { value, done } = await reader.read();
@@ -62,6 +80,7 @@ function eventReader(attempt: Attempt, body: ReadableStream<Uint8Array>, tap: Ta
     const rest = splitter.end();
     return tap.state === "open" && rest.trim() !== "" ? tap.pushLast(rest) : undefined;
   };
+  return { next, release };
 }
 
 /** Some hosts answer a streaming request with a plain JSON error under HTTP 200. */

@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
-import { isObject, type JsonObject } from "../canon/json.ts";
+import { isObject } from "../canon/json.ts";
+import type { ReceivedRequest } from "../dialects/dialect.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** Bodies up to this size are read in one piece, which is several times cheaper than walking over their parts. */
@@ -9,13 +10,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 type BodyReader = Pick<Gateway, "watchdog" | "timings">;
 
-export interface RequestBody {
-  text: string;
-  body: JsonObject;
-}
-
 /** Reads, bounds and parses a JSON body; every way in which that can fail is told in the caller's terms. */
-export async function readBody(request: Request, maxBytes: number, gateway: BodyReader): Promise<RequestBody> {
+export async function readBody(request: Request, maxBytes: number, gateway: BodyReader): Promise<ReceivedRequest> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
@@ -38,14 +34,15 @@ export async function readBody(request: Request, maxBytes: number, gateway: Body
     });
   }
   if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
-  return { text, body };
+  return { text, bytes, body };
 }
 
-async function readBytes(request: Request, maxBytes: number, gateway: BodyReader): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBytes: number, gateway: BodyReader): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > maxBytes) throw tooLarge(maxBytes);
-  const read = declared <= READ_AT_ONCE ? () => request.bytes() : (heard: () => void) => readParts(request, maxBytes, heard);
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const read =
+    declared <= READ_AT_ONCE ? () => readAtOnce(request) : (heard: () => void) => readParts(request, maxBytes, heard);
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   let deadline: number | undefined;
   const unwatch = gateway.watchdog.watch((now) => {
     deadline ??= now + gateway.timings.bodyStallMs;
@@ -64,8 +61,10 @@ async function readBytes(request: Request, maxBytes: number, gateway: BodyReader
   }
 }
 
+const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
+
 /** A large body, or one of unknown length: counted while it is read, and given up only when it stops arriving. */
-async function readParts(request: Request, maxBytes: number, heard: () => void): Promise<Uint8Array> {
+async function readParts(request: Request, maxBytes: number, heard: () => void): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of request.body ?? []) {
@@ -78,4 +77,7 @@ async function readParts(request: Request, maxBytes: number, heard: () => void):
 }
 
 const tooLarge = (maxBytes: number) =>
-  new GatewayError("too_large", `The body is larger than the ${Math.floor(maxBytes / 1048576)} MB that this gateway takes.`);
+  new GatewayError(
+    "too_large",
+    `The body is larger than the ${Math.floor(maxBytes / 1048576)} MB that this gateway takes.`,
+  );

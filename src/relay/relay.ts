@@ -23,11 +23,12 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const received = await readBody(request, maxBodyBytes, gateway);
   const { model, offers } = catalogue.resolve(modelName(incoming, received.body));
-  const { text, body } = dialect.checkRequest(received, {
+  const checked = dialect.checkRequest(received, {
     verb,
     door: incoming.door,
     model: { id: model.id, reasoning: model.reasoning },
   });
+  const { body } = checked;
   const admission = gateway.admissions.admit(principal, {
     model: model.id,
     dialect: dialect.name,
@@ -39,7 +40,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     principal,
     admission,
     model,
-    text,
+    received: checked,
     body,
     stream: incoming.streamInAddress ?? body["stream"] === true,
     startedAtMs,

@@ -92,7 +92,6 @@ class StreamWriter {
       await this.#fail(controller, asGatewayError(thrown));
     } finally {
       unwatch();
-      this.#stream?.attempt.finish();
       controller.close();
     }
   }
@@ -100,7 +99,8 @@ class StreamWriter {
   /** Everything but the last piece, which must wait for the ledger. */
   async #passOn(controller: DirectController): Promise<string> {
     this.#stream = await this.#opening;
-    const { tap, next, attempt } = this.#stream;
+    this.#call.received = undefined;
+    const { tap, next, release } = this.#stream;
     this.#firstContentAtMs = this.#gateway.nowMs();
     let last = this.#stream.held;
     while (tap.state !== "ended") {
@@ -121,7 +121,7 @@ class StreamWriter {
       }
       last += text;
     }
-    if (tap.state === "ended") attempt.close();
+    release();
     return last + tap.end();
   }
 

@@ -38,6 +38,8 @@ export class SqliteStorage implements Storage {
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
     await storage.query("PRAGMA foreign_keys = ON");
+    // A checkpoint copies the log into the file and waits for the disk: seldom is a third of the cost of often.
+    await storage.query("PRAGMA wal_autocheckpoint = 8000");
     return storage;
   }
 

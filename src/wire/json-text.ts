@@ -33,7 +33,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** `from` is just behind the opening quote; the result just behind the closing one. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;
     while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;

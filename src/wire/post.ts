@@ -17,7 +17,7 @@ const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND",
 export async function post(
   url: string,
   headers: Record<string, string>,
-  body: string,
+  body: string | Buffer,
   signal: AbortSignal,
 ): Promise<Response> {
   try {

@@ -1,7 +1,14 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
-import type { NativeAnswer, NativeAnswerContext, NativeRequest, NativeRequestContext } from "../dialect.ts";
+import type {
+  NativeAnswer,
+  NativeAnswerContext,
+  NativeRequest,
+  NativeRequestContext,
+  ReceivedRequest,
+} from "../dialect.ts";
 import { hiddenError } from "./errors.ts";
 import { nearestEffort } from "./reasoning.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
@@ -12,51 +19,58 @@ const GATEWAY_FIELDS = ["provider", "model_routing_config", "usage"];
 
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
 
-export function prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
+  const { body } = request;
   const notes: FieldNote[] = [];
-  const edit = new ObjectEdit(stripReasoningHistory(text, body, context, notes));
-  edit.set("model", JSON.stringify(context.upstreamModel));
-  for (const field of GATEWAY_FIELDS) edit.remove(field);
-  limitOutput(edit, body, context, notes);
-  if (context.quirks.reasoningField === "reasoning_effort") translateReasoning(edit, body, notes);
+  const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
+  const rename: Record<string, string> = {};
+  const remove = [...GATEWAY_FIELDS];
+  limitOutput(body, context, { set, rename, remove, notes });
+  if (context.quirks.reasoningField === "reasoning_effort") translateReasoning(body, { set, rename, remove, notes });
   if (context.stream && context.quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
-    const options = new ObjectEdit(edit.get("stream_options") ?? "{}");
-    const isAnObject = isObject(body["stream_options"]);
-    edit.set("stream_options", (isAnObject ? options : new ObjectEdit("{}")).set("include_usage", "true").toString());
+    set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
   }
-  return { text: edit.toString(), notes };
+  const source = stripReasoningHistory(request, context, notes);
+  return { payload: editBody(source, { set, rename, remove }, (key) => key in body), notes };
 }
 
-function limitOutput(edit: ObjectEdit, body: JsonObject, context: NativeRequestContext, notes: FieldNote[]): void {
+interface Changes {
+  set: Record<string, string>;
+  rename: Record<string, string>;
+  remove: string[];
+  notes: FieldNote[];
+}
+
+function limitOutput(body: JsonObject, context: NativeRequestContext, { set, rename, remove, notes }: Changes): void {
   const wanted = numberAt(body, "max_completion_tokens");
   const legacy = numberAt(body, "max_tokens");
   const path = wanted === undefined ? "max_tokens" : "max_completion_tokens";
   const field = context.quirks.maxTokensField;
-  if (wanted !== undefined && edit.has("max_tokens")) {
-    edit.remove("max_tokens");
+  if (wanted !== undefined && "max_tokens" in body) {
+    remove.push("max_tokens");
     notes.push({ path: "max_tokens", action: "dropped", reason: "max_completion_tokens is given too" });
   }
-  if (edit.has(path) && path !== field) edit.rename(path, field);
+  if (path in body && path !== field) rename[path] = field;
   const limit = wanted ?? legacy;
   if (limit !== undefined && context.maxOutputTokens !== undefined && limit > context.maxOutputTokens) {
-    edit.set(path, String(context.maxOutputTokens));
+    set[path] = String(context.maxOutputTokens);
     notes.push({ path, action: "approximated", reason: `the model's limit is ${context.maxOutputTokens}` });
   }
 }
 
 /** The contract's `reasoning` object as the `reasoning_effort` that the host knows. */
-function translateReasoning(edit: ObjectEdit, body: JsonObject, notes: FieldNote[]): void {
+function translateReasoning(body: JsonObject, { set, remove, notes }: Changes): void {
+  if (!("reasoning" in body)) return;
+  remove.push("reasoning");
   const reasoning = objectAt(body, "reasoning");
-  if (!edit.has("reasoning")) return;
-  edit.remove("reasoning");
   if (!reasoning || stringAt(body, "reasoning_effort") !== undefined) return;
   const effort = stringAt(reasoning, "effort");
   const budget = numberAt(reasoning, "max_tokens");
-  if (reasoning["enabled"] === false) edit.set("reasoning_effort", '"none"');
-  else if (effort !== undefined) edit.set("reasoning_effort", JSON.stringify(effort));
+  if (reasoning["enabled"] === false) set["reasoning_effort"] = '"none"';
+  else if (effort !== undefined) set["reasoning_effort"] = JSON.stringify(effort);
   else if (budget !== undefined) {
     const nearest = nearestEffort(budget);
-    edit.set("reasoning_effort", JSON.stringify(nearest));
+    set["reasoning_effort"] = JSON.stringify(nearest);
     const reason = `this provider takes an effort, not a budget; ${nearest} was sent`;
     notes.push({ path: "reasoning.max_tokens", action: "approximated", reason });
   }
@@ -64,26 +78,27 @@ function translateReasoning(edit: ObjectEdit, body: JsonObject, notes: FieldNote
 
 /** Clients must send their reasoning back (contract 2.12), and hosts that never made any refuse to see it. */
 function stripReasoningHistory(
-  text: string,
-  body: JsonObject,
+  request: ReceivedRequest,
   context: NativeRequestContext,
   notes: FieldNote[],
-): string {
-  if (context.quirks.reasoningHistory === "keep") return text;
-  let result = text;
-  for (const [index, message] of arrayAt(body, "messages").entries()) {
+): BodySource {
+  if (context.quirks.reasoningHistory === "keep") return request;
+  let { text } = request;
+  for (const [index, message] of arrayAt(request.body, "messages").entries()) {
     const present = isObject(message) ? REASONING_FIELDS.filter((field) => field in message) : [];
     if (present.length === 0) continue;
-    result = changeValue(result, ["messages", index], (value) => {
-      const edit = new ObjectEdit(value);
-      for (const field of present) edit.remove(field);
-      return edit.toString();
-    });
+    text = changeValue(text, ["messages", index], (value) => withoutMembers(value, present));
     for (const field of present) {
       notes.push({ path: `messages[${index}].${field}`, action: "dropped", reason: "this provider takes none back" });
     }
   }
-  return result;
+  return text === request.text ? request : { text, bytes: Buffer.from(text) };
+}
+
+function withoutMembers(objectText: string, keys: readonly string[]): string {
+  const edit = new ObjectEdit(objectText);
+  for (const key of keys) edit.remove(key);
+  return edit.toString();
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
@@ -141,11 +156,7 @@ export function mirrorReasoning(
   if (hide) {
     const present = REASONING_FIELDS.filter((field) => field in holder);
     if (present.length === 0) return undefined;
-    const change = (text: string) => {
-      const edit = new ObjectEdit(text);
-      for (const field of present) edit.remove(field);
-      return edit.toString();
-    };
+    const change = (text: string) => withoutMembers(text, present);
     const others = Object.entries(holder).filter(([key, value]) => !present.includes(key) && key !== "role" && value);
     return { change, emptied: others.length === 0 };
   }

@@ -1,28 +1,25 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
-import { changeValue, findValue, ObjectEdit } from "../../wire/json-text.ts";
+import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
+import { ChunkTemplate } from "./chunk-template.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { hidesReasoning, mirrorReasoning, wantsCost, wantsUsage } from "./native.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** An event that holds none of these says nothing that the ledger or a patch needs: only its model name is changed. */
-const MARKS = ['"finish_reason":"', '"usage":{', '"error"', '"tool_calls"', '"reasoning', '"function_call"'];
-
-/** Bytes of an ordinary chunk behind its model name that are not generated text. */
-const ENVELOPE_AFTER_MODEL = 90;
+/** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
+const MAX_TEMPLATES = 4;
 
 export class ChatTap extends TapBase {
   readonly #context: NativeAnswerContext;
   readonly #toolCalls: ToolCallIndexer;
   readonly #hideReasoning: boolean;
   readonly #showUsage: boolean;
-  /** The chunks of one stream begin alike, up to the model name. Learned once; `null` where a host's do not. */
-  #prefix: { upstream: string; client: string } | null | undefined;
+  readonly #templates: ChunkTemplate[] = [];
   #id: string | undefined;
 
   constructor(context: NativeAnswerContext) {
@@ -34,11 +31,21 @@ export class ChatTap extends TapBase {
   }
 
   push(events: string): string {
-    if (this.#prefix && !MARKS.some((mark) => events.includes(mark))) {
-      const quick = this.#pushAlike(events, this.#prefix);
-      if (quick !== undefined) return quick;
+    if (events.includes("\r")) return this.pushCarefully(events);
+    let text = "";
+    for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
+      const known = this.#render(events, at);
+      if (known) {
+        text += known.text;
+        at = known.end;
+        continue;
+      }
+      const blank = events.indexOf("\n\n", at);
+      const end = blank < 0 ? events.length : blank + 2;
+      text += this.pushCarefully(events.slice(at, end));
+      at = end;
     }
-    return this.pushCarefully(events);
+    return text;
   }
 
   override end(): string {
@@ -48,18 +55,15 @@ export class ChatTap extends TapBase {
     return "data: [DONE]\n\n";
   }
 
-  #pushAlike(events: string, prefix: { upstream: string; client: string }): string | undefined {
-    let text = "";
-    for (let at = 0; at < events.length; ) {
-      if (!events.startsWith(prefix.upstream, at)) return undefined;
-      const rest = at + prefix.upstream.length;
-      const end = events.indexOf("\n\n", rest);
-      if (end < 0) return undefined;
-      text += prefix.client + events.slice(rest, end + 2);
-      this.generatedCharacters += Math.max(0, end - rest - ENVELOPE_AFTER_MODEL);
-      at = end + 2;
+  /** An ordinary chunk, recognised by its bytes. */
+  #render(events: string, at: number): { text: string; end: number } | undefined {
+    for (const template of this.#templates) {
+      const text = template.render(events, at);
+      if (text === undefined) continue;
+      this.generatedCharacters += template.characters;
+      return { text, end: template.end };
     }
-    return text;
+    return undefined;
   }
 
   protected frame(frame: SseFrame): string {
@@ -81,8 +85,8 @@ export class ChatTap extends TapBase {
     this.#readUsage(chunk);
     if (choices.length === 0 && isObject(chunk["usage"]) && !this.#showUsage) return "";
     const data = this.#patch(frame.data, chunk, choices);
+    this.#learn(frame, frame.data, chunk);
     if (data === undefined) return "";
-    if (this.#prefix === undefined && this.contentSeen) this.#learnPrefix(frame);
     return `data: ${data}\n\n`;
   }
 
@@ -148,18 +152,10 @@ export class ChatTap extends TapBase {
     }
   }
 
-  /** Only compact JSON with the model before the choices: anything else keeps to the careful road. */
-  #learnPrefix(frame: SseFrame): void {
-    this.#prefix = null;
-    const data = frame.data ?? "";
-    const span = findValue(data, ["model"]);
-    if (!span || frame.raw !== `data: ${data}\n\n` || !/^\{"\w+":[^\s]/.test(data)) return;
-    if (span.start > data.indexOf('"choices"') || !/"finish_reason":(null|")|^((?!"finish_reason").)*$/.test(data))
-      return;
-    const before = `data: ${data.slice(0, span.start)}`;
-    this.#prefix = {
-      upstream: `data: ${data.slice(0, span.end)}`,
-      client: before + JSON.stringify(this.#context.publicModel),
-    };
+  #learn(frame: SseFrame, data: string, chunk: JsonObject): void {
+    if (!this.contentSeen || this.#templates.length === MAX_TEMPLATES) return;
+    const { publicModel } = this.#context;
+    const template = ChunkTemplate.learn(frame.raw, data, chunk, publicModel, this.#hideReasoning);
+    if (template) this.#templates.push(template);
   }
 }

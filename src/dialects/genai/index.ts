@@ -1,5 +1,5 @@
-import { numberAt, objectAt } from "../../canon/json.ts";
-import type { Dialect } from "../dialect.ts";
+import { isObject, numberAt, objectAt } from "../../canon/json.ts";
+import type { Dialect, ReceivedRequest } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
@@ -17,7 +17,7 @@ export const genai: Dialect = {
     const { body, changed } = normaliseGenaiRequest(request.body);
     if (context.verb === "count_tokens") checkGenaiCountTokensRequest(body, context);
     else checkGenerateContentRequest(body, context);
-    return changed ? { text: JSON.stringify(body), body } : request;
+    return changed ? rewritten(body) : request;
   },
   decodeError,
   encodeError,
@@ -29,3 +29,8 @@ export const genai: Dialect = {
   encodeTokenCount: (tokens) => JSON.stringify({ totalTokens: tokens }),
   outputLimit: (body) => numberAt(objectAt(body, "generationConfig"), "maxOutputTokens"),
 };
+
+function rewritten(body: unknown): ReceivedRequest {
+  const text = JSON.stringify(body);
+  return { text, bytes: Buffer.from(text), body: isObject(body) ? body : {} };
+}

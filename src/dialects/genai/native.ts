@@ -1,7 +1,14 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
-import type { NativeAnswer, NativeAnswerContext, NativeRequest, NativeRequestContext } from "../dialect.ts";
+import type {
+  NativeAnswer,
+  NativeAnswerContext,
+  NativeRequest,
+  NativeRequestContext,
+  ReceivedRequest,
+} from "../dialect.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
@@ -9,26 +16,25 @@ import { decodeUsage } from "./usage.ts";
 /** Fields by which a caller speaks to the gateway, and the model, which stands in the address. */
 const GATEWAY_FIELDS = ["provider", "model_routing_config", "model"];
 
-export function prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
+  const { body } = request;
   const notes: FieldNote[] = [];
   const limit = context.maxOutputTokens;
   const wanted = numberAt(objectAt(body, "generationConfig"), "maxOutputTokens");
-  let data = text;
+  let source: BodySource = request;
   if (wanted !== undefined && limit !== undefined && wanted > limit) {
-    data = changeValue(data, ["generationConfig", "maxOutputTokens"], () => String(limit));
+    const text = changeValue(request.text, ["generationConfig", "maxOutputTokens"], () => String(limit));
+    source = { text, bytes: Buffer.from(text) };
     const reason = `the model's limit is ${limit}`;
     notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
   }
-  if (!GATEWAY_FIELDS.some((field) => field in body) && (context.quirks.labels || !("labels" in body))) {
-    return { text: data, notes };
-  }
-  const edit = new ObjectEdit(data);
-  for (const field of GATEWAY_FIELDS) edit.remove(field);
+  const remove = [...GATEWAY_FIELDS];
   if (!context.quirks.labels && "labels" in body) {
-    edit.remove("labels");
+    remove.push("labels");
     notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });
   }
-  return { text: edit.toString(), notes };
+  const untouched = !remove.some((key) => key in body);
+  return { payload: untouched ? source.bytes : editBody(source, { set: {}, remove }, (key) => key in body), notes };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {

@@ -1,7 +1,14 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import { editBody } from "../../wire/edit-body.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
-import type { NativeAnswer, NativeAnswerContext, NativeRequest, NativeRequestContext } from "../dialect.ts";
+import type {
+  NativeAnswer,
+  NativeAnswerContext,
+  NativeRequest,
+  NativeRequestContext,
+  ReceivedRequest,
+} from "../dialect.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
@@ -9,18 +16,18 @@ import { decodeUsage } from "./usage.ts";
 /** Fields by which a caller speaks to the gateway: no upstream knows them. */
 const GATEWAY_FIELDS = ["provider", "model_routing_config"];
 
-export function prepareRequest(text: string, body: JsonObject, context: NativeRequestContext): NativeRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
+  const { body } = request;
   const notes: FieldNote[] = [];
-  const edit = new ObjectEdit(text).set("model", JSON.stringify(context.upstreamModel));
-  for (const field of GATEWAY_FIELDS) edit.remove(field);
+  const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
   const wanted = numberAt(body, "max_tokens");
   const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;
   const limit = context.maxOutputTokens;
   if (wanted !== undefined && limit !== undefined && wanted > limit && budget < limit) {
-    edit.set("max_tokens", String(limit));
+    set["max_tokens"] = String(limit);
     notes.push({ path: "max_tokens", action: "approximated", reason: `the model's limit is ${limit}` });
   }
-  return { text: edit.toString(), notes };
+  return { payload: editBody(request, { set, remove: GATEWAY_FIELDS }, (key) => key in body), notes };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {

@@ -4,11 +4,13 @@ import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
-import { charactersBeyond, TapBase } from "../tap-base.ts";
+import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
+
+const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
 /** Bytes of a text delta's event that are not generated text. */
 const ENVELOPE = 118;
@@ -17,8 +19,6 @@ export class MessagesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   /** The counters of `message_start`, overwritten by those of `message_delta`, which are cumulative. */
   #usage: Record<string, unknown> = {};
-  /** Every event so far had its `event:` line: such hosts keep to it. */
-  #named = true;
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -26,12 +26,18 @@ export class MessagesTap extends TapBase {
   }
 
   push(events: string): string {
-    // Deltas hold nothing to patch. A text that merely mentions these words takes the careful road and comes out whole.
-    if (this.contentSeen && this.#named && !events.includes("message_") && !events.includes('"error"')) {
-      this.generatedCharacters += charactersBeyond(events, ENVELOPE);
-      return events;
+    let text = "";
+    for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
+      const blank = events.indexOf("\n\n", at);
+      const end = blank < 0 ? events.length : blank + 2;
+      // A delta holds nothing to patch, and its name tells it.
+      if (this.contentSeen && events.startsWith(DELTA, at)) {
+        this.generatedCharacters += Math.max(0, end - at - ENVELOPE);
+        text += events.slice(at, end);
+      } else text += this.pushCarefully(events.slice(at, end));
+      at = end;
     }
-    return this.pushCarefully(events);
+    return text;
   }
 
   protected frame(frame: SseFrame): string {
@@ -46,7 +52,6 @@ export class MessagesTap extends TapBase {
       this.failure = decodeErrorObject(event);
       return "";
     }
-    if (frame.event === undefined) this.#named = false;
     const data = this.#patch(frame.data, event, type);
     return data === frame.data && frame.event !== undefined ? frame.raw : `event: ${type}\ndata: ${data}\n\n`;
   }

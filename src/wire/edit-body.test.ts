@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type BodyEdits, editBody } from "./edit-body.ts";
+
+const edit = (text: string, edits: BodyEdits) => {
+  const parsed = JSON.parse(text) as object;
+  return String(editBody({ text, bytes: Buffer.from(text) }, edits, (key) => key in parsed));
+};
+
+describe("H05: a request body is changed in its bytes where that is safe, and in its text where not", () => {
+  test("the one change that every call needs leaves all other bytes alone, multi-byte ones included", () => {
+    const text = '{ "messages":[{"content":"é ☃ \\" model"}] , "model" : "public/é" }';
+    expect(edit(text, { set: { model: '"up"' } })).toBe(text.replace('"public/é"', '"up"'));
+    expect(edit(text, { set: { model: '"up"', extra: "{}" } })).toBe(
+      text.replace('"public/é"', '"up"').replace("{ ", '{"extra":{}, '),
+    );
+  });
+
+  test("S04: where the key stands more than once, or is spelled with escapes, every spelling is changed", () => {
+    for (const text of [
+      '{"model":"a","x":{"model":"kept"}}',
+      '{"x":"model","model":"a"}',
+      '{"model":"b","model":"a"}',
+      '{"\\u006dodel":"b","model":"a"}',
+      '{"x":["model"],"model":"a"}',
+    ]) {
+      const changed = edit(text, { set: { model: '"up"' } });
+      expect(JSON.parse(changed)).toEqual({ ...(JSON.parse(text) as object), model: "up" });
+      expect(changed).not.toContain('"b"');
+      expect(changed).not.toContain('"a"');
+    }
+  });
+
+  test("agrees with the parser for any body and any change", () => {
+    const key = fc.constantFrom("model", "messages", "provider", "a", "é");
+    const value = fc.oneof(fc.string(), fc.constantFrom("model", '"model"', "\\", '\\"'), fc.jsonValue());
+    fc.assert(
+      fc.property(
+        fc.dictionary(key, value),
+        fc.constantFrom("model", "new"),
+        fc.subarray(["provider", "a"]),
+        (body, set, remove) => {
+          const changed = JSON.parse(edit(JSON.stringify(body), { set: { [set]: '"v"' }, remove })) as object;
+          const kept = Object.fromEntries(
+            Object.entries(body).filter(([name]) => !(remove as string[]).includes(name)),
+          );
+          expect(changed).toEqual(JSON.parse(JSON.stringify({ ...kept, [set]: "v" })));
+        },
+      ),
+    );
+  });
+});
