@@ -5,7 +5,7 @@ const encoder = new TextEncoder();
 export const MODEL = "bench/model";
 export const UPSTREAM_MODEL = "bench-model";
 
-/** Both sides look for it within the first bytes only: parsing the body would cost the upstream more than answering. */
+/** The upstream looks for it in the first bytes only: parsing the body would cost it more than answering. */
 export const STREAM_MARK = '"stream":true';
 
 const SENTENCES = [
@@ -53,7 +53,7 @@ export const STREAM_REQUEST = encoder.encode(
   JSON.stringify({ model: MODEL, stream: true, stream_options: { include_usage: true }, messages: shortQuestion }),
 );
 
-/** About 300 KB: the twentieth turn of an agent that reads and writes files. */
+/** About 300 KB: an agent that reads and writes files, some forty turns in. */
 export const LARGE_REQUEST = encoder.encode(agentRequest(300 * 1024));
 
 function agentRequest(bytes: number): string {
@@ -133,7 +133,7 @@ export const FIRST_CHUNK = chunk({ role: "assistant", content: "", refusal: null
   obfuscation: "q0",
 });
 
-/** 250 to 300 bytes each, as a host sends them that hides the length of its tokens. */
+/** Just under 300 bytes each, as a host sends them that hides the length of its tokens. */
 export const CONTENT_CHUNKS = [
   "The",
   " build",
