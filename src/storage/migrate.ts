@@ -23,15 +23,17 @@ export async function migrate(storage: Storage, migrations: readonly Migration[]
     );
   }
   for (const migration of migrations) {
-    if (migration.version > found) await alone(storage, (queries) => apply(queries, migration));
+    if (migration.version > found) await alone(storage, (queries) => apply(queries, migration, storage.engine));
   }
 }
 
-async function apply(queries: Queries, migration: Migration): Promise<void> {
+async function apply(queries: Queries, migration: Migration, engine: Storage["engine"]): Promise<void> {
   // Asked again under the lock: another process may have been here first.
   const applied = await queries.query("SELECT version FROM migrations WHERE version = ?", [migration.version]);
   if (applied.length > 0) return;
-  for (const statement of migration.statements) await queries.query(statement);
+  for (const statement of migration.statements) {
+    await queries.query(typeof statement === "string" ? statement : statement(engine));
+  }
   await queries.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [
     migration.version,
     migration.name,

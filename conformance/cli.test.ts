@@ -1,0 +1,394 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { callGateway } from "./support/client-calls.ts";
+import { freePort } from "./support/test-gateway.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const trivium = join(root, "bin/trivium");
+const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-"));
+const running = new Set<Child>();
+
+afterAll(async () => {
+  for (const child of running) await child.end("SIGKILL");
+  rmSync(workFolder, { recursive: true, force: true });
+});
+
+/** The environment of a newcomer: no provider's key, nothing of Trivium's. */
+const environment = (more: Record<string, string> = {}) => ({ PATH: process.env["PATH"] ?? "", ...more });
+
+/** A program that runs until it is told to end. */
+class Child {
+  stdout = "";
+  stderr = "";
+  readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #read: Promise<unknown>;
+
+  constructor(command: string[], cwd: string, env = environment()) {
+    this.#process = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    running.add(this);
+    const collect = async (stream: ReadableStream<Uint8Array>, take: (text: string) => void) => {
+      const decoder = new TextDecoder();
+      for await (const part of stream) take(decoder.decode(part, { stream: true }));
+    };
+    this.#read = Promise.all([
+      collect(this.#process.stdout, (text) => {
+        this.stdout += text;
+      }),
+      collect(this.#process.stderr, (text) => {
+        this.stderr += text;
+      }),
+    ]);
+  }
+
+  tell(signal: "SIGTERM" | "SIGHUP" | "SIGKILL"): void {
+    this.#process.kill(signal);
+  }
+
+  /** The exit code, once it has ended and everything it said is read. */
+  async ended(): Promise<number> {
+    const code = await this.#process.exited;
+    await this.#read;
+    running.delete(this);
+    return code;
+  }
+
+  async end(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number> {
+    this.tell(signal);
+    return this.ended();
+  }
+}
+
+async function waitFor<T>(look: () => T | undefined | false | Promise<T | undefined | false>, ms = 5000): Promise<T> {
+  const until = Date.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > until) throw new Error("waited in vain");
+    await Bun.sleep(20);
+  }
+}
+
+interface Place {
+  folder: string;
+  configFile: string;
+  url: string;
+  adminUrl: string;
+}
+
+/** A folder with a trivium.yaml on free ports. */
+async function newPlace(drainSeconds = 0.5): Promise<Place> {
+  const folder = mkdtempSync(join(workFolder, "place-"));
+  const port = await freePort();
+  const adminPort = await freePort();
+  const configFile = join(folder, "trivium.yaml");
+  writeConfig(configFile, { server: { port, drain_seconds: drainSeconds }, admin: { port: adminPort } });
+  return { folder, configFile, url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+}
+
+/** JSON is YAML too. */
+const writeConfig = (file: string, sections: object) => writeFileSync(file, JSON.stringify(sections, null, 1));
+const readSections = ({ configFile }: Place) => JSON.parse(readFileSync(configFile, "utf8")) as Record<string, unknown>;
+
+/** Resolves when everything is printed and a call would be taken. */
+async function serve(place: Place, ...args: string[]): Promise<Child> {
+  const child = new Child([trivium, "serve", ...args], place.folder);
+  await waitFor(() => child.stdout.endsWith("\n"));
+  expect((await fetch(`${place.url}/readyz`)).status).toBe(200);
+  return child;
+}
+
+interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command that ends by itself. */
+async function command(folder: string, ...args: string[]): Promise<Finished> {
+  const child = new Child([trivium, ...args], folder);
+  return { code: await child.ended(), stdout: child.stdout, stderr: child.stderr };
+}
+
+async function jsonOf<T>(folder: string, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await command(folder, ...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as T;
+}
+
+const ask = (place: Place, key: string, model = "sim/standard", stream = false) =>
+  callGateway(place.url, "chat", key, { model, stream });
+
+describe("the first start", () => {
+  test("decisions §7: prints a key, a secret and a curl line that works when pasted; the second start prints none", async () => {
+    const place = await newPlace();
+    const first = await serve(place);
+    const key = /^ *API key \(shown once\): (sk-trv-[\w-]{43})$/m.exec(first.stdout)?.[1] ?? "";
+    const secret = /^ *admin secret \(shown once\): (\S{20,})$/m.exec(first.stdout)?.[1] ?? "";
+    expect(key).not.toBe("");
+    expect(first.stdout).toContain(place.url);
+    expect(first.stdout).toContain(place.adminUrl);
+
+    const line = /^curl .*$/m.exec(first.stdout)?.[0] ?? "";
+    const pasted = new Child(["bash", "-c", line], place.folder);
+    expect(await pasted.ended()).toBe(0);
+    expect(pasted.stdout.match(/"delta":\{"content":"[^"]/g)?.length).toBeGreaterThan(5);
+    expect(pasted.stdout).toEndWith("data: [DONE]\n\n");
+
+    const withSecret = { headers: { authorization: `Bearer ${secret}` } };
+    expect((await fetch(`${place.adminUrl}/api/keys`, withSecret)).status).toBe(200);
+    expect((await fetch(`${place.adminUrl}/api/keys`)).status).toBe(401);
+    expect(await first.end()).toBe(0);
+
+    const second = await serve(place);
+    expect(second.stdout).toContain(place.url);
+    expect(second.stdout).not.toMatch(/sk-trv-|secret|curl/);
+    expect((await ask(place, key)).status).toBe(200);
+    expect((await fetch(`${place.adminUrl}/api/keys`, withSecret)).status).toBe(200);
+    await second.end("SIGKILL");
+  });
+
+  test("serve --json says the same to a program", async () => {
+    const place = await newPlace();
+    const child = await serve(place, "--json");
+    const said = JSON.parse(child.stdout) as { url: string; admin_url: string; first_start: Record<string, string> };
+    expect(said).toMatchObject({ url: place.url, admin_url: place.adminUrl });
+    expect((await ask(place, said.first_start["apiKey"] ?? "")).status).toBe(200);
+    await child.end("SIGKILL");
+  });
+});
+
+describe("commands beside a running gateway", () => {
+  const stand = (async () => {
+    const place = await newPlace();
+    return { place, child: await serve(place) };
+  })();
+  afterAll(async () => (await stand).child.end("SIGKILL"));
+
+  test("keys: one that is made works, one that is revoked is refused, both within a second", async () => {
+    const { place } = await stand;
+    const created = await command(place.folder, "keys", "create", "--name", "ci", "--models", "sim/*");
+    expect(created.code).toBe(0);
+    const [key = ""] = created.stdout.split("\n");
+    await waitFor(async () => (await ask(place, key)).status === 200, 1000);
+
+    const list = await command(place.folder, "keys", "list");
+    expect(list.stdout).toMatch(/^id +name +project +key +models +made +state$/m);
+    expect(list.stdout).toMatch(new RegExp(`^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* .* valid$`, "m"));
+    expect(list.stdout).not.toContain(key);
+
+    const revoked = await command(place.folder, "keys", "revoke", "ci");
+    expect(revoked.code).toBe(0);
+    await waitFor(async () => (await ask(place, key)).status === 401, 1000);
+    expect((await command(place.folder, "keys", "list")).stdout).toMatch(/ ci .* revoked$/m);
+  });
+
+  test("keys --json: create, list, revoke; limits and scopes hold", async () => {
+    const { place } = await stand;
+    const options = ["--project", "team", "--protocols", "chat", "--expires", "2099-01-31", "--limit", "concurrent=3"];
+    const { id, key } = await jsonOf<{ id: string; key: string }>(
+      place.folder,
+      "keys",
+      "create",
+      "--name",
+      "narrow",
+      ...options,
+    );
+    const listed = await jsonOf<{ id: string }[]>(place.folder, "keys", "list", "--project", "team");
+    expect(JSON.stringify(listed)).not.toContain(key);
+    expect(listed).toEqual([
+      expect.objectContaining({ id, name: "narrow", protocols: ["chat"], limits: { concurrent: 3 } }),
+    ]);
+    await waitFor(async () => (await ask(place, key)).status === 200, 1000);
+    const other = await callGateway(place.url, "messages", key, { model: "sim/standard" });
+    expect(other.status).toBe(403);
+    expect(await jsonOf<object>(place.folder, "keys", "revoke", id)).toMatchObject({ id, name: "narrow" });
+  });
+
+  test("models and usage, for people and for programs", async () => {
+    const { place, child } = await stand;
+    const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
+    expect((await ask(place, key, "sim/max-tokens")).status).toBe(200);
+    expect((await ask(place, key, "sim/fail-400")).status).toBe(400);
+
+    const models = await command(place.folder, "models", "standard");
+    expect(models.stdout).toMatch(
+      /^model +context +prompt +completion +offers\nsim\/standard +200k +\$1\/M +\$2\/M +simulator\n$/,
+    );
+    const entries = await jsonOf<{ id: string; object: string }[]>(place.folder, "models", "standard");
+    expect(entries).toEqual([expect.objectContaining({ id: "sim/standard", object: "model" })]);
+
+    const usage = await command(place.folder, "usage", "--days", "1");
+    expect(usage.stdout).toMatch(/^model +calls +failed +input +cached +output +reasoning +USD$/m);
+    expect(usage.stdout).toMatch(/^sim\/fail-400 +1 +1 +0 +0 +0 +0 +0\.000000$/m);
+    const sums = await jsonOf<{ group: string; calls: number; failures: number; costNanoUsd: number }[]>(
+      place.folder,
+      "usage",
+      "--by",
+      "provider",
+    );
+    expect(sums).toEqual([expect.objectContaining({ group: "simulator" })]);
+    expect(sums[0]?.failures).toBe(1);
+    expect(sums[0]?.costNanoUsd).toBeGreaterThan(0);
+  });
+});
+
+describe("commands by themselves", () => {
+  test("check: 0 for a good file, 1 with the place of every mistake, 2 when called wrongly", async () => {
+    const { folder } = await newPlace();
+    const good = await command(folder, "check");
+    expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(good.stdout).toMatch(/trivium\.yaml: fine; \d+ models from simulator\n$/);
+    expect(await jsonOf<object>(folder, "check")).toMatchObject({ ok: true, providers: ["simulator"] });
+
+    writeFileSync(join(folder, "bad.yaml"), "server:\n  port: eight\nsimulater: true\n");
+    const bad = await command(folder, "check", "--config", "bad.yaml");
+    expect(bad).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "bad.yaml:2:9: server.port must be a whole number from 0 to 65535\n" +
+        "bad.yaml:3:1: simulater is not a known field; did you mean simulator?\n",
+    });
+    const serving = await command(folder, "serve", "--config", "bad.yaml");
+    expect({ code: serving.code, stderr: serving.stderr }).toEqual({ code: 1, stderr: bad.stderr });
+    const missing = await command(folder, "check", "--config", "nowhere.yaml");
+    expect(missing).toEqual({ code: 1, stdout: "", stderr: "nowhere.yaml:1:1: there is no such file\n" });
+
+    const wrong = await command(folder, "check", "--strict");
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain("Usage: trivium check");
+  });
+
+  test("what cannot be done ends with 1, what is called wrongly with 2, and neither with a stack", async () => {
+    const { folder } = await newPlace();
+    const cases: [number, RegExp, string[]][] = [
+      [1, /There is no key with the id or name "nobody"/, ["keys", "revoke", "nobody"]],
+      [1, /limits\.speed is not a limit/, ["keys", "create", "--name", "x", "--limit", "speed=9"]],
+      [2, /There is no command "sreve"/, ["sreve"]],
+      [2, /--name is missing/, ["keys", "create"]],
+      [2, /--by: "colour" is not one of model, key, day, provider, project/, ["usage", "--by", "colour"]],
+    ];
+    const ended = await Promise.all(cases.map(([, , args]) => command(folder, ...args)));
+    ended.forEach(({ code, stdout, stderr }, index) => {
+      const [expectedCode, message] = cases[index] ?? [];
+      expect({ code, stdout }).toEqual({ code: expectedCode ?? -1, stdout: "" });
+      expect(stderr).toMatch(message ?? "");
+      expect(stderr).not.toMatch(/^\s+at /m);
+    });
+    const version = await command(folder, "--version");
+    expect(version.code).toBe(0);
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test("openapi prints the document of this configuration", async () => {
+    const { folder, configFile } = await newPlace();
+    writeConfig(configFile, { server: { public_url: "https://models.example" } });
+    for (const args of [["openapi"], ["openapi", "--json"]]) {
+      const { code, stdout } = await command(folder, ...args);
+      expect(code).toBe(0);
+      const document = JSON.parse(stdout) as { openapi: string; paths: object };
+      expect(document).toMatchObject({ openapi: "3.1.0", servers: [{ url: "https://models.example" }] });
+      expect(Object.keys(document.paths)).toContain("/api/v1/chat/completions");
+    }
+  });
+
+  test("sim runs the simulator alone", async () => {
+    const { folder } = await newPlace();
+    for (const json of [false, true]) {
+      const port = await freePort();
+      const child = new Child([trivium, "sim", "--port", String(port), ...(json ? ["--json"] : [])], folder);
+      const url = `http://127.0.0.1:${port}`;
+      await waitFor(() => child.stdout.includes(url) && child.stdout.endsWith("\n"));
+      if (json) expect(JSON.parse(child.stdout)).toEqual({ url });
+      const list = await fetch(`${url}/openai/v1/models`, { headers: { authorization: "Bearer any" } });
+      expect(list.status).toBe(200);
+      expect(await list.text()).toContain('"standard"');
+      expect(await child.end()).toBe(0);
+    }
+  });
+});
+
+describe("signals", () => {
+  test("decisions §7: SIGTERM lets a running stream finish and takes no new call", async () => {
+    const place = await newPlace(4);
+    const child = await serve(place);
+    const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
+    const stream = await ask(place, key, "sim/slow", true);
+    const rest = stream.text();
+    child.tell("SIGTERM");
+    await waitFor(() => child.stderr.includes("draining"));
+    const late = await ask(place, key).then(
+      ({ status }) => status,
+      (error: { code?: string }) => error.code,
+    );
+    expect([503, "ECONNREFUSED"]).toContain(late ?? "");
+    const text = await rest;
+    expect(text).toContain("simulator");
+    expect(text).toEndWith("data: [DONE]\n\n");
+    expect(await child.ended()).toBe(0);
+
+    const sums = await jsonOf<{ group: string; calls: number; failures: number }[]>(place.folder, "usage");
+    expect(sums).toEqual([expect.objectContaining({ group: "sim/slow", calls: 1, failures: 0 })]);
+  });
+
+  test("decisions §7: SIGHUP reads the file again; a bad file keeps the old configuration", async () => {
+    const place = await newPlace();
+    const child = await serve(place);
+    const sections = readSections(place);
+    const key = `sk-trv-${"StaticKeyOfTheSuite".padEnd(43, "x")}`;
+    const reloads = () => child.stderr.match(/configuration reloaded/g)?.length ?? 0;
+
+    child.tell("SIGHUP");
+    await waitFor(() => reloads() === 1);
+    expect((await ask(place, key)).status).toBe(401);
+
+    writeConfig(place.configFile, { ...sections, keys: [{ name: "static", key }] });
+    child.tell("SIGHUP");
+    await waitFor(() => reloads() >= 2);
+    expect((await ask(place, key)).status).toBe(200);
+
+    writeFileSync(place.configFile, "keys: []\nserver:\n  prot: 1\n");
+    child.tell("SIGHUP");
+    await waitFor(() => child.stderr.includes("configuration not reloaded"));
+    expect(child.stderr).toContain("trivium.yaml:3:3: server.prot is not a known field; did you mean port?");
+    expect((await ask(place, key)).status).toBe(200);
+
+    // And without any signal.
+    writeConfig(place.configFile, sections);
+    await waitFor(async () => (await ask(place, key)).status === 401, 2000);
+    await child.end("SIGKILL");
+  });
+});
+
+describe("the launcher", () => {
+  test("starts where node_modules/.bin/bun is only a message and no Bun is on the path", async () => {
+    const copy = mkdtempSync(join(workFolder, "launcher-"));
+    cpSync(join(root, "bin"), join(copy, "bin"), { recursive: true });
+    symlinkSync(join(root, "src"), join(copy, "src"));
+    mkdirSync(join(copy, "node_modules/.bin"), { recursive: true });
+    symlinkSync(join(root, "node_modules/@oven"), join(copy, "node_modules/@oven"));
+    const message = join(copy, "node_modules/.bin/bun");
+    writeFileSync(message, "#!/bin/sh\necho 'run the install script first' >&2\nexit 9\n");
+    chmodSync(message, 0o755);
+    // The two programs that the launchers call, and nothing else but the useless one.
+    const tools = join(copy, "tools");
+    mkdirSync(tools);
+    for (const tool of ["dirname", "readlink"]) symlinkSync(Bun.which(tool) ?? "", join(tools, tool));
+    const env = { PATH: `${join(copy, "node_modules/.bin")}:${tools}` };
+    const child = new Child([join(copy, "bin/trivium"), "check"], copy, env);
+    expect(await child.ended()).toBe(0);
+    expect(child.stdout).toMatch(/^defaults: fine; /);
+
+    // npm puts a link of that kind in place for the package's own program.
+    symlinkSync(join(copy, "bin/trivium"), join(copy, "node_modules/.bin/trivium"));
+    const linked = new Child([join(copy, "node_modules/.bin/trivium"), "--version"], copy, env);
+    expect(await linked.ended()).toBe(0);
+
+    rmSync(join(copy, "node_modules"), { recursive: true });
+    const none = new Child([join(copy, "bin/trivium"), "check"], copy, { PATH: tools });
+    expect(await none.ended()).toBe(127);
+    expect(none.stderr).toContain("Run 'npm ci' first");
+  });
+});

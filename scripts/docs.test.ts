@@ -1,0 +1,399 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join, normalize } from "node:path";
+import { Glob } from "bun";
+import { readConfig } from "../src/app.ts";
+import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
+import { Secret } from "../src/canon/secret.ts";
+import { PRICE_NAMES } from "../src/catalogue/model.ts";
+import { type Shape, shapeOf } from "../src/config/read-values.ts";
+import { ProviderFile, RootFile } from "../src/config/schema.ts";
+import { DIALECTS } from "../src/dialects/index.ts";
+import { PROVIDER_KINDS } from "../src/providers/index.ts";
+import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
+import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
+import { VERSION } from "../src/version.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...new Glob("docs/**/*.md").scanSync(root)];
+
+interface Fence {
+  /** What stands behind the opening marks, such as `yaml mistakes`. */
+  info: string;
+  code: string;
+}
+
+const FENCE = /^( *)```([^\n]*)\n([\s\S]*?)^\1```$/gm;
+
+function fencesIn(markdown: string): Fence[] {
+  return [...markdown.matchAll(FENCE)].map(([, indent = "", info = "", code = ""]) => ({
+    info: info.trim(),
+    code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  }));
+}
+
+const prose = (markdown: string) => markdown.replaceAll(FENCE, "");
+
+/** The rows of the tables whose heading row begins with these titles, cell by cell, without the marks of code. */
+function rowsUnder(markdown: string, ...titles: string[]): string[][] {
+  const cells = (line: string) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll("`", "").trim());
+  const rows: string[][] = [];
+  let inside = false;
+  for (const line of prose(markdown).split("\n")) {
+    if (!line.trimStart().startsWith("|")) inside = false;
+    else if (inside && !/^\s*\|[\s|:-]+$/.test(line)) rows.push(cells(line));
+    else if (!inside) inside = titles.every((title, column) => cells(line)[column] === title);
+  }
+  expect(rows.length).toBeGreaterThan(0);
+  return rows;
+}
+
+const words = (cell: string | undefined) => (cell ?? "").split(", ").filter((word) => word !== "");
+
+describe("what documents name", () => {
+  const sources = [...new Glob("**/*.ts").scanSync(join(root, "src"))];
+  const exists = (path: string) =>
+    path.includes("*") ? [...new Glob(path).scanSync(root)].length > 0 : existsSync(join(root, path));
+
+  /** A word in marks of code that can only be a file or folder of this repository. */
+  function problemWith(word: string): string | undefined {
+    if (/^(?:src|bin|docs|scripts|conformance|bench|fixtures|\.ci)(?:\/[\w.*/-]+)?$/.test(word)) {
+      return exists(word) ? undefined : word;
+    }
+    if (/^(?:[A-Z]+\.md|[\w-]+\.json|trivium\.example\.yaml|\.npmrc)$/.test(word) && !/^service-account/.test(word)) {
+      return exists(word) ? undefined : word;
+    }
+    if (/^[\w-]+\.ts$/.test(word)) return sources.some((file) => file.endsWith(`/${word}`)) ? undefined : word;
+    return undefined;
+  }
+
+  test.each(documents)("%s: every path in it exists", (file) => {
+    const text = read(file);
+    const inline = [...prose(text).matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? "");
+    const commands = fencesIn(text).flatMap(({ info, code }) => (info === "sh" ? [code] : []));
+    const named = [...inline, ...commands].flatMap((code) => code.split(/[\s"'(),;:]+/));
+    expect(named.map(problemWith).filter((problem) => problem !== undefined)).toEqual([]);
+  });
+
+  test.each(documents)("%s: every link in it leads somewhere", (file) => {
+    const wrong: string[] = [];
+    for (const [, target = "", anchor] of prose(read(file)).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const path = target === "" ? file : normalize(join(dirname(file), target));
+      if (!existsSync(join(root, path))) wrong.push(target);
+      else if (anchor !== undefined && !anchorsOf(read(path)).includes(anchor)) wrong.push(`${target}#${anchor}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  const anchorsOf = (markdown: string) =>
+    [...prose(markdown).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, "")
+        .replaceAll(" ", "-"),
+    );
+
+  test("decisions are numbered without a gap, and have context, decision and consequence", () => {
+    const records = documents.filter((file) => file.startsWith("docs/decisions/")).sort();
+    expect(records.length).toBeGreaterThan(0);
+    records.forEach((file, index) => {
+      const number = String(index + 1).padStart(4, "0");
+      expect(file).toStartWith(`docs/decisions/${number}-`);
+      const titles = [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title);
+      expect(titles).toEqual([expect.stringMatching(new RegExp(`^${number} `)), "Context", "Decision", "Consequence"]);
+    });
+  });
+
+  test("the dependencies of the decision are those of package.json, and the change log has its version", () => {
+    const manifest = JSON.parse(read("package.json")) as Record<string, Record<string, string>> & { version: string };
+    const record = read("docs/decisions/0002-dependencies.md");
+    const named = rowsUnder(record, "package", "job").flatMap(([names]) => words(names));
+    expect(named.sort()).toEqual(
+      [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["devDependencies"] ?? {})].sort(),
+    );
+    expect(manifest.version).toBe(VERSION);
+    expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## \\[.*${VERSION.replaceAll(".", "\\.")}`, "m"));
+  });
+});
+
+describe("S01, S10: what no file of the repository holds", () => {
+  const ignored = [".git", ...read(".gitignore").split("\n")].map((line) => line.replace(/\/$/, "")).filter(Boolean);
+  const isIgnored = (path: string) =>
+    ignored.some((pattern) => new Glob(pattern).match(path) || new Glob(`**/${pattern}`).match(path));
+
+  function* filesBelow(folder: string): Generator<string> {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (isIgnored(path)) continue;
+      if (entry.isDirectory()) yield* filesBelow(path);
+      else if (entry.isFile()) yield path;
+    }
+  }
+
+  test("no registry's host and no path of a machine", () => {
+    const registry = /\bregistry\.[a-z0-9-]+\.[a-z]{2,}|"resolved"\s*:/i;
+    const machine = /(?:^|[\s"'`(=:])\/(?:work|home|root|Users)\/\w/m;
+    const own = [root, `${homedir()}/`].filter((path) => path.split("/").length > 2);
+    const wrong: string[] = [];
+    let seen = 0;
+    for (const file of filesBelow("")) {
+      const text = read(file);
+      if (text.includes("\0")) continue;
+      seen++;
+      const found = registry.exec(text) ?? machine.exec(text);
+      if (found) wrong.push(`${file}: ${found[0].trim()}`);
+      for (const path of own) if (text.includes(path)) wrong.push(`${file}: ${path}`);
+    }
+    expect(seen).toBeGreaterThan(200);
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("docs/errors.md", () => {
+  const page = read("docs/errors.md");
+
+  test("decisions §4: its table is the program's", () => {
+    const again = ({ retrySameOffer, tryNextOffer }: ErrorRule) =>
+      retrySameOffer ? "same offer once, then next" : tryNextOffer ? "next offer" : "no";
+    const expected = Object.entries(ERROR_TABLE).map(([kind, rule]) => [
+      kind,
+      rule.messages.status === undefined ? String(rule.status) : `${rule.status}; messages ${rule.messages.status}`,
+      rule.chat.type,
+      String(rule.chat.code),
+      rule.messages.type,
+      rule.genai.status,
+      again(rule),
+    ]);
+    expect(rowsUnder(page, "kind", "HTTP")).toEqual(expected);
+  });
+
+  test("contract §7: inside a messages stream, the types are those of the table", () => {
+    const rows = rowsUnder(page, "kind", "type in a messages stream");
+    const typeOf = (kind: string) => rows.find(([kinds]) => words(kinds).includes(kind)) ?? rows.at(-1);
+    for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
+      const [write] = DIALECTS.messages.encodeStreamError(new GatewayError(kind, "x"), "", {
+        array: false,
+        begun: true,
+      });
+      expect(write?.text).toContain(`"error":{"type":"${typeOf(kind)?.[1]}"`);
+    }
+  });
+
+  test("the bodies that it shows are what the program says", () => {
+    const error = new GatewayError("not_found", 'There is no model "sim/standrd". Did you mean sim/standard?', {
+      path: "model",
+    });
+    for (const name of ["chat", "messages", "genai"] as const) {
+      const shown = fencesIn(page).find(({ info }) => info === `json ${name}`)?.code ?? "";
+      const said = JSON.parse(DIALECTS[name].encodeError(error, "req_jKLO4XbQVQON4rxl9s9InA").body) as unknown;
+      expect(JSON.parse(shown)).toEqual(said);
+    }
+  });
+});
+
+describe("docs/configuration.md", () => {
+  const page = read("docs/configuration.md");
+
+  /** `models[].offers[].provider` and so on: every leaf of the schema; prices have a table of their own. */
+  function leaves(shape: Shape, path: string): string[] {
+    if (shape.properties !== undefined && !path.endsWith("pricings")) {
+      return Object.entries(shape.properties).flatMap(([name, field]) =>
+        leaves(field, path ? `${path}.${name}` : name),
+      );
+    }
+    const item = shape.items;
+    if (item?.properties === undefined) return [path];
+    return [path, ...leaves(item, `${path}[]`)];
+  }
+
+  test("its table has every field of the file, and no other", () => {
+    const documented = rowsUnder(page, "field", "type", "default").map(([field]) => field ?? "");
+    expect(documented.sort()).toEqual([...leaves(shapeOf(RootFile), ""), "providers"].sort());
+  });
+
+  test("its defaults are the program's", () => {
+    const folder = mkdtempSync(join(tmpdir(), "trivium-docs-"));
+    const config = readConfig({ cwd: folder, environment: {} });
+    rmSync(folder, { recursive: true });
+    const defaults: Record<string, unknown> = {
+      "server.host": config.server.host,
+      "server.port": config.server.port,
+      "server.max_body_mb": config.server.maxBodyBytes / 1024 / 1024,
+      "server.drain_seconds": config.server.drainSeconds,
+      "admin.host": config.admin.host,
+      "admin.port": config.admin.port,
+      simulator: config.simulator,
+      data_dir: config.dataDir.replace(folder, "."),
+      storage: config.storage.replace(config.dataDir, "{data_dir}"),
+      files: config.files.replace(config.dataDir, "{data_dir}"),
+    };
+    const rows = rowsUnder(page, "field", "type", "default");
+    for (const [field, value] of Object.entries(defaults)) {
+      expect(rows.find(([name]) => name === field)?.[2]).toBe(String(value));
+    }
+  });
+
+  test("its table of kinds is that of the declarations", () => {
+    const expected = [...PROVIDER_KINDS.values()].map((one) => [
+      one.kind,
+      one.fields.required.join(", "),
+      one.fields.optional.join(", "),
+      Object.values(one.variables ?? {}).join(", "),
+      Object.keys(one.wires).join(", "),
+      one.publishers.map((publisher) => `${publisher}/…`).join(", "),
+    ]);
+    expect(rowsUnder(page, "kind", "required")).toEqual(expected);
+  });
+
+  test("its tables of provider fields have every field that some kind takes", () => {
+    const taken = new Set(
+      [...PROVIDER_KINDS.values()].flatMap(({ fields }) => [...fields.required, ...fields.optional]),
+    );
+    const common = leaves(shapeOf(ProviderFile), "").filter((field) => /^(kind|base_url|timeout_ms\..*)$/.test(field));
+    const documented = rowsUnder(page, "provider field", "type").map(([field]) => field ?? "");
+    expect(documented.sort()).toEqual([...new Set([...common, ...taken])].sort());
+    const rows = rowsUnder(page, "provider field", "type", "default");
+    const byName = (name: string) => rows.find(([field]) => field === name)?.[2];
+    expect(byName("timeout_ms.first_byte")).toBe(String(DEFAULT_TIMEOUTS_MS.firstByte));
+    expect(byName("timeout_ms.idle")).toBe(String(DEFAULT_TIMEOUTS_MS.idle));
+  });
+
+  test("it names every price", () => {
+    for (const name of PRICE_NAMES) expect(page).toContain(`\`${name}\``);
+  });
+
+  const fences = fencesIn(page);
+  const files = [
+    ...fences.filter(({ info }) => info === "yaml").map(({ code }) => code),
+    ...fencesIn(read("README.md")).flatMap(({ info, code }) => (info === "yaml" ? [code] : [])),
+  ];
+
+  test("every file that it and the README show can be loaded", () => {
+    expect(files.length).toBeGreaterThan(5);
+    for (const code of files) inFolder(code, (cwd) => readConfig({ cwd, environment: variablesOf(code) }));
+  });
+
+  test("what it says of mistakes is what the program says", () => {
+    const mistakes = fences.findIndex(({ info }) => info === "yaml mistakes");
+    const told = fences[mistakes + 1]?.code.trim() ?? "";
+    expect(told).not.toBe("");
+    inFolder(fences[mistakes]?.code ?? "", (cwd) => {
+      expect(() => readConfig({ cwd, environment: {} })).toThrow(new RegExp(`^${RegExp.escape(told)}$`));
+    });
+  });
+
+  function inFolder(code: string, use: (folder: string) => void): void {
+    const folder = mkdtempSync(join(tmpdir(), "trivium-docs-"));
+    try {
+      writeFileSync(join(folder, "trivium.yaml"), code);
+      use(folder);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+});
+
+/** A value for each variable that a file names. */
+function variablesOf(code: string): Record<string, string> {
+  const names = [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name ?? "");
+  return Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+}
+
+describe("trivium.example.yaml", () => {
+  const check = async (environment: Record<string, string>) => {
+    const child = Bun.spawn([join(root, "bin/trivium"), "check", "--json", "--config", "trivium.example.yaml"], {
+      cwd: root,
+      env: { PATH: process.env["PATH"] ?? "", ...environment },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code: await child.exited, stdout, stderr };
+  };
+  const variables = variablesOf(read("trivium.example.yaml"));
+
+  test("it is fine once its variables are set", async () => {
+    const { code, stdout, stderr } = await check(variables);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    const { providers } = JSON.parse(stdout) as { providers: string[] };
+    expect(providers).toEqual(["openai", "claude", "gemini", "vertex", "my-vllm", "simulator"]);
+  });
+
+  test("a variable that is not set is told with its place", async () => {
+    const { OPENAI_API_KEY: _missing, ...rest } = variables;
+    const { code, stderr } = await check(rest);
+    expect(code).toBe(1);
+    const line =
+      read("trivium.example.yaml")
+        .split("\n")
+        .findIndex((text) => text.includes("kind: openai,")) + 1;
+    expect(stderr).toMatch(new RegExp(`^trivium\\.example\\.yaml:${line}:\\d+: .*OPENAI_API_KEY, which is not set\n$`));
+  });
+});
+
+describe("docs/architecture.md", () => {
+  const page = read("docs/architecture.md");
+
+  test("its arrows are those that scripts/arrows.test.ts holds", () => {
+    const table = /ARROWS[^=]*= \{([\s\S]*?)\n\};/.exec(read("scripts/arrows.test.ts"))?.[1] ?? "";
+    const held = [...table.matchAll(/^ {2}(\w+): \[(.*)\],$/gm)].map(([, folder = "", list = ""]) => {
+      const allowed = [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
+      return [folder, allowed[0] === "*" ? "everything" : allowed.join(", ") || "nothing"];
+    });
+    expect(held.length).toBeGreaterThan(10);
+    const shown = rowsUnder(page, "folder", "what is in it").map(([folder, , allowed]) => [folder, allowed]);
+    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(held));
+  });
+
+  test("its timeouts are the program's", () => {
+    const expected = {
+      "timeout_ms.first_byte of the provider": DEFAULT_TIMEOUTS_MS.firstByte,
+      "timeout_ms.idle of the provider": DEFAULT_TIMEOUTS_MS.idle,
+      ...DEFAULT_TIMINGS,
+      "server.drain_seconds": 30_000,
+    };
+    const shown = rowsUnder(page, "wait", "bound").map(([, bound = "", place = ""]) => {
+      return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];
+    });
+    expect(Object.fromEntries(shown)).toEqual(expected);
+  });
+});
+
+describe("docs/adding-a-provider.md", () => {
+  const page = read("docs/adding-a-provider.md");
+
+  /** The page's own code, run from a folder that is not part of the repository's history. */
+  async function declarationShown(): Promise<ProviderDeclaration> {
+    const code = fencesIn(page).find(({ info }) => info === "ts")?.code ?? "";
+    mkdirSync(join(root, "data"), { recursive: true });
+    const folder = mkdtempSync(join(root, "data", "docs-"));
+    try {
+      const file = join(folder, "acme.ts");
+      writeFileSync(file, code.replaceAll('from "./', 'from "../../src/providers/'));
+      return ((await import(file)) as { acme: ProviderDeclaration }).acme;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test("its declaration is whole, and makes a provider that works", async () => {
+    const acme = await declarationShown();
+    const provider = new Provider(acme, { name: "acme", kind: acme.kind, apiKey: new Secret("acme-secret") });
+    expect(provider.dialects).toEqual(["chat"]);
+    expect(provider.quirks.maxTokensField).toBe("max_tokens");
+    const call = { dialect: "chat", verb: "generate", model: "m", stream: true, betas: [] } as const;
+    expect(await provider.address(call)).toMatchObject({
+      url: "https://api.acme.example/v1/chat/completions",
+      headers: { authorization: "Bearer acme-secret" },
+    });
+    expect(rowsUnder(page, "field", "meaning").map(([field]) => field)).toEqual(Object.keys(acme));
+  });
+});
