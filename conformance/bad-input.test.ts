@@ -55,7 +55,11 @@ const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing
   },
 };
 
-async function send(dialect: DialectName, body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = {}) {
+async function send(
+  dialect: DialectName,
+  body: NonNullable<RequestInit["body"]>,
+  headers: Record<string, string> = {},
+) {
   const [url, init] = buildCall(gateway.url, dialect, gateway.key, { headers });
   return fetch(url, { ...init, body });
 }

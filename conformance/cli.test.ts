@@ -323,11 +323,15 @@ describe("signals", () => {
       ({ status }) => status,
       (error: { code?: string }) => error.code,
     );
-    expect([503, "ECONNREFUSED"]).toContain(late ?? "");
+    expect(late).toBe(503);
+    const readiness = await fetch(`${place.url}/readyz`);
+    expect(await readiness.json()).toEqual({ status: "not ready", reason: "draining" });
     const text = await rest;
     expect(text).toContain("simulator");
     expect(text).toEndWith("data: [DONE]\n\n");
+    const finishedAt = performance.now();
     expect(await child.ended()).toBe(0);
+    expect(performance.now() - finishedAt).toBeLessThan(2000);
 
     const sums = await jsonOf<{ group: string; calls: number; failures: number }[]>(place.folder, "usage");
     expect(sums).toEqual([expect.objectContaining({ group: "sim/slow", calls: 1, failures: 0 })]);

@@ -6,12 +6,13 @@ import { Secret } from "./canon/secret.ts";
 import { buildCatalogue, type ProviderSummary } from "./catalogue/catalogue.ts";
 import type { Config, ProviderSettings } from "./config/config.ts";
 import { environmentProviders } from "./config/environment-providers.ts";
-import { loadConfig } from "./config/load.ts";
+import { ConfigError, loadConfig } from "./config/load.ts";
 import { watchConfig } from "./config/watch.ts";
 import { spentByKey } from "./ledger/queries.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import type { Log } from "./observe/log.ts";
 import { createProvider, PROVIDER_KINDS } from "./providers/index.ts";
+import type { Provider } from "./providers/provider.ts";
 import type { Gateway, Snapshot } from "./relay/gateway.ts";
 import { makeId } from "./relay/ids.ts";
 import { DEFAULT_TIMINGS, type Timings } from "./relay/timings.ts";
@@ -54,6 +55,9 @@ export interface App {
 }
 
 const SIMULATOR = "simulator";
+
+/** What the gateway has addresses for: a model that nobody can call is not listed. */
+const SERVED_KINDS: ReadonlySet<string> = new Set(["text"]);
 
 export function readConfig(options: Pick<AppOptions, "configPath" | "cwd" | "environment">): Config {
   return loadConfig({
@@ -111,8 +115,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const watch = watchConfig(
     () => readConfig(options),
     (changed) => {
-      gateway.snapshot = makeSnapshot(changed, environment, simulator);
+      const snapshot = makeSnapshot(changed, environment, simulator);
       gateway.keys.replaceStatic(staticKeys(changed));
+      gateway.snapshot = snapshot;
       publicUrl = changed.server.publicUrl;
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
     },
@@ -147,16 +152,27 @@ export function makeSnapshot(
 ): Snapshot {
   const settings = config.providers.length > 0 ? config.providers : providersFromEnvironment(environment);
   const all = simulator ? [...settings, simulatorSettings(simulator.url)] : settings;
-  const providers = new Map(all.map((one) => [one.name, createProvider(one)]));
+  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file)]));
   const summaries = [...providers.values()].map((provider): ProviderSummary => {
     const { name, publishers } = provider;
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
   });
   return {
-    catalogue: buildCatalogue({ providers: summaries, models: config.models }),
+    catalogue: buildCatalogue({ providers: summaries, models: config.models, kinds: SERVED_KINDS }),
     providers,
     maxBodyBytes: config.server.maxBodyBytes,
   };
+}
+
+/** What only shows when a provider is made, such as a file of credentials that is not there, is a mistake of the configuration. */
+function createOrExplain(settings: ProviderSettings, file: string | undefined): Provider {
+  try {
+    return createProvider(settings);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `providers.${settings.name}: ${why}`;
+    throw new ConfigError([{ file: file ?? "environment", line: 1, column: 1, message }]);
+  }
 }
 
 function providersFromEnvironment(environment: AppOptions["environment"]): ProviderSettings[] {

@@ -268,3 +268,28 @@ test("decisions §4: 5xx is tried again on the same offer, a bad request is not"
   expect(await errorOf(refused)).toMatchObject({ status: 400, message: "Unsupported value: 'x'" });
   expect(upstream.seen.length).toBe(1);
 });
+
+test("H20, H22: a client that reads nothing holds the upstream back, instead of filling memory", async () => {
+  let sent = 0;
+  upstream.play(async (_request, response) => {
+    startEvents(response);
+    const piece = wire.chatChunk({ content: "x".repeat(64 * 1024) });
+    for (let count = 0; count < 3000 && !response.destroyed; count++) {
+      const room = response.write(piece);
+      sent += piece.length;
+      if (!room) await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(3000)]);
+    }
+    response.end();
+  });
+  const controller = new AbortController();
+  const response = await callGateway(gateway.url, "chat", gateway.key, { stream: true, signal: controller.signal });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await sleep(1200);
+  const afterAWhile = sent;
+  await sleep(400);
+  expect(sent).toBe(afterAWhile);
+  expect(sent).toBeLessThan(40 * 1024 * 1024);
+  controller.abort();
+  await waitFor(() => upstream.open === 0);
+});

@@ -73,6 +73,8 @@ export interface ErrorDetails {
   code?: string;
   /** Seconds after which a caller may try again. */
   retryAfterSeconds?: number;
+  /** What the upstream said beyond its message about a fault of the request; for callers of its own dialect. */
+  upstreamDetails?: unknown;
   cause?: unknown;
 }
 
@@ -81,6 +83,7 @@ export class GatewayError extends Error {
   readonly path: string | undefined;
   readonly code: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly upstreamDetails: unknown;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -89,10 +92,22 @@ export class GatewayError extends Error {
     this.path = details.path;
     this.code = details.code;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.upstreamDetails = details.upstreamDetails;
   }
 
   get rule(): ErrorRule {
     return ERROR_TABLE[this.kind];
+  }
+
+  /** The same error in other words. */
+  withMessage(message: string): GatewayError {
+    return new GatewayError(this.kind, message, {
+      ...(this.path === undefined ? {} : { path: this.path }),
+      ...(this.code === undefined ? {} : { code: this.code }),
+      ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
+      upstreamDetails: this.upstreamDetails,
+      cause: this.cause,
+    });
   }
 }
 

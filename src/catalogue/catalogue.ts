@@ -51,6 +51,8 @@ export interface OfferOverlay {
 export interface CatalogueOptions {
   providers: readonly ProviderSummary[];
   models: readonly ModelOverlay[];
+  /** Only models of these kinds; without it, all. */
+  kinds?: ReadonlySet<string>;
 }
 
 /**
@@ -58,7 +60,7 @@ export interface CatalogueOptions {
  * Configured offers replace all others of their model; a model configured without any is offered, like a built-in one, by
  * the providers that serve its publisher.
  */
-export function buildCatalogue({ providers, models }: CatalogueOptions): Catalogue {
+export function buildCatalogue({ providers, models, kinds }: CatalogueOptions): Catalogue {
   const known = new Map<string, BuiltInModel>(builtInModels.map((model) => [model.id, model]));
   for (const model of providers.flatMap((provider) => provider.models ?? [])) {
     if (!known.has(model.id)) known.set(model.id, model);
@@ -73,7 +75,8 @@ export function buildCatalogue({ providers, models }: CatalogueOptions): Catalog
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));
     return { ...facts, offers: offered.map((offer) => toOffer(offer, facts)) };
   });
-  return new Catalogue(live.filter((model) => model.offers.length > 0));
+  const served = (model: Model) => kinds === undefined || kinds.has(model.kind);
+  return new Catalogue(live.filter((model) => model.offers.length > 0 && served(model)));
 }
 
 function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFacts {

@@ -1,4 +1,5 @@
 import { makeSnapshot, readConfig } from "../app.ts";
+import { ConfigError } from "../config/load.ts";
 import { type Command, EXIT, printJson, readFlags } from "./command.ts";
 import { configPath } from "./config-path.ts";
 
@@ -9,10 +10,12 @@ export const check: Command = {
   run: async (args) => {
     const { values } = readFlags(args, {});
     const options = { ...configPath(values.config), cwd: process.cwd(), environment: process.env };
-    const config = readConfig(options);
-    const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
-    const { catalogue, providers } = makeSnapshot(config, process.env, simulator);
-    const found = { file: config.file ?? null, providers: [...providers.keys()], models: catalogue.list().length };
+    const found = tryConfig(options);
+    if (found instanceof ConfigError) {
+      if (!values.json) throw found;
+      printJson({ ok: false, problems: found.problems });
+      return EXIT.failed;
+    }
     if (values.json) printJson({ ok: true, ...found });
     else
       console.log(
@@ -21,3 +24,15 @@ export const check: Command = {
     return EXIT.ok;
   },
 };
+
+function tryConfig(options: Parameters<typeof readConfig>[0]) {
+  try {
+    const config = readConfig(options);
+    const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
+    const { catalogue, providers } = makeSnapshot(config, process.env, simulator);
+    return { file: config.file ?? null, providers: [...providers.keys()], models: catalogue.list().length };
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}

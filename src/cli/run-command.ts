@@ -13,7 +13,7 @@ import { usage } from "./usage.ts";
 const COMMANDS: readonly Command[] = [serve, check, keys, models, usage, sim, openapi];
 
 function help(): string {
-  const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(44)}${summary}`);
+  const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(64)}${summary}`);
   return [
     `trivium ${VERSION}: one API key, every provider, three wire protocols.`,
     "",

@@ -11,13 +11,12 @@ export const serve: Command = {
     const { values } = readFlags(args, { "log-level": { type: "string", default: "info" } });
     const log = createLog(values["log-level"]);
     const app = await startApp({ ...configPath(values.config), cwd: process.cwd(), environment: process.env, log });
-    if (values.json) printJson({ url: app.url, admin_url: app.adminUrl, first_start: app.firstStart });
-    else console.log(welcome(app));
-
     const { promise: told, resolve } = Promise.withResolvers<void>();
     process.on("SIGTERM", () => resolve());
     process.on("SIGINT", () => resolve());
     process.on("SIGHUP", () => app.reload());
+    if (values.json) printJson({ url: app.url, admin_url: app.adminUrl, first_start: app.firstStart });
+    else console.log(welcome(app));
     await told;
     log.info("draining: running calls may finish");
     await app.stop();

@@ -7,6 +7,10 @@ export interface FailureFacts {
   /** Set where the body's own words say more than the status. */
   kind?: ErrorKind | undefined;
   retryAfterSeconds?: number | undefined;
+  /** The upstream's own code and path of the field at fault, and more, where its protocol has such. */
+  code?: string | undefined;
+  path?: string | undefined;
+  details?: unknown;
 }
 
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
@@ -57,7 +61,13 @@ export function failureToError(facts: FailureFacts): GatewayError {
       ? words
       : (OWN_WORDS[kind] ?? `The provider failed to answer (HTTP ${facts.status}).`);
   const retryAfterSeconds = kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
-  return new GatewayError(kind, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
+  return new GatewayError(kind, message, {
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(said && facts.code !== undefined ? { code: facts.code } : {}),
+    ...(said && facts.path !== undefined ? { path: facts.path } : {}),
+    ...(said ? { upstreamDetails: facts.details } : {}),
+  });
 }
 
 /** SDKs ignore or obey absurd values; between one second and a minute all of them behave (sdk-wire §4). */

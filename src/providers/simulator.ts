@@ -28,5 +28,5 @@ export const simulator: ProviderDeclaration = {
     },
     genai: googleWire(() => "/gemini/v1beta/models"),
   },
-  quirks: { forwardBetas: true, labels: false },
+  quirks: { forwardBetas: true, labels: false, reasoningHistory: "keep" },
 };

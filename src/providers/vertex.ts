@@ -22,7 +22,10 @@ export const vertex: ProviderDeclaration = {
   publishers: ["google"],
   fields: { required: [], optional: ["project", "location", "credentials", "api_key"] },
   baseUrl: ({ location }) => host(location ?? "global"),
-  authenticate: (settings) =>
-    settings.credentials ? serviceAccount(settings.credentials) : headerKey("x-goog-api-key")(settings),
+  authenticate: (settings) => {
+    if (settings.credentials) return serviceAccount(settings.credentials);
+    if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
+    throw new Error("credentials (a service account file) or api_key is needed");
+  },
   wires: { genai: googleWire(models) },
 };

@@ -80,10 +80,7 @@ export class Attempt {
     const retryAfter = response.headers.get("retry-after");
     const body = await this.readText(response, MAX_ERROR_BYTES);
     const error = this.#call.incoming.dialect.decodeError({ status: response.status, body, retryAfter });
-    return new GatewayError(error.kind, this.planned.provider.redact(error.message), {
-      ...(error.code === undefined ? {} : { code: error.code }),
-      ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
-    });
+    return error.withMessage(this.planned.provider.redact(error.message));
   }
 
   /** The whole body as text, within a bound. */

@@ -45,6 +45,7 @@ export interface Call {
 export class ClientPresence {
   gone = false;
   #stop: (() => void) | undefined;
+  #leaving: PromiseWithResolvers<void> | undefined;
 
   constructor(signal: AbortSignal) {
     if (signal.aborted) this.gone = true;
@@ -67,6 +68,14 @@ export class ClientPresence {
   leave(): void {
     this.gone = true;
     this.#stop?.();
+    this.#leaving?.resolve();
+  }
+
+  /** Resolves when the client leaves. */
+  get left(): Promise<void> {
+    this.#leaving ??= Promise.withResolvers<void>();
+    if (this.gone) this.#leaving.resolve();
+    return this.#leaving.promise;
   }
 }
 

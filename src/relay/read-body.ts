@@ -79,5 +79,5 @@ async function readParts(request: Request, maxBytes: number, heard: () => void):
 const tooLarge = (maxBytes: number) =>
   new GatewayError(
     "too_large",
-    `The body is larger than the ${Math.floor(maxBytes / 1048576)} MB that this gateway takes.`,
+    `The body is larger than the ${Number((maxBytes / 1048576).toFixed(2))} MB that this gateway takes.`,
   );

@@ -2,16 +2,20 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import type { Call } from "./call.ts";
+import { type Call, clientGone } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
 
+/** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every piece does. */
+const MAX_UNCONFIRMED = 128 * 1024;
+
 /** What Bun hands to a stream of type "direct": writes go straight to the socket. */
 interface DirectController {
   write(text: string): number | Promise<number>;
-  flush(): number | Promise<number>;
+  /** With `wait`, resolves when the client's socket has taken everything. */
+  flush(wait?: boolean): number | Promise<number>;
   close(): void;
 }
 
@@ -23,9 +27,9 @@ export async function relayStream(
 ): Promise<Response> {
   const opening = tryOffers(call, gateway, plan, (attempt) => openStream(call, attempt));
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
-  if (call.incoming.dialect.keepAlive === undefined) await opening;
-  else await Promise.race([opening, commitDeadline(call, gateway, opening)]);
-  const writer = new StreamWriter(call, gateway, opening);
+  const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
+  if (!early) await opening;
+  const writer = new StreamWriter(call, gateway, opening, early);
   const body = new ReadableStream({
     type: "direct",
     pull: (controller: DirectController) => writer.run(controller),
@@ -38,18 +42,17 @@ export async function relayStream(
   return new Response(body, { headers });
 }
 
-/** Resolves at the deadline; let go as soon as the stream is open or has failed. */
-function commitDeadline(call: Call, gateway: Gateway, opening: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+/** Whether the deadline comes before the stream is open or has failed. */
+async function commitsEarly(call: Call, gateway: Gateway, opening: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   const unwatch = gateway.watchdog.watch((now) => {
-    if (now - call.startedAtMs >= gateway.timings.commitDeadlineMs) resolve();
+    if (now - call.startedAtMs >= gateway.timings.commitDeadlineMs) resolve(true);
   });
-  const done = () => {
-    unwatch();
-    resolve();
-  };
-  opening.then(done, done);
-  return promise;
+  const settled = () => resolve(false);
+  opening.then(settled, settled);
+  const early = await promise;
+  unwatch();
+  return early;
 }
 
 class StreamWriter {
@@ -60,15 +63,17 @@ class StreamWriter {
   #firstContentAtMs: number | undefined;
   #wroteAtMs: number;
   #begun = false;
+  /** Characters written since the client was last known to have taken everything. */
+  #unconfirmed = 0;
   #blockedSinceMs: number | undefined;
   #settled = false;
 
-  constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>) {
+  constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>, early: boolean) {
     this.#call = call;
     this.#gateway = gateway;
     this.#opening = opening;
     // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
-    this.#wroteAtMs = Number.NEGATIVE_INFINITY;
+    this.#wroteAtMs = early ? Number.NEGATIVE_INFINITY : gateway.nowMs();
   }
 
   async run(controller: DirectController): Promise<void> {
@@ -126,17 +131,25 @@ class StreamWriter {
   }
 
   async #write(controller: DirectController, text: string): Promise<void> {
-    if (this.#call.client.gone) throw new GatewayError("internal", "The client closed the connection.");
+    if (this.#call.client.gone) throw clientGone();
     this.#begun = true;
     controller.write(text);
-    const flushed = controller.flush();
     this.#wroteAtMs = this.#gateway.nowMs();
-    if (!(flushed instanceof Promise)) return;
+    this.#unconfirmed += text.length;
+    if (this.#unconfirmed < MAX_UNCONFIRMED) controller.flush();
+    else await this.#waitForReader(controller);
+  }
+
+  /** Back-pressure: the upstream is read on only when the client has taken what it was sent, or is taken for gone. */
+  async #waitForReader(controller: DirectController): Promise<void> {
+    const { client } = this.#call;
     this.#blockedSinceMs = this.#wroteAtMs;
     this.#stream?.attempt.pause();
-    await flushed;
+    await Promise.race([controller.flush(true), client.left]);
     this.#stream?.attempt.resume();
     this.#blockedSinceMs = undefined;
+    this.#unconfirmed = 0;
+    if (client.gone) throw clientGone();
   }
 
   async #fail(controller: DirectController, error: GatewayError): Promise<void> {
@@ -147,13 +160,7 @@ class StreamWriter {
     if (error.kind === "internal")
       this.#gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
     const provider = this.#stream?.planned.provider;
-    const told = provider
-      ? new GatewayError(
-          error.kind,
-          provider.redact(error.message),
-          error.path === undefined ? {} : { path: error.path },
-        )
-      : error;
+    const told = provider ? error.withMessage(provider.redact(error.message)) : error;
     const form = { array: incoming.arrayFraming, begun: this.#begun };
     for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, form)) {
       if (pauseMs > 0) await Bun.sleep(pauseMs);

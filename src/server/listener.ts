@@ -21,9 +21,11 @@ export interface ListenOptions {
 export interface Listener {
   readonly url: string;
   readonly port: number;
-  /** Takes no new connections; resolves when the running calls have ended or the time is up. */
+  /** Resolves when the running calls have ended, or the time is up; only then does the port close. */
   drain(seconds: number): Promise<void>;
 }
+
+const DRAIN_LOOK_MS = 20;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -34,6 +36,9 @@ export function listen(options: ListenOptions): Listener {
   const { context } = options;
   const table = new RouteTable(options.routes);
   const guard = createGuard(options.host, options.publicUrl);
+
+  /** Calls whose answer is not yet sent to its end: streams included. */
+  const pending = () => server.pendingRequests;
 
   const answer = async (request: Request): Promise<Response> => {
     const requestId = `req_${makeId()}`;
@@ -54,11 +59,14 @@ export function listen(options: ListenOptions): Listener {
       );
       return identify(response, dialect, requestId);
     } catch (thrown) {
-      return identify(errorResponse(thrown, dialect, requestId, context), dialect, requestId);
+      const response = errorResponse(thrown, dialect, requestId, context);
+      // Whatever is left of a body that nobody will read must not keep the connection.
+      if (request.body && !request.bodyUsed) response.headers.set("connection", "close");
+      return identify(response, dialect, requestId);
     }
   };
 
-  const server = Bun.serve({
+  const server = serveOrExplain({
     hostname: options.host,
     port: options.port,
     // Streams may be silent for longer than any idle limit; the relay has deadlines of its own for every wait.
@@ -70,11 +78,23 @@ export function listen(options: ListenOptions): Listener {
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
     drain: async (seconds) => {
-      const finished = server.stop(false);
-      const deadline = Bun.sleep(seconds * 1000).then(() => server.stop(true));
-      await Promise.race([finished, deadline]);
+      // The port stays open while calls run, so that new ones hear in their own protocol that the gateway is stopping.
+      const deadline = performance.now() + seconds * 1000;
+      while (pending() > 0 && performance.now() < deadline) await Bun.sleep(DRAIN_LOOK_MS);
+      await server.stop(true);
     },
   };
+}
+
+function serveOrExplain(options: { hostname: string; port: number } & Bun.Serve.Options<undefined>) {
+  try {
+    return Bun.serve(options);
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
+    const where = `Port ${options.port} of ${options.hostname} is in use`;
+    const message = `${where}. Is another Trivium running? Set server.port or admin.port to a free one.`;
+    throw new GatewayError("internal", message, { cause });
+  }
 }
 
 /** `new URL` would do, at several times the cost on the hottest path there is. */
@@ -118,6 +138,6 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
   const { status, headers, body } = dialect.encodeError(error, requestId);
   if (thrown instanceof RelayError) headers["x-trivium-receipt"] = thrown.receiptId;
   if (error.kind === "rate_limited") headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
-  if (error.kind === "budget_exhausted") headers["x-should-retry"] = "false";
+  if (error.kind === "budget_exhausted" || error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
   return new Response(body, { status, headers });
 }

@@ -1,4 +1,4 @@
-import { ObjectEdit } from "./json-text.ts";
+import { endOfString, ObjectEdit } from "./json-text.ts";
 
 /** A JSON object as it came over the wire: its bytes, and the same as text. */
 export interface BodySource {
@@ -13,28 +13,30 @@ export interface BodyEdits {
   remove?: readonly string[];
 }
 
-const ESCAPED_ASCII = Buffer.from("\\u00");
-const COLON = 0x3a;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_OBJECT = 0x7b;
+/** From this size on, finding and joining bytes is cheaper than writing the text into new ones. */
+const LARGE = 32 * 1024;
 
 /**
  * The body with the changes made and everything else as it came. The usual change, one string member replaced and perhaps
- * others put in front, is made in the bytes, at the cost of two searches; all others go over the text.
+ * others put in front, costs two searches; all others walk over the object.
  */
 export function editBody(source: BodySource, edits: BodyEdits, present: (key: string) => boolean): string | Buffer {
   const remove = edits.remove?.filter(present) ?? [];
   const rename = Object.entries(edits.rename ?? {}).filter(([key]) => present(key));
-  const replaced = Object.entries(edits.set).filter(([key]) => present(key));
-  const added = Object.entries(edits.set).filter(([key]) => !present(key));
+  const replaced: Entry[] = [];
+  let front = "";
+  for (const entry of Object.entries(edits.set)) {
+    if (present(entry[0])) replaced.push(entry);
+    else front += `${JSON.stringify(entry[0])}:${entry[1]},`;
+  }
   const [only] = replaced;
-  if (remove.length + rename.length === 0 && replaced.length === 1 && only) {
-    const quick = spliceBytes(source.bytes, only, added);
-    if (quick) return quick;
+  if (only && remove.length + rename.length === 0 && replaced.length === 1) {
+    const quick =
+      source.text.length < LARGE ? spliceText(source.text, only, front) : spliceBytes(source.bytes, only, front);
+    if (quick !== undefined) return quick;
   }
   const edit = new ObjectEdit(source.text);
-  for (const [key, json] of [...replaced, ...added]) edit.set(key, json);
+  for (const [key, json] of Object.entries(edits.set)) edit.set(key, json);
   for (const [key, name] of rename) edit.rename(key, name);
   for (const key of remove) edit.remove(key);
   return edit.toString();
@@ -42,37 +44,54 @@ export function editBody(source: BodySource, edits: BodyEdits, present: (key: st
 
 type Entry = readonly [key: string, json: string];
 
-function spliceBytes(bytes: Buffer, [key, json]: Entry, added: readonly Entry[]): Buffer | undefined {
-  const value = onlyStringValue(bytes, key);
-  const open = bytes.indexOf(OPEN_OBJECT) + 1;
-  if (!value || value.start < open) return undefined;
-  const front = added.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join("");
+/** What strings and buffers have in common, as far as finding a value needs it. */
+interface Searchable {
+  indexOf(text: string, from?: number): number;
+}
+
+function spliceText(text: string, [key, json]: Entry, front: string): string | undefined {
+  const afterKey = endOfOnlyKey(text, key);
+  const value = afterKey === undefined ? undefined : stringValueAfter(text, afterKey);
+  if (!value) return undefined;
+  const open = text.indexOf("{") + 1;
+  return text.slice(0, open) + front + text.slice(open, value.start) + json + text.slice(value.end);
+}
+
+/** The longest piece of text in which a member's value is looked for: names of models are short. */
+const WINDOW = 4096;
+
+function spliceBytes(bytes: Buffer, [key, json]: Entry, front: string): Buffer | undefined {
+  const afterKey = endOfOnlyKey(bytes, key);
+  if (afterKey === undefined) return undefined;
+  // One character stands for one byte here, so that places in the text are places in the bytes.
+  const value = stringValueAfter(bytes.toString("latin1", afterKey, afterKey + WINDOW), 0);
+  if (!value || value.end >= WINDOW) return undefined;
+  const open = bytes.indexOf("{") + 1;
   return Buffer.concat([
     bytes.subarray(0, open),
     Buffer.from(front),
-    bytes.subarray(open, value.start),
+    bytes.subarray(open, afterKey + value.start),
     Buffer.from(json),
-    bytes.subarray(value.end),
+    bytes.subarray(afterKey + value.end),
   ]);
 }
 
 /**
- * Where the string value of a key stands, if the key is written once in the whole body, at any depth, and no letter is
- * written as an escape: then it can only be the member that the parser saw. Otherwise undefined.
+ * The place behind a key that is written once in the whole body, at any depth, where no letter is written as an escape:
+ * then it can only be the member that the parser saw. Otherwise undefined.
  */
-function onlyStringValue(bytes: Buffer, key: string): { start: number; end: number } | undefined {
+function endOfOnlyKey(body: Searchable, key: string): number | undefined {
   const quoted = `"${key}"`;
-  const at = bytes.indexOf(quoted);
-  if (at < 0 || bytes.indexOf(quoted, at + quoted.length) >= 0 || bytes.indexOf(ESCAPED_ASCII) >= 0) return undefined;
-  let start = at + quoted.length;
-  while (isSpace(bytes[start])) start++;
-  if (bytes[start] !== COLON) return undefined;
-  start++;
-  while (isSpace(bytes[start])) start++;
-  if (bytes[start] !== QUOTE) return undefined;
-  let end = bytes.indexOf(QUOTE, start + 1);
-  while (end > 0 && bytes[end - 1] === BACKSLASH) end = bytes.indexOf(QUOTE, end + 1);
-  return end < 0 ? undefined : { start, end: end + 1 };
+  const at = body.indexOf(quoted);
+  const end = at + quoted.length;
+  return at < 0 || body.indexOf(quoted, end) >= 0 || body.indexOf("\\u00") >= 0 ? undefined : end;
 }
 
-const isSpace = (code: number | undefined) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+const STRING_VALUE = /\s*:\s*"/y;
+
+function stringValueAfter(text: string, from: number): { start: number; end: number } | undefined {
+  STRING_VALUE.lastIndex = from;
+  if (!STRING_VALUE.test(text)) return undefined;
+  const start = STRING_VALUE.lastIndex - 1;
+  return { start, end: endOfString(text, start + 1) };
+}

@@ -28,6 +28,8 @@ export function decodeErrorObject(body: unknown, status: number, retryAfterSecon
     message: typeof nested === "string" ? nested : detail,
     kind: code === undefined ? undefined : KIND_OF_CODE[code],
     retryAfterSeconds,
+    code: stringAt(error, "code"),
+    path: stringAt(error, "param"),
   });
 }
 

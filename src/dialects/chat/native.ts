@@ -9,13 +9,11 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { hiddenError } from "./errors.ts";
 import { nearestEffort } from "./reasoning.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
-
-/** Fields by which a caller speaks to the gateway: no upstream knows them. */
-const GATEWAY_FIELDS = ["provider", "model_routing_config", "usage"];
 
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
 
@@ -24,7 +22,8 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   const notes: FieldNote[] = [];
   const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
   const rename: Record<string, string> = {};
-  const remove = [...GATEWAY_FIELDS];
+  const remove = ["usage", ...ROUTING_FIELDS];
+  noteRouting(body, notes);
   limitOutput(body, context, { set, rename, remove, notes });
   if (context.quirks.reasoningField === "reasoning_effort") translateReasoning(body, { set, rename, remove, notes });
   if (context.stream && context.quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
@@ -73,6 +72,10 @@ function translateReasoning(body: JsonObject, { set, remove, notes }: Changes): 
     set["reasoning_effort"] = JSON.stringify(nearest);
     const reason = `this provider takes an effort, not a budget; ${nearest} was sent`;
     notes.push({ path: "reasoning.max_tokens", action: "approximated", reason });
+  } else if (reasoning["enabled"] === true) {
+    set["reasoning_effort"] = '"medium"';
+    const reason = "this provider takes an effort; medium was sent";
+    notes.push({ path: "reasoning.enabled", action: "approximated", reason });
   }
 }
 

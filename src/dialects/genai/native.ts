@@ -9,12 +9,10 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
-
-/** Fields by which a caller speaks to the gateway, and the model, which stands in the address. */
-const GATEWAY_FIELDS = ["provider", "model_routing_config", "model"];
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
@@ -28,7 +26,9 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     const reason = `the model's limit is ${limit}`;
     notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
   }
-  const remove = [...GATEWAY_FIELDS];
+  // The model stands in the address.
+  const remove: string[] = ["model", ...ROUTING_FIELDS];
+  noteRouting(body, notes);
   if (!context.quirks.labels && "labels" in body) {
     remove.push("labels");
     notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });

@@ -11,6 +11,9 @@ import { decodeUsage, searchQueries } from "./usage.ts";
 /** A chunk with none of these is passed on as it is. */
 const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"'];
 
+/** Nothing but events of one line that begin and end as objects do. */
+const WHOLE_CHUNKS = /^(?:data: \{[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
+
 /** Some chunks carry a `usageMetadata` without counts; this key stands only in the ones that count. */
 const USAGE_MARK = '"promptTokenCount"';
 
@@ -30,7 +33,7 @@ export class GenaiTap extends TapBase {
     const ordinary =
       this.contentSeen &&
       !this.#context.arrayFraming &&
-      events.startsWith("data: ") &&
+      WHOLE_CHUNKS.test(events) &&
       !MARKS.some((mark) => events.includes(mark));
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;

@@ -17,10 +17,12 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 };
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
+  const error = objectAt(parseObject(failure.body), "error");
   return failureToError({
     status: failure.status,
-    message: stringAt(objectAt(parseObject(failure.body), "error"), "message"),
+    message: stringAt(error, "message"),
     retryAfterSeconds: readRetryAfter(failure.retryAfter),
+    details: error?.["details"],
   });
 }
 
@@ -38,7 +40,15 @@ export function encodeError(error: GatewayError, requestId: string): ErrorAnswer
   return {
     status: status ?? error.rule.status,
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ type: "error", error: { type, message: error.message }, request_id: requestId }),
+    body: JSON.stringify({
+      type: "error",
+      error: {
+        type,
+        message: error.message,
+        ...(error.upstreamDetails == null ? {} : { details: error.upstreamDetails }),
+      },
+      request_id: requestId,
+    }),
   };
 }
 

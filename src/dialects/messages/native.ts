@@ -9,16 +9,15 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** Fields by which a caller speaks to the gateway: no upstream knows them. */
-const GATEWAY_FIELDS = ["provider", "model_routing_config"];
-
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
+  noteRouting(body, notes);
   const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
   const wanted = numberAt(body, "max_tokens");
   const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;
@@ -27,7 +26,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     set["max_tokens"] = String(limit);
     notes.push({ path: "max_tokens", action: "approximated", reason: `the model's limit is ${limit}` });
   }
-  return { payload: editBody(request, { set, remove: GATEWAY_FIELDS }, (key) => key in body), notes };
+  return { payload: editBody(request, { set, remove: ROUTING_FIELDS }, (key) => key in body), notes };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {

@@ -30,8 +30,8 @@ export class MessagesTap extends TapBase {
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
       const blank = events.indexOf("\n\n", at);
       const end = blank < 0 ? events.length : blank + 2;
-      // A delta holds nothing to patch, and its name tells it.
-      if (this.contentSeen && events.startsWith(DELTA, at)) {
+      // A whole delta holds nothing to patch, and its name tells it.
+      if (this.contentSeen && events.startsWith(DELTA, at) && events.startsWith("}\n\n", end - 3)) {
         this.generatedCharacters += Math.max(0, end - at - ENVELOPE);
         text += events.slice(at, end);
       } else text += this.pushCarefully(events.slice(at, end));

@@ -16,6 +16,14 @@ export function invalid(path: string, message: string): HostError {
   return anthropicError(400, "invalid_request_error", path === "" ? message : `${path}: ${message}`);
 }
 
+/** The newest SDK asks for a conversation kept by the host, and goes on without one when it is told so in these details. */
+export function threadsUnsupported(): HostError {
+  const details = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
+  const error = { type: "invalid_request_error", message: "thread: not supported by the simulator", details };
+  const body = JSON.stringify({ type: "error", error, request_id: "req_simulated" });
+  return new HostError(400, body, { "x-should-retry": "false" });
+}
+
 export function modelNotFound(model: string): HostError {
   return anthropicError(404, "not_found_error", `model: ${model}`);
 }

@@ -3,7 +3,7 @@ import type { OutputFormat, Prompt, Thinking } from "../../prompt.ts";
 import { promptUnits } from "../../prompt-units.ts";
 import type { SimulatedModel } from "../../wire.ts";
 import { optionalNumber, requireArray, requireObject, requireOneOf, requireString } from "./check.ts";
-import { invalid } from "./errors.ts";
+import { invalid, threadsUnsupported } from "./errors.ts";
 import { readCache } from "./read-blocks.ts";
 import { readMessages, requireThinkingFirst } from "./read-messages.ts";
 import { readChoice, readTools } from "./read-tools.ts";
@@ -27,6 +27,7 @@ function refuseUnknown(body: JsonObject, betas: string): void {
   for (const name of Object.keys(body)) {
     const beta = BETA_FIELDS[name];
     if (FIELDS.has(name) || (beta !== undefined && betas.includes(beta))) continue;
+    if (name === "thread") throw threadsUnsupported();
     throw invalid(name, "Extra inputs are not permitted");
   }
 }

@@ -150,12 +150,24 @@ function pairCalls(turns: readonly Turn[]): void {
   if (turns.at(-1)?.parts.some((part) => part.type === "call")) throw invalid(COUNT_MISMATCH);
 }
 
+/** A streamed answer comes back as one content for each of its chunks; together they are one turn. */
+function joined(turns: readonly Turn[]): Turn[] {
+  const whole: Turn[] = [];
+  for (const turn of turns) {
+    const last = whole.at(-1);
+    if (last?.role === "assistant" && turn.role === "assistant") {
+      whole[whole.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
+    } else whole.push(turn);
+  }
+  return whole;
+}
+
 export function readContents(value: Json | undefined): Turn[] {
   if (!Array.isArray(value) || value.length === 0) {
     throw invalid("* GenerateContentRequest.contents: contents is not specified\n");
   }
   const turns = value.map((content, at) => readContent(content, `contents[${at}]`));
-  pairCalls(turns);
+  pairCalls(joined(turns));
   return turns;
 }
 
