@@ -3,10 +3,12 @@
  * the two static checks counts as one.
  */
 import { existsSync } from "node:fs";
+import { startPostgres } from "./postgres.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const tests = process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const environment: Record<string, string> = {};
 
 async function run(title: string, command: string[]): Promise<{ code: number; output: string }> {
   console.log(`\n── ${title}`);
@@ -14,7 +16,7 @@ async function run(title: string, command: string[]): Promise<{ code: number; ou
     cwd: root,
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
+    env: { ...process.env, ...environment, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
   });
   let output = "";
   const show = async (stream: ReadableStream<Uint8Array>) => {
@@ -43,11 +45,26 @@ async function suite(title: string, folders: string[]): Promise<void> {
   counts.failed += Math.max(count("fail"), code === 0 ? 0 : 1);
 }
 
-if (tests.length > 0) await suite("chosen tests", tests);
+/** The storage contract also runs on PostgreSQL where it is installed; under CI it must be. */
+async function withPostgres(work: () => Promise<void>): Promise<void> {
+  const postgres = process.env["TRIVIUM_TEST_POSTGRES"] ? undefined : await startPostgres();
+  if (postgres) environment["TRIVIUM_TEST_POSTGRES"] = postgres.url;
+  else if (process.env["CI"] === "true" && !process.env["TRIVIUM_TEST_POSTGRES"]) {
+    console.log("failed: PostgreSQL is not installed, and under CI the storage must be tested on it");
+    counts.failed++;
+  }
+  try {
+    await work();
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+if (tests.length > 0) await withPostgres(() => suite("chosen tests", tests));
 else {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
-  await suite("unit tests", ["./src", "./scripts"]);
+  await withPostgres(() => suite("unit tests", ["./src", "./scripts"]));
   if (existsSync(`${root}conformance`)) await suite("conformance", ["./conformance"]);
 }
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
-import { asPostError, PostError, post } from "../wire/post.ts";
+import { post, postFailure } from "../wire/post.ts";
 import { type Call, clientGone } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
@@ -55,12 +55,11 @@ export class Attempt {
       quirks: provider.quirks,
     });
     const betas = provider.quirks.forwardBetas ? incoming.betas : [];
-    this.#call.notes = [
-      ...prepared.notes,
-      ...incoming.betas
-        .filter((beta) => !betas.includes(beta))
-        .map((beta) => ({ path: `beta ${beta}`, action: "dropped" as const, reason: "this provider knows no betas" })),
-    ];
+    this.#call.notes = prepared.notes;
+    if (betas !== incoming.betas) {
+      const reason = "this provider knows no betas";
+      for (const beta of incoming.betas) prepared.notes.push({ path: `beta ${beta}`, action: "dropped", reason });
+    }
     const { stream } = this.#call;
     const place = provider.address({ dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas });
     const { url, headers } = place instanceof Promise ? await place : place;
@@ -130,10 +129,9 @@ export class Attempt {
       const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;
       return new GatewayError("upstream_timeout", `The provider ${what}.`, { cause: thrown });
     }
-    const error = thrown instanceof PostError ? thrown : asPostError(thrown, this.#controller.signal);
-    const message =
-      error.failure === "connect" ? "The provider could not be reached." : "The connection to the provider broke.";
-    return new GatewayError("upstream_failed", message, { cause: error });
+    const connected = postFailure(thrown) !== "connect";
+    const message = connected ? "The connection to the provider broke." : "The provider could not be reached.";
+    return new GatewayError("upstream_failed", message, { cause: thrown });
   }
 
   /** Ends the upstream request, finished or not. */

@@ -3,9 +3,9 @@ import { parseObject } from "../canon/json.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
-import { EventSplitter } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Call } from "./call.ts";
+import { EventReader } from "./event-reader.ts";
 import { answerContext } from "./unary.ts";
 
 /** An upstream stream that has shown its first content, or come to a proper end without any. */
@@ -15,10 +15,7 @@ export interface OpenStream {
   tap: Tap;
   /** Text for the client that was held until now. */
   held: string;
-  /** More text for the client; undefined at the end of the upstream's bytes. */
-  next(): Promise<string | undefined>;
-  /** The answer is whole: lets the upstream's last bytes come in, so that its connection can serve another call. */
-  release(): void;
+  reader: EventReader;
 }
 
 /**
@@ -30,10 +27,10 @@ export async function openStream(call: Call, attempt: Attempt): Promise<OpenStre
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || !/^text\/event-stream/i.test(type)) throw await notAStream(call, attempt, response);
   const tap = call.incoming.dialect.createTap(answerContext(call, attempt.planned));
-  const { next, release } = eventReader(attempt, response.body, tap);
+  const reader = new EventReader(attempt, response.body, tap);
   let held = "";
   while (!tap.contentSeen && tap.state === "open") {
-    const text = await next();
+    const text = reader.take(await reader.read().catch((error: unknown) => Promise.reject(attempt.explain(error))));
     if (tap.failure) throw tap.failure;
     if (text === undefined) {
       if (tap.state !== "open") break;
@@ -41,46 +38,7 @@ export async function openStream(call: Call, attempt: Attempt): Promise<OpenStre
     }
     held += text;
   }
-  return { attempt, planned: attempt.planned, tap, held, next, release };
-}
-
-/** How long an upstream may take to close after its last event before the connection is given up. */
-const RELEASE_MS = 1000;
-
-function eventReader(
-  attempt: Attempt,
-  body: ReadableStream<Uint8Array>,
-  tap: Tap,
-): Pick<OpenStream, "next" | "release"> {
-  const reader = body.getReader();
-  const splitter = new EventSplitter();
-  let ended = false;
-  const release = () => {
-    if (ended) return attempt.finish();
-    const giveUp = setTimeout(() => attempt.close(), RELEASE_MS);
-    reader
-      .read()
-      .then(({ done }) => (done ? attempt.finish() : attempt.close()))
-      .catch(() => attempt.close())
-      .finally(() => clearTimeout(giveUp));
-  };
-  const next = async () => {
-    if (ended) return undefined;
-    try {
-      const { value, done } = await reader.read();
-      attempt.hear();
-      if (!done) {
-        const events = splitter.push(value);
-        return events === "" ? "" : tap.push(events);
-      }
-    } catch (error) {
-      throw attempt.explain(error);
-    }
-    ended = true;
-    const rest = splitter.end();
-    return tap.state === "open" && rest.trim() !== "" ? tap.pushLast(rest) : undefined;
-  };
-  return { next, release };
+  return { attempt, planned: attempt.planned, tap, held, reader };
 }
 
 /** Some hosts answer a streaming request with a plain JSON error under HTTP 200. */

@@ -1,10 +1,14 @@
 import { GatewayError } from "../canon/error.ts";
-import { isObject } from "../canon/json.ts";
+import { isObject, type JsonObject } from "../canon/json.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** Bodies up to this size are read in one piece, which is several times cheaper than walking over their parts. */
+/** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
+const SMALL = 32 * 1024;
+/** Up to this size a body is read in one piece, which is several times cheaper than walking over its parts. */
 const READ_AT_ONCE = 1024 * 1024;
+
+const REPLACEMENT = "\uFFFD";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -13,17 +17,33 @@ type BodyReader = Pick<Gateway, "watchdog" | "timings">;
 /** Reads, bounds and parses a JSON body; every way in which that can fail is told in the caller's terms. */
 export async function readBody(request: Request, maxBytes: number, gateway: BodyReader): Promise<ReceivedRequest> {
   const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
+  if (type !== "application/json" && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
     throw new GatewayError("unsupported_media_type", `The body must have content-type application/json; ${found}.`);
   }
-  const bytes = await readBytes(request, maxBytes, gateway);
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared <= SMALL) {
+    const text = await inTime(() => request.text(), gateway);
+    // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
+    if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
+    return { text, body: parse(text) };
+  }
+  const read =
+    declared <= READ_AT_ONCE ? () => readAtOnce(request) : (heard: () => void) => readParts(request, maxBytes, heard);
+  const bytes = await inTime(read, gateway);
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch (cause) {
-    throw new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
+    throw notUtf8(cause);
   }
+  return { text, bytes, body: parse(text) };
+}
+
+const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
+
+function parse(text: string): JsonObject {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -34,18 +54,15 @@ export async function readBody(request: Request, maxBytes: number, gateway: Body
     });
   }
   if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
-  return { text, bytes, body };
+  return body;
 }
 
-async function readBytes(request: Request, maxBytes: number, gateway: BodyReader): Promise<Buffer> {
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
-  const read =
-    declared <= READ_AT_ONCE ? () => readAtOnce(request) : (heard: () => void) => readParts(request, maxBytes, heard);
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+/** What `read` gives, unless the body stops arriving: then the call is given up. */
+async function inTime<T>(read: (heard: () => void) => Promise<T>, { watchdog, timings }: BodyReader): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   let deadline: number | undefined;
-  const unwatch = gateway.watchdog.watch((now) => {
-    deadline ??= now + gateway.timings.bodyStallMs;
+  const unwatch = watchdog.watch((now) => {
+    deadline ??= now + timings.bodyStallMs;
     if (now > deadline) reject(new GatewayError("invalid_request", "The body stopped arriving before it was whole."));
   });
   read(() => {

@@ -105,17 +105,23 @@ class StreamWriter {
   async #passOn(controller: DirectController): Promise<string> {
     this.#stream = await this.#opening;
     this.#call.received = undefined;
-    const { tap, next, release } = this.#stream;
+    const { tap, reader, attempt } = this.#stream;
     this.#firstContentAtMs = this.#gateway.nowMs();
     let last = this.#stream.held;
     while (tap.state !== "ended") {
       if (tap.state === "open" && last !== "") {
-        await this.#write(controller, last);
+        const full = this.#write(controller, last);
+        if (full) await this.#waitForReader(controller);
         last = "";
       }
-      const text = await next();
+      let text: string | undefined;
+      try {
+        text = reader.take(await reader.read());
+      } catch (error) {
+        throw attempt.explain(error);
+      }
       if (tap.failure) {
-        if (text) await this.#write(controller, text);
+        if (text) this.#write(controller, text);
         throw tap.failure;
       }
       if (text === undefined) {
@@ -126,18 +132,20 @@ class StreamWriter {
       }
       last += text;
     }
-    release();
+    reader.release();
     return last + tap.end();
   }
 
-  async #write(controller: DirectController, text: string): Promise<void> {
+  /** Whether so much is on its way now that the client must be waited for. */
+  #write(controller: DirectController, text: string): boolean {
     if (this.#call.client.gone) throw clientGone();
     this.#begun = true;
     controller.write(text);
     this.#wroteAtMs = this.#gateway.nowMs();
     this.#unconfirmed += text.length;
-    if (this.#unconfirmed < MAX_UNCONFIRMED) controller.flush();
-    else await this.#waitForReader(controller);
+    if (this.#unconfirmed >= MAX_UNCONFIRMED) return true;
+    controller.flush();
+    return false;
   }
 
   /** Back-pressure: the upstream is read on only when the client has taken what it was sent, or is taken for gone. */

@@ -1,9 +1,9 @@
 import { endOfString, ObjectEdit } from "./json-text.ts";
 
-/** A JSON object as it came over the wire: its bytes, and the same as text. */
+/** A JSON object as it came over the wire, as text; a large one also as the bytes that it was. */
 export interface BodySource {
   text: string;
-  bytes: Buffer;
+  bytes?: Buffer;
 }
 
 /** Changes to the members of the object, given by key. Values are JSON text. */
@@ -13,31 +13,29 @@ export interface BodyEdits {
   remove?: readonly string[];
 }
 
-/** From this size on, finding and joining bytes is cheaper than writing the text into new ones. */
-const LARGE = 32 * 1024;
-
 /**
  * The body with the changes made and everything else as it came. The usual change, one string member replaced and perhaps
  * others put in front, costs two searches; all others walk over the object.
  */
 export function editBody(source: BodySource, edits: BodyEdits, present: (key: string) => boolean): string | Buffer {
-  const remove = edits.remove?.filter(present) ?? [];
-  const rename = Object.entries(edits.rename ?? {}).filter(([key]) => present(key));
-  const replaced: Entry[] = [];
+  const { rename = {}, remove = [] } = edits;
+  let only: Entry | undefined;
   let front = "";
-  for (const entry of Object.entries(edits.set)) {
-    if (present(entry[0])) replaced.push(entry);
-    else front += `${JSON.stringify(entry[0])}:${entry[1]},`;
+  let simple = !remove.some(present);
+  for (const key in rename) if (present(key)) simple = false;
+  for (const key in edits.set) {
+    const json = edits.set[key] ?? "null";
+    if (!present(key)) front += `${JSON.stringify(key)}:${json},`;
+    else if (only) simple = false;
+    else only = [key, json];
   }
-  const [only] = replaced;
-  if (only && remove.length + rename.length === 0 && replaced.length === 1) {
-    const quick =
-      source.text.length < LARGE ? spliceText(source.text, only, front) : spliceBytes(source.bytes, only, front);
+  if (simple && only) {
+    const quick = source.bytes ? spliceBytes(source.bytes, only, front) : spliceText(source.text, only, front);
     if (quick !== undefined) return quick;
   }
   const edit = new ObjectEdit(source.text);
   for (const [key, json] of Object.entries(edits.set)) edit.set(key, json);
-  for (const [key, name] of rename) edit.rename(key, name);
+  for (const [key, name] of Object.entries(rename)) edit.rename(key, name);
   for (const key of remove) edit.remove(key);
   return edit.toString();
 }

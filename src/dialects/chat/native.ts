@@ -95,7 +95,7 @@ function stripReasoningHistory(
       notes.push({ path: `messages[${index}].${field}`, action: "dropped", reason: "this provider takes none back" });
     }
   }
-  return text === request.text ? request : { text, bytes: Buffer.from(text) };
+  return text === request.text ? request : { text };
 }
 
 function withoutMembers(objectText: string, keys: readonly string[]): string {
@@ -119,13 +119,13 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
     }
     data = patchMessage(data, ["choices", position, "message"], objectAt(choice, "message") ?? {}, context);
   }
-  const edit = new ObjectEdit(data).set("model", JSON.stringify(context.publicModel));
-  if (!body["id"]) edit.set("id", JSON.stringify(`chatcmpl-${context.makeId()}`));
-  const usageText = edit.get("usage");
-  if (usage && usageText && wantsCost(context.request)) {
-    edit.set("usage", new ObjectEdit(usageText).set("cost", String(context.costUsd(usage))).toString());
+  if (usage && wantsCost(context.request)) {
+    const cost = String(context.costUsd(usage));
+    data = changeValue(data, ["usage"], (value) => new ObjectEdit(value).set("cost", cost).toString());
   }
-  return { text: edit.toString(), usage, stop };
+  const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
+  if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
+  return { text: String(editBody({ text: data }, { set }, (key) => key in body)), usage, stop };
 }
 
 function patchMessage(

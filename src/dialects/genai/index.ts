@@ -32,5 +32,5 @@ export const genai: Dialect = {
 
 function rewritten(body: unknown): ReceivedRequest {
   const text = JSON.stringify(body);
-  return { text, bytes: Buffer.from(text), body: isObject(body) ? body : {} };
+  return { text, body: isObject(body) ? body : {} };
 }

@@ -22,7 +22,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   let source: BodySource = request;
   if (wanted !== undefined && limit !== undefined && wanted > limit) {
     const text = changeValue(request.text, ["generationConfig", "maxOutputTokens"], () => String(limit));
-    source = { text, bytes: Buffer.from(text) };
+    source = { text };
     const reason = `the model's limit is ${limit}`;
     notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
   }
@@ -34,7 +34,10 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });
   }
   const untouched = !remove.some((key) => key in body);
-  return { payload: untouched ? source.bytes : editBody(source, { set: {}, remove }, (key) => key in body), notes };
+  return {
+    payload: untouched ? (source.bytes ?? source.text) : editBody(source, { set: {}, remove }, (key) => key in body),
+    notes,
+  };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {

@@ -1,7 +1,6 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
-import { ObjectEdit } from "../../wire/json-text.ts";
 import type {
   NativeAnswer,
   NativeAnswerContext,
@@ -32,10 +31,10 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
   if (body["type"] === "error") throw decodeErrorObject(body);
   const stop = stringAt(body, "stop_reason");
-  const edit = new ObjectEdit(text).set("model", JSON.stringify(context.publicModel));
-  if (!body["id"]) edit.set("id", JSON.stringify(`msg_${context.makeId()}`));
+  const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
+  if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   return {
-    text: edit.toString(),
+    text: String(editBody({ text }, { set }, (key) => key in body)),
     usage: decodeUsage(body["usage"]),
     stop: stop ? decodeStop(stop) : undefined,
   };

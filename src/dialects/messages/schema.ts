@@ -44,8 +44,12 @@ export const MessagesRequest = Type.Object(
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     top_k: Type.Optional(Type.Number({ minimum: 0 })),
     top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    metadata: Type.Optional(Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." })),
-    service_tier: Type.Optional(Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." })),
+    metadata: Type.Optional(
+      Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." }),
+    ),
+    service_tier: Type.Optional(
+      Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." }),
+    ),
   },
   { title: "MessagesRequest" },
 );

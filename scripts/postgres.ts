@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Glob } from "bun";
+
+export interface TemporaryPostgres {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * A PostgreSQL server of its own for one test run, on a free port of loopback, its data in a temporary folder. Undefined
+ * where no server program is installed. PostgreSQL refuses to run as root, so root hands it to the `postgres` user that
+ * the system's package made.
+ */
+export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
+  const programs = [...new Glob("usr/lib/postgresql/*/bin/initdb").scanSync({ cwd: "/" })].sort().at(-1);
+  const initdb = programs ? `/${programs}` : Bun.which("initdb");
+  if (!initdb) return undefined;
+  const bin = initdb.slice(0, -"/initdb".length);
+  const folder = mkdtempSync(join(tmpdir(), "trivium-postgres-"));
+  const asUser = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
+  const run = (...command: string[]) => {
+    const { exitCode, stderr } = Bun.spawnSync([...asUser, ...command], {
+      cwd: folder,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    if (exitCode !== 0) throw new Error(`${command[0]} ended with ${exitCode}: ${stderr.toString()}`);
+  };
+  if (asUser.length > 0) Bun.spawnSync(["chown", "postgres", folder]);
+  const port = freePort();
+  const data = join(folder, "data");
+  run(join(bin, "initdb"), "-D", data, "-U", "trivium", "--auth=trust", "--no-sync");
+  const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -p ${port}`;
+  run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");
+  return {
+    url: `postgres://trivium@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
