@@ -103,7 +103,10 @@ export async function freePort(): Promise<number> {
 }
 
 /** A model of each dialect at one scripted upstream. */
-export function scriptedModels(upstreamUrl: string): Record<string, unknown> {
+export function scriptedModels(
+  upstreamUrl: string,
+  timeout_ms = { first_byte: 3000, idle: 1500 },
+): Record<string, unknown> {
   const prices = {
     prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
     completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
@@ -125,19 +128,19 @@ export function scriptedModels(upstreamUrl: string): Record<string, unknown> {
         kind: "openai",
         base_url: `${upstreamUrl}/v1`,
         api_key: "upstream-secret-chat",
-        timeout_ms: { first_byte: 3000, idle: 1500 },
+        timeout_ms,
       },
       "up-messages": {
         kind: "anthropic",
         base_url: upstreamUrl,
         api_key: "upstream-secret-messages",
-        timeout_ms: { first_byte: 3000, idle: 1500 },
+        timeout_ms,
       },
       "up-genai": {
         kind: "gemini",
         base_url: upstreamUrl,
         api_key: "upstream-secret-genai",
-        timeout_ms: { first_byte: 3000, idle: 1500 },
+        timeout_ms,
       },
     },
     models: [model("test/chat", "up-chat"), model("test/messages", "up-messages"), model("test/genai", "up-genai")],

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildCall } from "./support/client-calls.ts";
+import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream, wire } from "./support/scripted-upstream.ts";
+import { freePort, scriptedModels, TEST_KEY } from "./support/test-gateway.ts";
+
+/**
+ * The runtime lets 256 fetches out at one time unless it is told otherwise before it starts, as bin/trivium does. So the
+ * gateway is a process of its own here, and its clients are plain sockets, which no such limit holds.
+ */
+const COUNT = 1000;
+const folder = mkdtempSync(join(tmpdir(), "trivium-many-"));
+let upstream: ScriptedUpstream;
+let gateway: ReturnType<typeof Bun.spawn>;
+let port: number;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  port = await freePort();
+  const config = {
+    server: { port, drain_seconds: 0.5 },
+    admin: { port: await freePort(), secret: "an-admin-secret-for-the-tests" },
+    data_dir: join(folder, "data"),
+    simulator: false,
+    keys: [{ name: "tests", key: TEST_KEY }],
+    ...scriptedModels(upstream.url, { first_byte: 60_000, idle: 60_000 }),
+  };
+  writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
+  const program = new URL("../bin/trivium", import.meta.url).pathname;
+  gateway = Bun.spawn([program, "serve", "--log-level", "error"], { cwd: folder, stdout: "ignore", stderr: "inherit" });
+  const until = Date.now() + 10_000;
+  while (Date.now() < until) {
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    if (answer?.ok) break;
+    await sleep(50);
+  }
+});
+afterAll(async () => {
+  gateway.kill();
+  await gateway.exited;
+  await upstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** One streaming call over a bare socket; resolves with everything that came back. */
+function call(sockets: Socket[]): Promise<string> {
+  const [url, init] = buildCall(`http://127.0.0.1:${port}`, "chat", TEST_KEY, { stream: true });
+  const body = String(init.body);
+  const headers = Object.entries(init.headers as Record<string, string>).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket);
+  let text = "";
+  socket.on("data", (part) => {
+    text += part.toString();
+    if (text.includes("[DONE]")) resolve(text);
+  });
+  socket.on("error", reject);
+  socket.write(
+    `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${body.length}\r\n\r\n${body}`,
+  );
+  return promise;
+}
+
+test("1,000 upstream calls are open at one time, and all of them end well", async () => {
+  const waiting: ServerResponse[] = [];
+  upstream.play((_request, response) => {
+    startEvents(response);
+    response.write(wire.chatChunk({ role: "assistant", content: "hello" }));
+    waiting.push(response);
+  });
+  const sockets: Socket[] = [];
+  const answers: Promise<string>[] = [];
+  for (let started = 0; started < COUNT; started += 100) {
+    for (let each = 0; each < 100; each++) answers.push(call(sockets));
+    await sleep(30);
+  }
+  const until = Date.now() + 8000;
+  while (waiting.length < COUNT && Date.now() < until) await sleep(20);
+  expect(upstream.open).toBe(COUNT);
+  for (const response of waiting) response.end(wire.chatChunk({}, "stop") + wire.done);
+  const texts = await Promise.all(answers);
+  expect(texts.filter((text) => text.startsWith("HTTP/1.1 200") && text.includes("hello"))).toHaveLength(COUNT);
+  for (const socket of sockets) socket.destroy();
+}, 30_000);

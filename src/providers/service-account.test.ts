@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { generateKeyPairSync, verify } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serviceAccount } from "./service-account.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-account-"));
+const file = join(folder, "account.json");
+const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+let requests = 0;
+let answer: () => Response = () => Response.json({ access_token: `token-${requests}`, expires_in: 3600 });
+let assertion = "";
+const host = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: async (request) => {
+    requests++;
+    const form = new URLSearchParams(await request.text());
+    assertion = form.get("assertion") ?? "";
+    if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer")
+      return new Response("", { status: 400 });
+    await Bun.sleep(20);
+    return answer();
+  },
+});
+const tokenUrl = `http://127.0.0.1:${host.port}/token`;
+
+beforeAll(() => {
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+  writeFileSync(file, JSON.stringify({ client_email: "robot@project.example", private_key: pem, token_uri: tokenUrl }));
+});
+afterAll(async () => {
+  await host.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("a service account signs in with a signed assertion (providers §1.4)", () => {
+  test("the assertion carries the claims and verifies; calls at once share one token; it is kept until shortly before it dies", async () => {
+    let now = 1_800_000_000_000;
+    const authenticate = serviceAccount(file, () => now);
+    requests = 0;
+    const [first, second] = await Promise.all([authenticate(), authenticate()]);
+    expect(first).toEqual({ authorization: "Bearer token-1" });
+    expect(second).toEqual(first);
+    expect(requests).toBe(1);
+
+    const [head = "", claims = "", signature = ""] = assertion.split(".");
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toEqual({
+      iss: "robot@project.example",
+      scope: "https://www.googleapis.com/auth/cloud-platform",
+      aud: tokenUrl,
+      iat: 1_800_000_000,
+      exp: 1_800_003_600,
+    });
+    expect(verify("RSA-SHA256", Buffer.from(`${head}.${claims}`), publicKey, Buffer.from(signature, "base64url"))).toBe(
+      true,
+    );
+
+    now += 50 * 60_000;
+    expect(await authenticate()).toEqual({ authorization: "Bearer token-1" });
+    now += 6 * 60_000;
+    expect(await authenticate()).toEqual({ authorization: "Bearer token-2" });
+  });
+
+  test("a refusal is the provider's fault, not the caller's, and the next call asks again", async () => {
+    const authenticate = serviceAccount(file);
+    answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });
+    expect(authenticate()).rejects.toMatchObject({ kind: "upstream_credentials" });
+    await Bun.sleep(60);
+    answer = () => Response.json({ access_token: "later", expires_in: 60 });
+    expect(await authenticate()).toEqual({ authorization: "Bearer later" });
+  });
+
+  test("a file that is not an account is refused when it is read", () => {
+    const other = join(folder, "other.json");
+    writeFileSync(other, "{}");
+    expect(() => serviceAccount(other)).toThrow("client_email or private_key is missing");
+  });
+});

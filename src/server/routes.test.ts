@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { RouteTable } from "./route-table.ts";
+import { ROUTES } from "./routes.ts";
+import { modelInAddress } from "./text-calls.ts";
+
+const table = new RouteTable(ROUTES);
+
+describe("decisions §1: every address, at both doors, and its aliases", () => {
+  test.each([
+    ["POST", "/api/v1/chat/completions", "chat", "contract"],
+    ["POST", "/v1/chat/completions", "chat", "dropin"],
+    ["GET", "/api/v1/models", "chat", "contract"],
+    ["GET", "/v1/models", "chat", "dropin"],
+    ["GET", "/api/v1/models/sim%2Fstandard", "chat", "contract"],
+    ["GET", "/api/v1/generation", "chat", "contract"],
+    ["POST", "/api/msg/v1/messages", "messages", "contract"],
+    ["POST", "/api/anthropic/v1/messages", "messages", "contract"],
+    ["POST", "/v1/messages", "messages", "dropin"],
+    ["POST", "/api/msg/v1/messages/count_tokens", "messages", "contract"],
+    ["POST", "/v1/messages/count_tokens", "messages", "dropin"],
+    ["GET", "/api/msg/v1/models", "messages", "contract"],
+    ["GET", "/api/anthropic/v1/models/sim%2Fstandard", "messages", "contract"],
+    ["GET", "/api/genai/v1beta/models", "genai", "contract"],
+    ["GET", "/api/genai/v1/publishers/google/models", "genai", "contract"],
+    ["GET", "/api/vertex-ai/v1beta/models", "genai", "contract"],
+    ["GET", "/v1beta/models", "genai", "dropin"],
+  ] as const)("%s %s", (method, path, dialect, door) => {
+    expect(table.find(method, path)?.route).toMatchObject({ dialect, door });
+  });
+
+  test.each([
+    ["/api/genai/v1/publishers/acme/models/m:generateContent", "acme/m", "generateContent"],
+    ["/api/vertex-ai/v1/publishers/acme/models/m:streamGenerateContent", "acme/m", "streamGenerateContent"],
+    ["/api/genai/v1beta1/projects/p/locations/l/publishers/acme/models/m:generateContent", "acme/m", "generateContent"],
+    ["/api/genai/v1beta/models/acme/m:generateContent", "acme/m", "generateContent"],
+    ["/api/genai/v1beta/models/acme%2Fm:generateContent", "acme/m", "generateContent"],
+    ["/api/genai/v1beta/acme/m:generateContent", "acme/m", "generateContent"],
+    ["/v1beta/models/acme/m:generateContent", "acme/m", "generateContent"],
+    ["/v1/publishers/acme/models/m:free:generateContent", "acme/m:free", "generateContent"],
+    ["/v1beta/models/plain:generateContent", "google/plain", "generateContent"],
+  ])("POST %s calls %s: the verb follows the last colon", (path, model, verb) => {
+    const match = table.find("POST", path);
+    expect(match?.route.dialect).toBe("genai");
+    expect(modelInAddress(match?.parameters ?? {})).toBe(model);
+    expect(match?.parameters["verb"]).toBe(verb);
+  });
+
+  test("count tokens has its own handler, and a malformed escape names no address", () => {
+    const count = table.find("POST", "/api/genai/v1/publishers/a/models/m:countTokens")?.route.handle;
+    const generate = table.find("POST", "/api/genai/v1/publishers/a/models/m:generateContent")?.route.handle;
+    expect(count).toBeDefined();
+    expect(count).not.toBe(generate);
+    expect(table.find("GET", "/api/v1/models/%zz")).toBeUndefined();
+  });
+});
