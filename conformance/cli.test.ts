@@ -310,6 +310,22 @@ describe("commands by themselves", () => {
   });
 });
 
+test("a port in use is told in one line, ends the program, and uses up no key", async () => {
+  const place = await newPlace();
+  const blocker = Bun.serve({
+    port: Number(new URL(place.url).port),
+    hostname: "127.0.0.1",
+    fetch: () => new Response(),
+  });
+  const failed = new Child([trivium, "serve"], place.folder);
+  expect(await failed.ended()).toBe(1);
+  expect(failed.stderr.trim()).toMatch(/^Port \d+ of 127\.0\.0\.1 is in use\.[^\n]*$/);
+  await blocker.stop(true);
+  const child = await serve(place);
+  expect(child.stdout).toContain("API key (shown once)");
+  expect(await child.end()).toBe(0);
+});
+
 describe("signals", () => {
   test("decisions §7: SIGTERM lets a running stream finish and takes no new call", async () => {
     const place = await newPlace(4);

@@ -89,10 +89,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     nowMs,
     timings: { ...DEFAULT_TIMINGS, ...options.timings },
   };
-  const firstStart = await makeFirstKeys(storage, config);
-  await gateway.keys.refresh();
-  const stopWatchingKeys = gateway.keys.startWatching();
-
   let accepting = true;
   let { publicUrl } = config.server;
   const context: ServerContext = {
@@ -105,12 +101,18 @@ export async function startApp(options: AppOptions): Promise<App> {
         () => false,
       ),
     publicUrl: () => publicUrl,
-    isAdmin: await adminCheck(storage, config),
+    isAdmin: () => false,
     version: VERSION,
   };
   const bounds = { maxBodyBytes: config.server.maxBodyBytes, context };
   const server = listen({ ...config.server, ...bounds, routes: ROUTES });
   const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, ...bounds, routes: ADMIN_ROUTES });
+
+  // Only a gateway that holds its ports makes keys: a start that fails must not use up the one time that they are shown.
+  const firstStart = await makeFirstKeys(storage, config);
+  context.isAdmin = await adminCheck(storage, config);
+  await gateway.keys.refresh();
+  const stopWatchingKeys = gateway.keys.startWatching();
 
   const watch = watchConfig(
     () => readConfig(options),
