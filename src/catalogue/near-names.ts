@@ -1,3 +1,4 @@
+import { editsBetween } from "../canon/edit-distance.ts";
 import { nameOf } from "./model.ts";
 
 /** How far a name may be from what was meant, and how much of a stranger's text is worth comparing. */
@@ -17,7 +18,10 @@ export function nearNames(wanted: string, ids: Iterable<string>): string[] {
   const found: { id: string; edits: number }[] = [];
   for (const id of ids) {
     // Half a step between candidates of equal name: the one whose publisher matches too goes first.
-    const edits = Math.min(editsBetween(whole, normal(id)), editsBetween(name, normal(nameOf(id))) + 0.5);
+    const edits = Math.min(
+      editsBetween(whole, normal(id), MOST_EDITS),
+      editsBetween(name, normal(nameOf(id)), MOST_EDITS) + 0.5,
+    );
     if (Math.floor(edits) <= mostEdits) found.push({ id, edits });
   }
   found.sort((one, other) => one.edits - other.edits || (one.id < other.id ? -1 : 1));
@@ -29,30 +33,4 @@ function normal(name: string): string {
     .toLowerCase()
     .replace(/[._\s@]/g, "-")
     .replace(/-(20\d{6}|20\d\d-\d\d-\d\d|latest)$/, "");
-}
-
-/** Letters to insert, delete, replace or swap with a neighbour; anything beyond the bound is Infinity. */
-function editsBetween(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MOST_EDITS) return Number.POSITIVE_INFINITY;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= one.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const same = one[row - 1] === other[column - 1];
-      let least = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      const swapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      if (swapped) least = Math.min(least, (beforeLast[column - 2] ?? 0) + 1);
-      current.push(least);
-    }
-    if (Math.min(...current) > MOST_EDITS) return Number.POSITIVE_INFINITY;
-    beforeLast = last;
-    last = current;
-  }
-  const edits = last[other.length] ?? 0;
-  return edits <= MOST_EDITS ? edits : Number.POSITIVE_INFINITY;
 }
