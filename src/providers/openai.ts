@@ -8,12 +8,12 @@ export const openai: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: ["organization", "project"] },
   baseUrl: () => "https://api.openai.com/v1",
   authenticate: (settings) => {
-    const proof = bearer(settings);
-    const account = {
+    const headers = {
+      ...bearer(settings)(),
       ...(settings.organization ? { "openai-organization": settings.organization } : {}),
       ...(settings.project ? { "openai-project": settings.project } : {}),
     };
-    return () => ({ ...proof(), ...account });
+    return () => headers;
   },
   wires: { chat: { generate: () => "/chat/completions" } },
 };

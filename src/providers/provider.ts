@@ -58,6 +58,7 @@ export class Provider {
   readonly #settings: ProviderSettings;
   readonly #baseUrl: string;
   readonly #authenticate: Authenticator;
+  readonly #kept = new Map<DialectName, { credential: Record<string, string>; headers: Record<string, string> }>();
 
   constructor(declaration: ProviderDeclaration, settings: ProviderSettings) {
     this.name = settings.name;
@@ -87,17 +88,24 @@ export class Provider {
     const path = (call.verb === "count_tokens" && wire.countTokens) || wire.generate;
     const url = this.#baseUrl + path(call, this.#settings);
     const proof = this.#authenticate();
-    const complete = (credential: Record<string, string>): UpstreamAddress => ({
-      url,
-      headers: {
-        "content-type": "application/json",
-        // The tap reads the bytes: a compressed answer would only be unpacked here.
-        "accept-encoding": "identity",
-        ...wire.headers?.(call),
-        ...credential,
-      },
-    });
-    return proof instanceof Promise ? proof.then(complete) : complete(proof);
+    return proof instanceof Promise
+      ? proof.then((credential) => ({ url, headers: this.#headers(call, wire, credential) }))
+      : { url, headers: this.#headers(call, wire, proof) };
+  }
+
+  /** The same for every call of a dialect, but for betas and a credential that was renewed: made once and kept. */
+  #headers(call: UpstreamCall, wire: Wire, credential: Record<string, string>): Record<string, string> {
+    const kept = this.#kept.get(call.dialect);
+    if (kept?.credential === credential && call.betas.length === 0) return kept.headers;
+    const headers = {
+      "content-type": "application/json",
+      // The tap reads the bytes: a compressed answer would only be unpacked here.
+      "accept-encoding": "identity",
+      ...wire.headers?.(call),
+      ...credential,
+    };
+    if (call.betas.length === 0) this.#kept.set(call.dialect, { credential, headers });
+    return headers;
   }
 
   /** Takes the gateway's own credentials out of a text that is on its way to a client (S10). */

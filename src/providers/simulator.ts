@@ -1,4 +1,3 @@
-import { headerKey } from "./auth.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
@@ -11,10 +10,9 @@ export const simulator: ProviderDeclaration = {
     throw new Error("the simulator's address is set when it starts");
   },
   authenticate: (settings) => {
-    const own = headerKey("x-api-key")(settings);
-    const google = headerKey("x-goog-api-key")(settings);
     const key = settings.apiKey?.reveal() ?? "";
-    return () => ({ ...own(), ...google(), authorization: `Bearer ${key}` });
+    const headers = { "x-api-key": key, "x-goog-api-key": key, authorization: `Bearer ${key}` };
+    return () => headers;
   },
   wires: {
     chat: { generate: () => "/openai/v1/chat/completions" },

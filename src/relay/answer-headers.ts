@@ -1,15 +1,15 @@
 import type { Call } from "./call.ts";
+import { identityHeaders } from "./identity-headers.ts";
 
 /** Longest list of paths that a header is asked to carry. */
 const MAX_DROPPED_HEADER = 2000;
 
 /** The headers of every answer to a call: ours alone, whatever the upstream sent (S10). */
 export function answerHeaders(call: Call, contentType: string): Record<string, string> {
-  const headers: Record<string, string> = {
-    "content-type": contentType,
-    "x-trivium-receipt": call.receiptId,
-    ...call.admission.rateHeaders,
-  };
+  const headers = identityHeaders(call.incoming.dialect, call.incoming.requestId);
+  headers["content-type"] = contentType;
+  headers["x-trivium-receipt"] = call.receiptId;
+  for (const name in call.admission.rateHeaders) headers[name] = call.admission.rateHeaders[name] ?? "";
   if (call.notes.length > 0) {
     headers["x-trivium-dropped"] = call.notes
       .map((note) => note.path)

@@ -30,5 +30,6 @@ function keyIn(request: Request, name: string): string | undefined {
   const value = request.headers.get(name);
   if (!value) return undefined;
   if (name !== "authorization") return value.trim();
-  return /^bearer\s+/i.test(value) ? value.replace(/^bearer\s+/i, "").trim() : undefined;
+  if (value.startsWith("Bearer ")) return value.slice("Bearer ".length).trim();
+  return /^bearer\s/i.test(value) ? value.slice("bearer ".length).trim() : undefined;
 }

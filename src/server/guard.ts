@@ -9,14 +9,17 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 export function createGuard(listeningHost: string, publicUrl: string): (headers: Headers) => void {
   if (!LOOPBACK.has(listeningHost)) return () => undefined;
   const known = new Set([...LOOPBACK, new URL(publicUrl).hostname]);
+  /** The header of the last request that passed: nearly always that of the next one too. */
+  let passed: string | undefined;
   return (headers) => {
     const host = headers.get("host");
-    if (host && !known.has(hostName(host))) {
+    if (host && host !== passed && !known.has(hostName(host))) {
       throw new GatewayError(
         "forbidden",
         `This gateway listens on loopback only; the host "${host.slice(0, 80)}" is not its name.`,
       );
     }
+    if (host) passed = host;
     const origin = headers.get("origin");
     if (origin && !known.has(originHost(origin))) {
       throw new GatewayError("forbidden", `Pages of ${origin.slice(0, 80)} may not call this gateway.`);

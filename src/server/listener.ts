@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
+import { identityHeaders, REQUEST_ID } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
 import { RelayError } from "../relay/relay.ts";
 import { createGuard } from "./guard.ts";
@@ -107,8 +108,9 @@ function splitUrl(url: string): { path: string; query: URLSearchParams } {
 }
 
 function identify(response: Response, dialect: Dialect, requestId: string): Response {
-  response.headers.set("x-trivium-request-id", requestId);
-  if (dialect.requestIdHeader) response.headers.set(dialect.requestIdHeader, requestId);
+  if (response.headers.has(REQUEST_ID)) return response;
+  const headers = identityHeaders(dialect, requestId);
+  for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response;
 }
 

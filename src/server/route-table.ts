@@ -22,18 +22,22 @@ export interface RouteMatch<Handler> {
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
 export class RouteTable<Handler> {
-  readonly #literal = new Map<string, Route<Handler>>();
+  readonly #literal: Readonly<Record<string, Map<string, Route<Handler>>>> = {
+    GET: new Map(),
+    POST: new Map(),
+    DELETE: new Map(),
+  };
   readonly #patterns: Route<Handler>[] = [];
 
   constructor(routes: readonly Route<Handler>[]) {
     for (const route of routes) {
-      if (typeof route.path === "string") this.#literal.set(`${route.method} ${route.path}`, route);
+      if (typeof route.path === "string") this.#literal[route.method]?.set(route.path, route);
       else this.#patterns.push(route);
     }
   }
 
   find(method: string, path: string): RouteMatch<Handler> | undefined {
-    const literal = this.#literal.get(`${method} ${path}`);
+    const literal = this.#literal[method]?.get(path);
     if (literal) return { route: literal, parameters: NO_PARAMETERS };
     const decoded = decode(path);
     if (decoded === undefined) return undefined;
