@@ -88,6 +88,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     nowMs,
     timings: { ...DEFAULT_TIMINGS, ...options.timings },
+    runningCalls: 0,
   };
   let accepting = true;
   let { publicUrl } = config.server;

@@ -73,8 +73,11 @@ export class LedgerWriter {
     return this.#queue.length;
   }
 
-  /** Resolves when the row is committed, or when the store has kept the caller waiting for `patienceMs`. */
-  write(receipt: Receipt): Promise<void> {
+  /**
+   * Resolves when the row is committed, or when the store has kept the caller waiting for `patienceMs`. `alone`: no other
+   * row can be expected soon, so there is nothing to gather for.
+   */
+  write(receipt: Receipt, alone = false): Promise<void> {
     if (this.#closed || this.#queue.length >= this.#maxQueued) {
       this.#onProblem(refusal(receipt, this.#closed ? "the ledger is closed" : `${this.#maxQueued} rows wait already`));
       return Promise.resolve();
@@ -83,7 +86,7 @@ export class LedgerWriter {
     this.#queue.push({ receipt, sinceMs: performance.now(), release: resolve });
     this.#taken += 1;
     this.#watch(this.#patienceMs);
-    if (this.#attempt === undefined && !this.#backingOff) this.#plan();
+    if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
     return promise;
   }
 
@@ -123,9 +126,9 @@ export class LedgerWriter {
     }
   }
 
-  #plan(): void {
+  #plan(alone = false): void {
     const waitMs = this.#maxWaitMs - (performance.now() - this.#lastStartMs);
-    const atOnce = waitMs <= 0 || this.#queue.length === this.#maxRows;
+    const atOnce = alone || waitMs <= 0 || this.#queue.length === this.#maxRows;
     if (this.#planned && !atOnce) return;
     this.#planned = true;
     if (atOnce) queueMicrotask(() => void this.#commit());

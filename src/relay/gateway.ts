@@ -24,4 +24,6 @@ export interface Gateway {
   readonly log: Log;
   readonly nowMs: () => number;
   readonly timings: Timings;
+  /** Calls that were admitted and are not settled. */
+  runningCalls: number;
 }

@@ -34,6 +34,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     dialect: dialect.name,
     ...estimateFor(principal, incoming, model, body),
   });
+  gateway.runningCalls++;
   const call: Call = {
     incoming,
     receiptId: `rcp_${makeTimedId(startedAtMs)}`,

@@ -54,7 +54,8 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
       : { firstContentMs: Math.round(ending.firstContentAtMs - call.startedAtMs) }),
     totalMs: Math.round(now - call.startedAtMs),
   };
-  return gateway.ledger.write(receipt);
+  gateway.runningCalls--;
+  return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
 /** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14). */
