@@ -119,7 +119,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     () => readConfig(options),
     (changed) => {
       const snapshot = makeSnapshot(changed, environment, simulator);
-      gateway.keys.replaceStatic(staticKeys(changed));
+      replaceKeysOrExplain(gateway.keys, changed);
       gateway.snapshot = snapshot;
       publicUrl = changed.server.publicUrl;
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
@@ -210,6 +210,16 @@ function staticKeys(config: Config): StaticKey[] {
     key: key.reveal(),
     ...(expiresAt === undefined ? {} : { expiresAtMs: Date.parse(expiresAt) }),
   }));
+}
+
+/** A key that cannot be used is a mistake of the configuration; the keys of before stay (H25). */
+function replaceKeysOrExplain(keys: KeyRing, config: Config): void {
+  try {
+    keys.replaceStatic(staticKeys(config));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError([{ file: config.file ?? "trivium.yaml", line: 1, column: 1, message: `keys: ${why}` }]);
+  }
 }
 
 /** Where no key exists anywhere, the first start makes one, so that the printed line works when pasted. */

@@ -11,6 +11,9 @@ export const serve: Command = {
     const { values } = readFlags(args, { "log-level": { type: "string", default: "info" } });
     const log = createLog(values["log-level"]);
     const app = await startApp({ ...configPath(values.config), cwd: process.cwd(), environment: process.env, log });
+    // One call's fault must not end all the others: it is logged, and the gateway goes on.
+    process.on("uncaughtException", (err) => log.error({ err }, "a fault that nothing caught"));
+    process.on("unhandledRejection", (err) => log.error({ err }, "a failure that nothing waited for"));
     const { promise: told, resolve } = Promise.withResolvers<void>();
     process.on("SIGTERM", () => resolve());
     process.on("SIGINT", () => resolve());
