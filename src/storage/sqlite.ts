@@ -15,7 +15,7 @@ const isBusy = (thrown: unknown): boolean =>
 
 /**
  * SQLite through the runtime's own binding, which keeps statements prepared. The general SQL client speaks to SQLite too,
- * at several times the work for each statement, and every call of the gateway writes one row.
+ * with more work for each statement, and every call of the gateway writes one row.
  */
 export class SqliteStorage implements Storage {
   readonly engine = "sqlite";
