@@ -94,6 +94,8 @@ export interface Tap {
   readonly contentSeen: boolean;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
+  /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
+  readonly usageRuns: boolean;
   readonly stop: Stop | undefined;
   /** Characters of generated text so far, about: for an estimate where the upstream never said its usage. */
   readonly generatedCharacters: number;

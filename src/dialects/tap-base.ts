@@ -8,6 +8,7 @@ import type { Tap } from "./dialect.ts";
 export abstract class TapBase implements Tap {
   state: "open" | "complete" | "ended" = "open";
   contentSeen = false;
+  readonly usageRuns: boolean = false;
   failure: GatewayError | undefined;
   protected usageSeen: Usage | undefined;
   stop: Stop | undefined;

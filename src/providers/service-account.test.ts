@@ -66,7 +66,7 @@ describe("a service account signs in with a signed assertion (providers §1.4)",
   test("a refusal is the provider's fault, not the caller's, and the next call asks again", async () => {
     const authenticate = serviceAccount(file);
     answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });
-    expect(authenticate()).rejects.toMatchObject({ kind: "upstream_credentials" });
+    await expect(authenticate()).rejects.toMatchObject({ kind: "upstream_credentials" });
     await Bun.sleep(60);
     answer = () => Response.json({ access_token: "later", expires_in: 60 });
     expect(await authenticate()).toEqual({ authorization: "Bearer later" });

@@ -2,7 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { post, postFailure } from "../wire/post.ts";
-import { type Call, clientGone } from "./call.ts";
+import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
@@ -123,7 +123,7 @@ export class Attempt {
   /** What a broken upstream connection means for this call. */
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
-    if (this.#call.client.gone) return clientGone();
+    if (this.#call.client.gone) return new ClientGoneError();
     if (this.#timedOut) {
       const { firstByte, idle } = this.planned.provider.timeoutMs;
       const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;

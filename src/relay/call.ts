@@ -79,5 +79,9 @@ export class ClientPresence {
   }
 }
 
-/** Ends a call whose client has left. Nobody reads its text; the ledger reads its outcome. */
-export const clientGone = () => new GatewayError("internal", "The client closed the connection.");
+/** Ends a call whose client has left. Nobody reads its text, and it is no fault of the gateway's. */
+export class ClientGoneError extends GatewayError {
+  constructor() {
+    super("internal", "The client closed the connection.");
+  }
+}

@@ -16,6 +16,8 @@ export interface Ending {
   /** An answer had begun: something was produced, and is to be paid. */
   produced: boolean;
   usage: Usage | undefined;
+  /** The usage is that of everything so far, even where the answer broke off. */
+  usageRuns?: boolean;
   generatedCharacters: number;
   stop: Stop | undefined;
   firstContentAtMs: number | undefined;
@@ -67,7 +69,8 @@ function usageOf(call: Call, ending: Ending): { usage: Usage; source: UsageSourc
     output: tokensOfCharacters(ending.generatedCharacters),
   };
   if (ending.outcome === "ok") return { usage: estimate, source: "estimated" };
-  // The figures of a broken stream are those of its beginning: what came after is counted from the text that passed.
+  if (ending.usage && ending.usageRuns) return { usage: ending.usage, source: "partial" };
+  // Elsewhere the figures of a broken stream are those of its beginning: the rest is counted from the text that passed.
   const { reasoning = 0, output = 0 } = ending.usage ?? {};
   const generated = Math.max(output + reasoning, estimate.output ?? 0);
   return { usage: { ...estimate, ...ending.usage, output: generated - reasoning }, source: "partial" };

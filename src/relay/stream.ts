@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import { type Call, clientGone } from "./call.ts";
+import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { settle } from "./settle.ts";
@@ -29,6 +29,7 @@ export async function relayStream(
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
   const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   if (!early) await opening;
+  if (call.client.gone) throw new ClientGoneError();
   const writer = new StreamWriter(call, gateway, opening, early);
   const body = new ReadableStream({
     type: "direct",
@@ -66,6 +67,7 @@ class StreamWriter {
   /** Characters written since the client was last known to have taken everything. */
   #unconfirmed = 0;
   #blockedSinceMs: number | undefined;
+  #running = false;
   #settled = false;
 
   constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>, early: boolean) {
@@ -74,9 +76,14 @@ class StreamWriter {
     this.#opening = opening;
     // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
     this.#wroteAtMs = early ? Number.NEGATIVE_INFINITY : gateway.nowMs();
+    // Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call.
+    call.client.left.then(() => {
+      if (!this.#running) void this.#settle("client_gone");
+    });
   }
 
   async run(controller: DirectController): Promise<void> {
+    this.#running = true;
     const { client, incoming } = this.#call;
     const { keepAlive } = incoming.dialect;
     const { keepAliveMs, slowReaderMs } = this.#gateway.timings;
@@ -138,7 +145,7 @@ class StreamWriter {
 
   /** Whether so much is on its way now that the client must be waited for. */
   #write(controller: DirectController, text: string): boolean {
-    if (this.#call.client.gone) throw clientGone();
+    if (this.#call.client.gone) throw new ClientGoneError();
     this.#begun = true;
     controller.write(text);
     this.#wroteAtMs = this.#gateway.nowMs();
@@ -157,7 +164,7 @@ class StreamWriter {
     this.#stream?.attempt.resume();
     this.#blockedSinceMs = undefined;
     this.#unconfirmed = 0;
-    if (client.gone) throw clientGone();
+    if (client.gone) throw new ClientGoneError();
   }
 
   async #fail(controller: DirectController, error: GatewayError): Promise<void> {
@@ -186,6 +193,7 @@ class StreamWriter {
       planned: this.#stream?.planned,
       produced: tap?.contentSeen === true || outcome === "ok",
       usage: tap?.usage,
+      usageRuns: tap?.usageRuns === true,
       generatedCharacters: tap?.generatedCharacters ?? 0,
       stop: tap?.stop,
       firstContentAtMs: this.#firstContentAtMs,

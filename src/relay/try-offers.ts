@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { Attempt } from "./attempt.ts";
-import { type Call, clientGone } from "./call.ts";
+import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** The pause before an offer is tried a second time. */
@@ -18,7 +18,7 @@ export async function tryOffers<T>(
   let last: GatewayError | undefined;
   for (const planned of plan) {
     for (let tries = 1; tries <= 2; tries++) {
-      if (call.client.gone) throw clientGone();
+      if (call.client.gone) throw new ClientGoneError();
       const attempt = new Attempt(call, gateway, planned);
       try {
         const result = await use(attempt);
@@ -28,7 +28,7 @@ export async function tryOffers<T>(
         attempt.close();
         if (call.client.gone) {
           call.offersTried.push({ provider: planned.offer.provider, outcome: "abandoned", ms: attempt.msSoFar });
-          throw clientGone();
+          throw new ClientGoneError();
         }
         last = asGatewayError(thrown);
         const { provider } = planned.offer;
@@ -37,7 +37,7 @@ export async function tryOffers<T>(
           gateway.log.error({ err: last.cause, provider }, "an attempt failed inside the gateway");
         if (!last.rule.tryNextOffer) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
-        await Bun.sleep(SECOND_TRY_MS);
+        await Promise.race([Bun.sleep(SECOND_TRY_MS), call.client.left]);
       }
     }
   }

@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
+import { ClientGoneError } from "../relay/call.ts";
 import { identityHeaders, REQUEST_ID } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
 import { RelayError } from "../relay/relay.ts";
@@ -134,7 +135,7 @@ function notFound<H>(method: string, path: string, table: RouteTable<H>): Gatewa
 
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {
   const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-  if (error.kind === "internal") {
+  if (error.kind === "internal" && !(error instanceof ClientGoneError)) {
     context.gateway.log.error({ err: error.cause ?? error, requestId }, "a call failed inside the gateway");
   }
   const { status, headers, body } = dialect.encodeError(error, requestId);

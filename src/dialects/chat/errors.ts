@@ -58,6 +58,5 @@ export function encodeStreamError(error: GatewayError): StreamErrorWrite[] {
 
 /** An answer that came under HTTP 200 and is an error all the same. */
 export function hiddenError(body: unknown): GatewayError | undefined {
-  const error = objectAt(body, "error");
-  return error && !Array.isArray(objectAt(body, "choices")) ? decodeErrorObject(body, 200) : undefined;
+  return objectAt(body, "error") ? decodeErrorObject(body, 200) : undefined;
 }

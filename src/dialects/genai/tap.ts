@@ -14,10 +14,14 @@ const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetad
 /** Nothing but events of one line that begin and end as objects do. */
 const WHOLE_CHUNKS = /^(?:data: \{[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
 
+const TEXT = /"text":"(?:[^"\\]|\\.)*"/g;
+const EMPTY_TEXT = '"text":""'.length;
+
 /** Some chunks carry a `usageMetadata` without counts; this key stands only in the ones that count. */
 const USAGE_MARK = '"promptTokenCount"';
 
 export class GenaiTap extends TapBase {
+  override readonly usageRuns = true;
   readonly #context: NativeAnswerContext;
   /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
   #lastWithUsage: string | undefined;
@@ -37,7 +41,7 @@ export class GenaiTap extends TapBase {
       !MARKS.some((mark) => events.includes(mark));
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
-    this.generatedCharacters += events.length;
+    for (const [piece] of events.matchAll(TEXT)) this.generatedCharacters += piece.length - EMPTY_TEXT;
     return events;
   }
 
