@@ -41,8 +41,9 @@ describe("H05: JSON text keeps its bytes around a change", () => {
           const { [changed]: _old, ...others } = object;
           const { [removed]: _gone, ...rest } = { ...others, [changed]: [7] } as Record<string, unknown>;
           // A key that was not there and is removed again is added all the same: the caller asked for both.
-          const wanted = !(removed in object) && removed === changed ? { ...rest, [changed]: [7] } : rest;
-          expect(edited).toEqual(wanted);
+          const wanted = !Object.hasOwn(object, removed) && removed === changed ? { ...rest, [changed]: [7] } : rest;
+          // Compared as text would have it: JSON writes a negative zero as 0.
+          expect(edited).toEqual(JSON.parse(JSON.stringify(wanted)) as object);
           const span = findValue(source, [changed]);
           expect(span === undefined ? undefined : JSON.parse(source.slice(span.start, span.end))).toEqual(
             Object.hasOwn(object, changed) ? JSON.parse(JSON.stringify(object[changed])) : undefined,
