@@ -27,6 +27,7 @@ import { openStorage } from "./storage/open.ts";
 import { claimSetting, readSetting } from "./storage/settings.ts";
 import type { Storage } from "./storage/storage.ts";
 import { VERSION } from "./version.ts";
+import { fetchMedia } from "./wire/media-fetch.ts";
 
 export interface AppOptions {
   configPath?: string;
@@ -85,6 +86,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       onProblem: (error) => log.error({ err: error }, "the ledger could not be written"),
     }),
     watchdog: new Watchdog(nowMs),
+    fetchMedia,
     log,
     nowMs,
     timings: { ...DEFAULT_TIMINGS, ...options.timings },

@@ -22,6 +22,10 @@ export interface Recording {
   status: number;
   features: string[];
   response_file: string;
+  request_file: string | null;
+  model: string;
+  /** Method and path of the recorded request. */
+  http: string;
 }
 
 export const DIALECT_OF: Readonly<Record<string, DialectName>> = {
@@ -30,15 +34,20 @@ export const DIALECT_OF: Readonly<Record<string, DialectName>> = {
   "gemini-generate": "genai",
 };
 
-export const recordings = present
+export const everyRecording = present
   ? readFileSync(join(CORPUS, "manifest.jsonl"), "utf8")
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Recording)
-      .filter((recording) => recording.dialect in DIALECT_OF)
   : [];
+/** Those of the three dialects that clients speak too. */
+export const recordings = everyRecording.filter((recording) => recording.dialect in DIALECT_OF);
 export const nameOf = (recording: Recording) => `${recording.dialect}/${recording.provider}/${recording.case}`;
 export const bytesOf = (recording: Recording) => new Uint8Array(readFileSync(join(CORPUS, recording.response_file)));
+export const requestOf = ({ request_file }: Recording) =>
+  request_file?.endsWith(".json")
+    ? (JSON.parse(readFileSync(join(CORPUS, request_file), "utf8")) as Record<string, unknown>)
+    : undefined;
 export const textOf = (recording: Recording) => new TextDecoder().decode(bytesOf(recording));
 export const dialectOf = (recording: Recording) => DIALECTS[DIALECT_OF[recording.dialect] ?? "chat"];
 

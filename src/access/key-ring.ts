@@ -15,6 +15,7 @@ export interface StaticKey {
   protocols?: readonly DialectName[];
   expiresAtMs?: number;
   limits?: KeyLimits;
+  strict?: boolean;
 }
 
 export interface KeyRingOptions {
@@ -152,6 +153,7 @@ function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
       ...(key.protocols === undefined ? {} : { protocols: key.protocols }),
       limits: readLimits({ ...key.limits }),
       ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
+      ...(key.strict ? { strict: true } : {}),
     };
     known.set(hash, { principal, revoked: false });
   }
@@ -167,6 +169,7 @@ function principalOf(key: StoredKey): Principal {
     ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly DialectName[] }),
     limits: readLimits(key.limits),
     ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
+    ...(key.strict ? { strict: true } : {}),
   };
 }
 

@@ -27,6 +27,8 @@ export interface KeyRequest {
   protocols?: readonly DialectName[];
   expiresAtMs?: number;
   limits?: KeyLimits;
+  /** Refuse what cannot be honoured to the letter. */
+  strict?: boolean;
   /** The key in whose name this one is made; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -73,6 +75,8 @@ export async function createKey(storage: Storage, request: KeyRequest, sources: 
     name: checkName("name", request.name),
     ...scopes,
     limits: { ...scopes.limits },
+    // A key that makes another hands its strictness on: a child can do no more than its maker.
+    ...(request.strict || maker?.strict ? { strict: true } : {}),
     hash,
     hint,
     createdAtMs: nowMs,

@@ -11,5 +11,7 @@ export interface Principal {
   /** Without it, every protocol. */
   protocols?: readonly DialectName[];
   limits: KeyLimits;
+  /** Calls that cannot be honoured to the letter are refused, not approximated. */
+  strict?: boolean;
   expiresAtMs?: number;
 }

@@ -1,4 +1,4 @@
-import type { DialectName } from "./dialect-name.ts";
+import type { DialectName, UpstreamDialectName } from "./dialect-name.ts";
 import type { Stop } from "./stop.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
@@ -33,7 +33,7 @@ export interface Receipt {
   /** What was asked for: `generate` or `count_tokens`. */
   verb: "generate" | "count_tokens";
   clientDialect: DialectName;
-  upstreamDialect: DialectName;
+  upstreamDialect: UpstreamDialectName;
   lane: "native" | "translated";
   stream: boolean;
   /** `ok`, `client_gone`, or the kind of the error that ended the call. */

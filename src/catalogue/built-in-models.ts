@@ -17,10 +17,22 @@ function toModel(entry: ModelEntry): BuiltInModel {
     ...(entry.retires_on === undefined ? {} : { retiresOn: entry.retires_on }),
     ...(entry.context_length === undefined ? {} : { contextLength: entry.context_length }),
     ...(entry.max_output_tokens === undefined ? {} : { maxOutputTokens: entry.max_output_tokens }),
-    ...(entry.reasoning_effort === undefined ? {} : { reasoningEffort: entry.reasoning_effort }),
-    ...(entry.adaptive_thinking === undefined ? {} : { adaptiveThinking: entry.adaptive_thinking }),
-    ...(entry.rejects_sampling_params === undefined ? {} : { rejectsSamplingParams: entry.rejects_sampling_params }),
+    traits: toTraits(entry),
     ...(entry.price_note === undefined ? {} : { priceNote: entry.price_note }),
+  };
+}
+
+function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
+  return {
+    ...(entry.reasoning_form === undefined ? {} : { reasoningForm: entry.reasoning_form }),
+    ...(entry.efforts === undefined ? {} : { efforts: entry.efforts }),
+    ...(entry.budget === undefined ? {} : { budget: entry.budget }),
+    ...(entry.rejects_sampling === undefined ? {} : { rejectsSampling: entry.rejects_sampling }),
+    ...(entry.rejects_stop === undefined ? {} : { rejectsStop: entry.rejects_stop }),
+    ...(entry.demands_signatures === undefined ? {} : { demandsSignatures: entry.demands_signatures }),
+    ...(entry.media_in_tool_results === undefined ? {} : { mediaInToolResults: entry.media_in_tool_results }),
+    ...(entry.structured_output === undefined ? {} : { structuredOutput: entry.structured_output }),
+    ...(entry.prefill === undefined ? {} : { prefill: entry.prefill }),
   };
 }
 

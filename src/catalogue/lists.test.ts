@@ -22,9 +22,7 @@ const MODEL: Model = {
   outputModalities: ["text"],
   reasoning: true,
   kind: "text",
-  rejectsSamplingParams: true,
-  adaptiveThinking: true,
-  reasoningEffort: { none: true },
+  traits: { rejectsSampling: true },
   priceNote: "For short prompts.",
   pricings: {
     prompt: [

@@ -1,4 +1,5 @@
 import type { DialectName } from "../canon/dialect-name.ts";
+import type { ModelTraits } from "../canon/traits.ts";
 
 export const MODALITIES = ["text", "image", "video", "audio", "file"] as const;
 
@@ -42,9 +43,6 @@ export type Pricings = Partial<Record<PriceName, PriceItem[]>>;
 
 export type ModelKind = "text" | "image" | "video";
 
-/** Effort levels beside low, medium and high; a level that is not named is not known to work or to fail. */
-export type ReasoningEffort = Partial<Record<"none" | "minimal" | "xhigh" | "max", boolean>>;
-
 /** What is known of a model, whoever serves it. */
 export interface ModelFacts {
   /** `<publisher>/<name>`, one slash. */
@@ -61,11 +59,8 @@ export interface ModelFacts {
   kind: ModelKind;
   /** YYYY-MM-DD: the publisher stops serving the model on that day. */
   retiresOn?: string;
-  /** The model answers 400 to temperature, top_p and top_k. */
-  rejectsSamplingParams?: boolean;
-  /** The model chooses its own thinking budget. */
-  adaptiveThinking?: boolean;
-  reasoningEffort?: ReasoningEffort;
+  /** What a request to the model depends on; absent for models that only the configuration knows. */
+  traits?: Omit<ModelTraits, "reasoning" | "maxOutputTokens">;
   pricings: Pricings;
   /** What the prices cannot express, such as dearer resolutions. */
   priceNote?: string;

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { EFFORTS } from "../canon/reasoning.ts";
 import { MODALITIES, PRICE_NAMES } from "./model.ts";
 
 const closed = { additionalProperties: false };
@@ -24,7 +25,7 @@ const PriceItem = Type.Object(
 const Day = Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$" });
 const Tokens = Type.Integer({ minimum: 1 });
 const Modalities = Type.Array(Type.Enum(MODALITIES), { minItems: 1, uniqueItems: true });
-const Level = Type.Optional(Type.Boolean());
+const Flag = Type.Optional(Type.Boolean());
 
 /** One entry of models.json. */
 export const ModelEntry = Type.Object(
@@ -40,9 +41,15 @@ export const ModelEntry = Type.Object(
     input_modalities: Modalities,
     output_modalities: Modalities,
     reasoning: Type.Boolean(),
-    reasoning_effort: Type.Optional(Type.Object({ none: Level, minimal: Level, xhigh: Level, max: Level }, closed)),
-    adaptive_thinking: Type.Optional(Type.Boolean()),
-    rejects_sampling_params: Type.Optional(Type.Boolean()),
+    reasoning_form: Type.Optional(Type.Enum(["effort", "budget", "level", "adaptive"])),
+    efforts: Type.Optional(Type.Array(Type.Enum(EFFORTS), { uniqueItems: true })),
+    budget: Type.Optional(Type.Object({ min: Tokens, max: Tokens, off: Type.Boolean() }, closed)),
+    rejects_sampling: Flag,
+    rejects_stop: Flag,
+    demands_signatures: Flag,
+    media_in_tool_results: Flag,
+    structured_output: Flag,
+    prefill: Flag,
     price_note: Type.Optional(Type.String({ minLength: 1 })),
     pricings: Type.Partial(Type.Record(Type.Enum(PRICE_NAMES), Type.Array(PriceItem, { minItems: 1 })), closed),
   },

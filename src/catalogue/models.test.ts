@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
+import { EFFORTS } from "../canon/reasoning.ts";
 import { builtInModels } from "./built-in-models.ts";
 import type { PriceItem } from "./model.ts";
 import file from "./models.json";
@@ -21,6 +22,7 @@ describe("models.json", () => {
     const [model] = file.models;
     expect(entry.Check({ ...model, _meta: {} })).toBe(false);
     expect(entry.Check({ ...model, id: "a/b/c" })).toBe(false);
+    expect(entry.Check({ ...model, efforts: ["none"] })).toBe(false);
     expect(entry.Check({ ...model, pricings: { promt: [] } })).toBe(false);
     expect(entry.Check({ ...model, pricings: { prompt: [{ value: 1, unit: "perMTokens", currency: "EUR" }] } })).toBe(
       false,
@@ -54,6 +56,19 @@ describe("models.json", () => {
     expect(tiered).toBeGreaterThan(50);
   });
 
+  test("what is said of reasoning agrees with itself", () => {
+    for (const { id, reasoning, traits = {} } of builtInModels) {
+      const { reasoningForm, efforts, budget } = traits;
+      const amounts = [efforts, budget].filter((one) => one !== undefined);
+      expect({ id, amounts: amounts.length }).toEqual({ id, amounts: reasoningForm === undefined ? 0 : 1 });
+      expect({ id, budgeted: budget !== undefined }).toEqual({ id, budgeted: reasoningForm === "budget" });
+      if (reasoningForm !== undefined) expect({ id, reasoning }).toEqual({ id, reasoning: true });
+      if (budget) expect({ id, ordered: budget.min < budget.max }).toEqual({ id, ordered: true });
+      // The nearest effort is looked for from the weakest up.
+      expect({ id, efforts }).toEqual({ id, efforts: efforts && EFFORTS.filter((effort) => efforts.includes(effort)) });
+    }
+  });
+
   test("what the program needs of an entry arrives under its own names", () => {
     const byId = new Map(builtInModels.map((model) => [model.id, model]));
     expect(byId.get("anthropic/claude-opus-5")).toMatchObject({
@@ -63,9 +78,7 @@ describe("models.json", () => {
       created: "2026-07-24",
       contextLength: 1000000,
       maxOutputTokens: 128000,
-      rejectsSamplingParams: true,
-      adaptiveThinking: true,
-      reasoningEffort: { xhigh: true, max: true },
+      traits: { reasoningForm: "adaptive", rejectsSampling: true, prefill: false },
     });
     expect(byId.get("x-ai/grok-code-fast-1")?.retiresOn).toBe("2026-05-15");
     expect(byId.get("klingai/kling-image-v3")).toMatchObject({ upstreamModel: "kling-v3", kind: "image" });

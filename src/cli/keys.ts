@@ -24,6 +24,7 @@ async function create(args: readonly string[]): Promise<number> {
     protocols: { type: "string" },
     expires: { type: "string" },
     limit: { type: "string", multiple: true, default: [] },
+    strict: { type: "boolean", default: false },
   });
   if (!values.name) throw new UsageError("--name is missing.");
   const { name, project } = values;
@@ -35,6 +36,7 @@ async function create(args: readonly string[]): Promise<number> {
       ...(values.protocols === undefined ? {} : { protocols: values.protocols.split(",").map(readProtocol) }),
       ...(values.expires === undefined ? {} : { expiresAtMs: readDate(values.expires) }),
       limits: readLimits(Object.fromEntries(values.limit.map(readLimit))),
+      ...(values.strict ? { strict: true } : {}),
     }),
   );
   if (values.json) printJson(created);

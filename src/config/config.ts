@@ -34,6 +34,8 @@ export interface ProviderSettings {
   region?: string;
   accessKeyId?: string;
   secretAccessKey?: Secret;
+  sessionToken?: Secret;
+  apiVersion?: string;
   accessKey?: Secret;
   secretKey?: Secret;
   secretId?: string;
@@ -79,6 +81,8 @@ export interface StaticKeySettings {
   /** A moment as ISO 8601 writes it, in UTC. */
   expiresAt?: string;
   limits?: KeyLimits;
+  /** Refuse what cannot be honoured to the letter. */
+  strict?: boolean;
 }
 
 export interface KeyLimits {

@@ -119,6 +119,7 @@ const KeyFile = Type.Object(
         closed,
       ),
     ),
+    strict: Type.Optional(Type.Boolean()),
   },
   closed,
 );
@@ -180,6 +181,8 @@ export const ProviderFile = Type.Object(
     region: Type.Optional(Text),
     access_key_id: Type.Optional(Credential),
     secret_access_key: Type.Optional(Credential),
+    session_token: Type.Optional(Credential),
+    api_version: Type.Optional(Text),
     access_key: Type.Optional(Credential),
     secret_key: Type.Optional(Credential),
     secret_id: Type.Optional(Credential),

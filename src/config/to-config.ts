@@ -48,7 +48,17 @@ function toFiles(files: string | undefined, dataDir: string, folder: string): st
 
 /** One provider's fields under the names that the program uses. */
 export function toProvider(name: string, fields: ProviderFile, folder: string): ProviderSettings {
-  const { base_url, credentials, timeout_ms, api_key, secret_access_key, access_key, secret_key, ...same } = fields;
+  const {
+    base_url,
+    credentials,
+    timeout_ms,
+    api_key,
+    secret_access_key,
+    session_token,
+    access_key,
+    secret_key,
+    ...same
+  } = fields;
   return {
     name,
     ...camelKeys(same),
@@ -57,6 +67,7 @@ export function toProvider(name: string, fields: ProviderFile, folder: string): 
     ...(timeout_ms === undefined ? {} : { timeoutMs: camelKeys(timeout_ms) }),
     ...(api_key === undefined ? {} : { apiKey: new Secret(api_key) }),
     ...(secret_access_key === undefined ? {} : { secretAccessKey: new Secret(secret_access_key) }),
+    ...(session_token === undefined ? {} : { sessionToken: new Secret(session_token) }),
     ...(access_key === undefined ? {} : { accessKey: new Secret(access_key) }),
     ...(secret_key === undefined ? {} : { secretKey: new Secret(secret_key) }),
   };

@@ -6,6 +6,7 @@ import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { BodySource } from "../wire/edit-body.ts";
 import type { CheckContext, Door } from "./check.ts";
+import type { ClientCodec, UpstreamCodec } from "./codec.ts";
 import type { Quirks } from "./quirks.ts";
 
 /** A client's request as it came, and what it says. */
@@ -86,8 +87,13 @@ export interface NativeAnswer {
 export interface Tap {
   /** Text of whole events in; text for the client out. An upstream's error event is kept back and set as `failure`. */
   push(events: string): string;
-  /** What was left without its blank line when the upstream closed: an event whose end was forgotten, or half of one. */
-  pushLast(rest: string): string;
+  /** The same on bytes, of a tap that knows ordinary events by their bytes: nothing is decoded but what has to be read. */
+  pushBytes?(events: Uint8Array): Uint8Array;
+  /**
+   * The upstream closed before its end was seen. `rest` was left without its blank line: an event whose end was forgotten, or
+   * half of one. Undefined where nothing more can be said.
+   */
+  pushLast(rest: string): string | undefined;
   /** The upstream closed: what is still owed to the client after a proper end. */
   end(): string;
   readonly state: "open" | "complete" | "ended";
@@ -101,9 +107,11 @@ export interface Tap {
   readonly generatedCharacters: number;
 }
 
-/** One wire language. The native lane needs this half; the translated lane adds the walks through the canon. */
+/** One wire language, as clients speak it. */
 export interface Dialect {
   readonly name: DialectName;
+  /** The walks through the canon, for clients whose model speaks another dialect. */
+  readonly codec: ClientCodec & UpstreamCodec;
   /** The header under which clients of this dialect look for the id of a request. */
   readonly requestIdHeader: string | undefined;
   /** A line that keeps the connection alive and that every client of this dialect ignores; none where there is none. */
@@ -115,6 +123,9 @@ export interface Dialect {
   decodeError(failure: UpstreamFailure): GatewayError;
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
+
+  /** Whether the history holds an opaque value of another family: the native lane must not send it on (H01). */
+  carriesForeign(body: JsonObject): boolean;
 
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest;
   patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer;

@@ -1,7 +1,18 @@
-import type { DialectName } from "../canon/dialect-name.ts";
+import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import { chat } from "./chat/index.ts";
+import type { UpstreamCodec } from "./codec.ts";
+import { converseCodec } from "./converse/codec.ts";
 import type { Dialect } from "./dialect.ts";
 import { genai } from "./genai/index.ts";
 import { messages } from "./messages/index.ts";
 
+/** The dialects that clients speak. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { chat, messages, genai };
+
+/** How each dialect is spoken towards providers. */
+export const UPSTREAM_CODECS: Readonly<Record<UpstreamDialectName, UpstreamCodec>> = {
+  chat: chat.codec,
+  messages: messages.codec,
+  genai: genai.codec,
+  converse: converseCodec,
+};

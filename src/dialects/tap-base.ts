@@ -21,7 +21,8 @@ export abstract class TapBase implements Tap {
   abstract push(events: string): string;
 
   /** Never on the quick road, which takes an event's wholeness for granted: half an event does not parse, and fails. */
-  pushLast(rest: string): string {
+  pushLast(rest: string): string | undefined {
+    if (rest.trim() === "") return undefined;
     const events = `${rest.trimEnd()}\n\n`;
     // Half of an event's name says nothing, and would spoil the error event that follows.
     return readFrames(events).some(({ data }) => data !== undefined) ? this.pushCarefully(events) : "";

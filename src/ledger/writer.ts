@@ -60,7 +60,7 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#storage = options.storage;
-    this.#maxWaitMs = options.maxWaitMs ?? 2;
+    this.#maxWaitMs = options.maxWaitMs ?? 5;
     this.#maxRows = options.maxRows ?? 256;
     this.#maxQueued = options.maxQueued ?? 50_000;
     this.#patienceMs = options.patienceMs ?? 250;

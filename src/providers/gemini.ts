@@ -10,5 +10,5 @@ export const gemini: ProviderDeclaration = {
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
   wires: { genai: googleWire(() => "/v1beta/models") },
-  quirks: { labels: false },
+  quirks: { labels: false, countsWholeRequest: true, mediaUrls: [] },
 };

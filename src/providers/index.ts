@@ -1,5 +1,8 @@
 import type { ProviderSettings } from "../config/config.ts";
 import { anthropic } from "./anthropic.ts";
+import { azureOpenai } from "./azure-openai.ts";
+import { bedrock } from "./bedrock.ts";
+import { COMPATIBLE_PROVIDERS } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
@@ -7,12 +10,21 @@ import { Provider, type ProviderDeclaration } from "./provider.ts";
 import { simulator } from "./simulator.ts";
 import { vertex } from "./vertex.ts";
 
+const DECLARATIONS: readonly ProviderDeclaration[] = [
+  openai,
+  anthropic,
+  gemini,
+  vertex,
+  bedrock,
+  azureOpenai,
+  ...COMPATIBLE_PROVIDERS,
+  openaiCompatible,
+  simulator,
+];
+
 /** Every kind of provider that a configuration can name. */
 export const PROVIDER_KINDS: ReadonlyMap<string, ProviderDeclaration> = new Map(
-  [openai, anthropic, gemini, vertex, openaiCompatible, simulator].map((declaration) => [
-    declaration.kind,
-    declaration,
-  ]),
+  DECLARATIONS.map((declaration) => [declaration.kind, declaration]),
 );
 
 export function createProvider(settings: ProviderSettings): Provider {

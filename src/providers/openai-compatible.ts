@@ -2,7 +2,7 @@ import { bearer } from "./auth.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
-/** Any host that speaks one or more of the three dialects below one address, such as vLLM or an inference proxy. */
+/** Any host that speaks chat completions, such as an inference proxy; the other two dialects where `dialects` names them. */
 export const openaiCompatible: ProviderDeclaration = {
   kind: "openai-compatible",
   publishers: [],
@@ -12,13 +12,19 @@ export const openaiCompatible: ProviderDeclaration = {
   },
   authenticate: bearer,
   wires: {
-    chat: { generate: () => "/chat/completions" },
+    chat: { generate: () => "/chat/completions", quirks: { mediaUrls: ["image"] } },
     messages: {
+      optional: true,
       generate: () => "/messages",
       countTokens: () => "/messages/count_tokens",
       headers: () => ({ "anthropic-version": "2023-06-01" }),
     },
-    genai: googleWire(() => "/models"),
+    genai: { ...googleWire(() => "/models"), optional: true },
   },
-  quirks: { maxTokensField: "max_tokens", reasoningHistory: "keep" },
+  quirks: {
+    maxTokensField: "max_tokens",
+    reasoningHistory: "keep",
+    // Google's own compatible address signs the calls of its models here.
+    toolSignatureKeys: ["extra_content", "google", "thought_signature"],
+  },
 };

@@ -1,4 +1,4 @@
-import type { DialectName } from "../canon/dialect-name.ts";
+import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { Secret } from "../canon/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
@@ -7,7 +7,7 @@ export type Verb = "generate" | "count_tokens";
 
 /** What a call wants from an upstream, as far as its address depends on it. */
 export interface UpstreamCall {
-  dialect: DialectName;
+  dialect: UpstreamDialectName;
   verb: Verb;
   model: string;
   stream: boolean;
@@ -23,12 +23,45 @@ export interface UpstreamAddress {
 /** Headers that prove who the gateway is. A promise only where a token has to be fetched first. */
 export type Authenticator = () => Record<string, string> | Promise<Record<string, string>>;
 
+/** A request on its way out, for hosts that want it signed as a whole. */
+export interface OutgoingRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+}
+
+/** Gives the headers that prove who sent exactly this request. */
+export type Signer = (request: OutgoingRequest) => Record<string, string>;
+
+/** Members taken out of the JSON that goes up, and members put into it. */
+export interface BodyPatch {
+  remove: readonly string[];
+  set: Readonly<Record<string, unknown>>;
+}
+
+/** How an answer's events are framed on the socket. */
+export type Framing = "sse" | "aws-event-stream";
+
 /** How one dialect is reached at a provider. */
 export interface Wire {
+  /** Where the dialect is spoken, for hosts that keep it at an address of its own. A configured `base_url` has none of it. */
+  baseUrl?: string;
   generate: (call: UpstreamCall, settings: ProviderSettings) => string;
   /** Absent where the provider has no token counter: the gateway then estimates. */
   countTokens?: (call: UpstreamCall, settings: ProviderSettings) => string;
   headers?: (call: UpstreamCall) => Record<string, string>;
+  /** Hosts behind a configured `base_url` need not speak it: there it is used only where `dialects` names it. */
+  optional?: true;
+  /** The models, by their names there, that the host serves in this dialect; all where absent. */
+  serves?: (model: string) => boolean;
+  /** Server-sent events where absent. */
+  framing?: Framing;
+  /** Where the host's body differs from the dialect's own. */
+  body?: { remove?: readonly string[]; set?: (call: UpstreamCall) => Record<string, unknown> };
+  /** Laid over the provider's quirks. */
+  quirks?: Partial<Quirks>;
+  /** Whose opaque values are read there, where that is not the dialect's family or, for chat and converse, the kind. */
+  origin?: string | ((model: string) => string);
 }
 
 /** A provider is a declaration: where, how to authenticate, which dialects, its quirks. */
@@ -41,7 +74,10 @@ export interface ProviderDeclaration {
   fields: { required: readonly string[]; optional: readonly string[] };
   baseUrl: (settings: ProviderSettings) => string;
   authenticate: (settings: ProviderSettings) => Authenticator;
-  wires: Partial<Record<DialectName, Wire>>;
+  /** Signs each request as it goes out; undefined where the credentials are of a kind that needs none. */
+  sign?: (settings: ProviderSettings) => Signer | undefined;
+  /** By dialect, the best first for clients of every other one. */
+  wires: Partial<Record<UpstreamDialectName, Wire>>;
   quirks?: Partial<Quirks>;
 }
 
@@ -51,46 +87,99 @@ export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000 };
 export class Provider {
   readonly name: string;
   readonly publishers: readonly string[];
-  readonly dialects: readonly DialectName[];
+  readonly dialects: readonly UpstreamDialectName[];
   readonly quirks: Quirks;
   readonly timeoutMs: { firstByte: number; idle: number };
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;
   readonly #baseUrl: string;
   readonly #authenticate: Authenticator;
-  readonly #kept = new Map<DialectName, { credential: Record<string, string>; headers: Record<string, string> }>();
+  readonly #sign: Signer | undefined;
+  readonly #quirks = new Map<UpstreamDialectName, Quirks>();
+  readonly #kept = new Map<
+    UpstreamDialectName,
+    { credential: Record<string, string>; headers: Record<string, string> }
+  >();
 
   constructor(declaration: ProviderDeclaration, settings: ProviderSettings) {
     this.name = settings.name;
     this.publishers = declaration.publishers;
-    const spoken = Object.keys(declaration.wires) as DialectName[];
-    this.dialects = settings.dialects ?? spoken;
+    const spoken = (Object.keys(declaration.wires) as UpstreamDialectName[]).filter(
+      (dialect) => settings.baseUrl === undefined || declaration.wires[dialect]?.baseUrl === undefined,
+    );
+    const usual =
+      settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.wires[dialect]?.optional);
+    this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? usual;
     this.quirks = { ...DEFAULT_QUIRKS, ...declaration.quirks };
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
     this.#declaration = declaration;
     this.#settings = settings;
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.#authenticate = declaration.authenticate(settings);
+    this.#sign = declaration.sign?.(settings);
+    for (const dialect of this.dialects) {
+      this.#quirks.set(dialect, { ...this.quirks, ...declaration.wires[dialect]?.quirks });
+    }
   }
 
-  speaks(dialect: DialectName): boolean {
+  speaks(dialect: UpstreamDialectName): boolean {
     return this.dialects.includes(dialect);
   }
 
-  countsTokens(dialect: DialectName): boolean {
+  /** The dialects in which a model of that name is served here, the best first. */
+  dialectsFor(upstreamModel: string): readonly UpstreamDialectName[] {
+    return this.dialects.filter((dialect) => this.#wire(dialect).serves?.(upstreamModel) ?? true);
+  }
+
+  quirksOf(dialect: UpstreamDialectName): Quirks {
+    return this.#quirks.get(dialect) ?? this.quirks;
+  }
+
+  /** Whose opaque values are read there. */
+  originOf(dialect: UpstreamDialectName, upstreamModel: string): string {
+    const { origin } = this.#wire(dialect);
+    if (origin !== undefined) return typeof origin === "string" ? origin : origin(upstreamModel);
+    return dialect === "messages" || dialect === "genai" ? dialect : this.#declaration.kind;
+  }
+
+  framingOf(dialect: UpstreamDialectName): Framing {
+    return this.#wire(dialect).framing ?? "sse";
+  }
+
+  /** What is to be changed in a call's JSON before it goes up; undefined where nothing is. */
+  bodyPatch(call: UpstreamCall): BodyPatch | undefined {
+    const { body } = this.#wire(call.dialect);
+    return body && { remove: body.remove ?? [], set: body.set?.(call) ?? {} };
+  }
+
+  get signs(): boolean {
+    return this.#sign !== undefined;
+  }
+
+  /** The headers that a finished request needs beside those of its address. */
+  sign(request: OutgoingRequest): Record<string, string> {
+    return this.#sign?.(request) ?? {};
+  }
+
+  countsTokens(dialect: UpstreamDialectName): boolean {
     return this.speaks(dialect) && this.#declaration.wires[dialect]?.countTokens !== undefined;
   }
 
   /** Synchronous but for providers whose token must be fetched. */
   address(call: UpstreamCall): UpstreamAddress | Promise<UpstreamAddress> {
-    const wire = this.#declaration.wires[call.dialect];
-    if (!wire) throw new Error(`provider ${this.name} has no wire for ${call.dialect}`);
+    const wire = this.#wire(call.dialect);
     const path = (call.verb === "count_tokens" && wire.countTokens) || wire.generate;
-    const url = this.#baseUrl + path(call, this.#settings);
+    const url = (wire.baseUrl ?? this.#baseUrl) + path(call, this.#settings);
     const proof = this.#authenticate();
     return proof instanceof Promise
       ? proof.then((credential) => ({ url, headers: this.#headers(call, wire, credential) }))
       : { url, headers: this.#headers(call, wire, proof) };
+  }
+
+  #wire(dialect: UpstreamDialectName): Wire {
+    const wire = this.#declaration.wires[dialect];
+    if (!wire) throw new Error(`provider ${this.name} has no wire for ${dialect}`);
+    return wire;
   }
 
   /** The same for every call of a dialect, but for betas and a credential that was renewed: made once and kept. */

@@ -15,7 +15,7 @@ export const simulator: ProviderDeclaration = {
     return () => headers;
   },
   wires: {
-    chat: { generate: () => "/openai/v1/chat/completions" },
+    chat: { generate: () => "/openai/v1/chat/completions", quirks: { mediaUrls: ["image"] } },
     messages: {
       generate: () => "/anthropic/v1/messages",
       countTokens: () => "/anthropic/v1/messages/count_tokens",
@@ -26,5 +26,5 @@ export const simulator: ProviderDeclaration = {
     },
     genai: googleWire(() => "/gemini/v1beta/models"),
   },
-  quirks: { forwardBetas: true, labels: false, reasoningHistory: "keep" },
+  quirks: { forwardBetas: true, labels: false, reasoningHistory: "keep", mediaUrls: ["image", "document"] },
 };

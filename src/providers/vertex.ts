@@ -12,10 +12,12 @@ function host(location: string): string {
 }
 
 /** With a project the full resource name; with an API key alone the express form. */
-function models({ project, location }: ProviderSettings): string {
+function models({ project, location }: ProviderSettings, publisher: string): string {
   const scope = project ? `/projects/${project}/locations/${location ?? "global"}` : "";
-  return `/v1${scope}/publishers/google/models`;
+  return `/v1${scope}/publishers/${publisher}/models`;
 }
+
+const isClaude = (model: string): boolean => model.startsWith("claude");
 
 export const vertex: ProviderDeclaration = {
   kind: "vertex",
@@ -27,5 +29,19 @@ export const vertex: ProviderDeclaration = {
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
     throw new Error("credentials (a service account file) or api_key is needed");
   },
-  wires: { genai: googleWire(models) },
+  wires: {
+    genai: {
+      ...googleWire((settings) => models(settings, "google")),
+      serves: (model) => !isClaude(model),
+      quirks: { mediaUrls: ["image", "document", "audio", "video"] },
+    },
+    messages: {
+      serves: isClaude,
+      generate: ({ model, stream }, settings) =>
+        `${models(settings, "anthropic")}/${encodeURIComponent(model)}:${stream ? "streamRawPredict" : "rawPredict"}`,
+      headers: ({ betas }) => (betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
+      body: { remove: ["model"], set: () => ({ anthropic_version: "vertex-2023-10-16" }) },
+      quirks: { forwardBetas: true, mediaUrls: [], structuredOutput: false },
+    },
+  },
 };

@@ -1,24 +1,31 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
+import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { post, postFailure } from "../wire/post.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { chooseLane, type Lane } from "./lane.ts";
+import { makeUpstreamRequest } from "./upstream-request.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
+const decoder = new TextDecoder();
+
 /** One try of one offer: an upstream request that the client's leaving, a deadline or the end of the call stops. */
 export class Attempt {
   readonly planned: PlannedOffer<Provider>;
+  readonly lane: Lane;
   readonly startedAtMs: number;
   readonly #call: Call;
   readonly #gateway: Gateway;
-  readonly #controller = new AbortController();
+  #exchange: Exchange | undefined;
+  #closed = false;
   #timedOut = false;
   #unwatch: () => void;
-  /** When the upstream was last heard of; the next wait is measured from here. */
-  #heardAtMs: number;
+  /** When the upstream was last heard of, as the watchdog saw it: asking the clock for each piece would cost more than the piece. */
+  #heardAtMs: number | undefined;
   #heard = false;
   /** While the gateway waits for its client, the upstream's silence is not its fault. */
   #paused = false;
@@ -27,10 +34,12 @@ export class Attempt {
     this.#call = call;
     this.#gateway = gateway;
     this.planned = planned;
+    this.lane = chooseLane(call, gateway, planned);
     this.startedAtMs = gateway.nowMs();
     this.#heardAtMs = this.startedAtMs;
     const { firstByte, idle } = planned.provider.timeoutMs;
     this.#unwatch = gateway.watchdog.watch((now) => {
+      this.#heardAtMs ??= now;
       if (this.#paused || now - this.#heardAtMs <= (this.#heard ? idle : firstByte)) return;
       this.#timedOut = true;
       this.close();
@@ -43,53 +52,35 @@ export class Attempt {
   }
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
-  async open(): Promise<Response> {
-    const { incoming, model } = this.#call;
-    const { provider, offer, dialect } = this.planned;
-    if (!this.#call.received) throw new Error("the request was let go before the last attempt");
-    const prepared = incoming.dialect.prepareRequest(this.#call.received, {
-      upstreamModel: offer.upstreamModel,
-      stream: this.#call.stream,
-      door: incoming.door,
-      maxOutputTokens: offer.maxOutputTokens ?? model.maxOutputTokens,
-      quirks: provider.quirks,
-    });
-    const betas = provider.quirks.forwardBetas ? incoming.betas : [];
-    this.#call.notes = prepared.notes;
-    if (betas !== incoming.betas) {
-      const reason = "this provider knows no betas";
-      for (const beta of incoming.betas) prepared.notes.push({ path: `beta ${beta}`, action: "dropped", reason });
-    }
-    const { stream } = this.#call;
-    const place = provider.address({ dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas });
-    const { url, headers } = place instanceof Promise ? await place : place;
-    let response: Response;
+  async open(): Promise<HttpAnswer> {
+    const { url, headers, body } = await makeUpstreamRequest(this.#call, this.lane, this.planned);
+    let answer: HttpAnswer;
     try {
-      response = await post(url, headers, prepared.payload, this.#controller.signal);
+      if (this.#closed) throw new Error("the attempt was ended while its address was made");
+      this.#exchange = post(url, headers, body);
+      answer = await this.#exchange.answer();
     } catch (error) {
       throw this.explain(error);
     }
     this.hear();
     this.#heard = false;
-    if (response.status !== 200) throw await this.#refusal(response);
-    return response;
+    if (answer.status !== 200) throw await this.#refusal(answer);
+    return answer;
   }
 
-  async #refusal(response: Response): Promise<GatewayError> {
-    const retryAfter = response.headers.get("retry-after");
-    const body = await this.readText(response, MAX_ERROR_BYTES);
-    const error = this.#call.incoming.dialect.decodeError({ status: response.status, body, retryAfter });
+  async #refusal(answer: HttpAnswer): Promise<GatewayError> {
+    const retryAfter = answer.headers.get("retry-after") ?? null;
+    const body = await this.readText(answer, MAX_ERROR_BYTES);
+    const error = this.lane.decodeError({ status: answer.status, body, retryAfter });
     return error.withMessage(this.planned.provider.redact(error.message));
   }
 
-  /** The whole body as text, within a bound. */
-  async readText(response: Response, maxBytes: number): Promise<string> {
+  /** The whole body as text, within a bound. Each piece is a sign of life. */
+  async readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
     const parts: Uint8Array[] = [];
     let size = 0;
     try {
-      const length = Number(response.headers.get("content-length") ?? Number.NaN);
-      if (length <= maxBytes) return await response.text();
-      for await (const part of response.body ?? []) {
+      for (let part = await answer.read(); part; part = await answer.read()) {
         this.hear();
         size += part.length;
         if (size > maxBytes) break;
@@ -102,13 +93,14 @@ export class Attempt {
       this.close();
       throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
     }
-    return new TextDecoder().decode(Buffer.concat(parts, size));
+    const [first] = parts;
+    return decoder.decode(parts.length === 1 ? first : Buffer.concat(parts, size));
   }
 
   /** The upstream gave a sign of life. */
   hear(): void {
     this.#heard = true;
-    this.#heardAtMs = this.#gateway.nowMs();
+    this.#heardAtMs = undefined;
   }
 
   pause(): void {
@@ -117,7 +109,7 @@ export class Attempt {
 
   resume(): void {
     this.#paused = false;
-    this.#heardAtMs = this.#gateway.nowMs();
+    this.#heardAtMs = undefined;
   }
 
   /** What a broken upstream connection means for this call. */
@@ -137,7 +129,8 @@ export class Attempt {
   /** Ends the upstream request, finished or not. */
   close(): void {
     this.#unwatch();
-    this.#controller.abort();
+    this.#closed = true;
+    this.#exchange?.close();
   }
 
   /** The answer was read to its end: nothing is left to stop. */

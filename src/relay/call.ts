@@ -1,5 +1,6 @@
 import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
+import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote, OfferTried } from "../canon/receipt.ts";
@@ -22,6 +23,8 @@ export interface IncomingCall {
   bareFinishReason: boolean;
   arrayFraming: boolean;
   betas: readonly string[];
+  /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
+  strict: boolean;
 }
 
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */
@@ -34,6 +37,8 @@ export interface Call {
   /** Let go once an answer has begun: a stream may stay open for long, and needs only what was asked. */
   received: ReceivedRequest | undefined;
   body: JsonObject;
+  /** The request in canonical form, once the translated lane has needed it. */
+  canonical?: CanonCall;
   stream: boolean;
   startedAtMs: number;
   offersTried: OfferTried[];

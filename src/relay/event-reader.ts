@@ -1,42 +1,52 @@
 import type { Tap } from "../dialects/dialect.ts";
+import type { Framing } from "../providers/provider.ts";
+import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
+import type { HttpAnswer } from "../wire/http/exchange.ts";
 import { EventSplitter } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
+import type { StreamText } from "./stream-text.ts";
 
 /** How long an upstream may take to close after its last event before the connection is given up. */
 const RELEASE_MS = 1000;
 
-const readerOf = (body: ReadableStream<Uint8Array>) => body.getReader();
-type Reader = ReturnType<typeof readerOf>;
-type Piece = Awaited<ReturnType<Reader["read"]>>;
-
-/** An upstream's stream on its way through the tap. Waiting and working are apart, so that a piece costs one wait. */
+/** An upstream's stream on its way through the tap. */
 export class EventReader {
   readonly #attempt: Attempt;
   readonly #tap: Tap;
-  readonly #reader: Reader;
-  readonly #splitter = new EventSplitter();
+  readonly #answer: HttpAnswer;
+  readonly #splitter: EventSplitter | AwsEventSplitter;
   #ended = false;
 
-  constructor(attempt: Attempt, body: ReadableStream<Uint8Array>, tap: Tap) {
+  constructor(attempt: Attempt, answer: HttpAnswer, tap: Tap, framing: Framing) {
     this.#attempt = attempt;
     this.#tap = tap;
-    this.#reader = readerOf(body);
+    this.#answer = answer;
+    this.#splitter = framing === "sse" ? new EventSplitter() : new AwsEventSplitter();
   }
 
-  read(): Promise<Piece> {
-    return this.#reader.read();
+  read(): Promise<Uint8Array | undefined> {
+    return this.#answer.read();
+  }
+
+  /** Hands on what the client gets for each piece until `use` says no: then true. False at the end of the bytes. */
+  readWhile(use: (text: StreamText) => boolean): Promise<boolean> {
+    return this.#answer.readWhile((piece) => use(this.take(piece) ?? ""));
   }
 
   /** What the client gets for a piece; undefined at the end of the upstream's bytes. */
-  take({ value, done }: Piece): string | undefined {
+  take(piece: Uint8Array | undefined): StreamText | undefined {
     this.#attempt.hear();
-    if (!done) {
-      const events = this.#splitter.push(value);
+    if (piece) {
+      if (this.#tap.pushBytes && this.#splitter instanceof EventSplitter) {
+        const events = this.#splitter.pushBytes(piece);
+        return events.length === 0 ? "" : this.#tap.pushBytes(events);
+      }
+      const events = this.#splitter.push(piece);
       return events === "" ? "" : this.#tap.push(events);
     }
     this.#ended = true;
     const rest = this.#splitter.end();
-    return this.#tap.state === "open" && rest.trim() !== "" ? this.#tap.pushLast(rest) : undefined;
+    return this.#tap.state === "open" ? this.#tap.pushLast(rest) : undefined;
   }
 
   /** The answer is whole: lets the upstream's last bytes come in, so that its connection can serve another call. */
@@ -46,9 +56,9 @@ export class EventReader {
       return;
     }
     const giveUp = setTimeout(() => this.#attempt.close(), RELEASE_MS);
-    this.#reader
+    this.#answer
       .read()
-      .then(({ done }) => (done ? this.#attempt.finish() : this.#attempt.close()))
+      .then((more) => (more ? this.#attempt.close() : this.#attempt.finish()))
       .catch(() => this.#attempt.close())
       .finally(() => clearTimeout(giveUp));
   }

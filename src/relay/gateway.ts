@@ -4,6 +4,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { FetchMedia } from "./resolve-media.ts";
 import type { Timings } from "./timings.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -22,6 +23,7 @@ export interface Gateway {
   readonly ledger: LedgerWriter;
   readonly watchdog: Watchdog;
   readonly log: Log;
+  readonly fetchMedia: FetchMedia;
   readonly nowMs: () => number;
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */

@@ -13,6 +13,7 @@ export interface Ending {
   /** `ok`, `client_gone`, or the kind of the error. */
   outcome: string;
   planned: PlannedOffer<Provider> | undefined;
+  lane?: "native" | "translated";
   /** An answer had begun: something was produced, and is to be paid. */
   produced: boolean;
   usage: Usage | undefined;
@@ -41,7 +42,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
     upstreamDialect: ending.planned?.dialect ?? call.incoming.dialect.name,
-    lane: "native",
+    lane: ending.lane ?? "native",
     stream: call.stream,
     outcome: ending.outcome,
     ...(ending.stop === undefined ? {} : { stop: ending.stop }),

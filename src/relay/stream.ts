@@ -6,6 +6,7 @@ import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { settle } from "./settle.ts";
+import { joinTexts, type StreamText } from "./stream-text.ts";
 import { tryOffers } from "./try-offers.ts";
 
 /** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every piece does. */
@@ -13,7 +14,7 @@ const MAX_UNCONFIRMED = 128 * 1024;
 
 /** What Bun hands to a stream of type "direct": writes go straight to the socket. */
 interface DirectController {
-  write(text: string): number | Promise<number>;
+  write(text: StreamText): number | Promise<number>;
   /** With `wait`, resolves when the client's socket has taken everything. */
   flush(wait?: boolean): number | Promise<number>;
   close(): void;
@@ -25,15 +26,16 @@ export async function relayStream(
   gateway: Gateway,
   plan: readonly PlannedOffer<Provider>[],
 ): Promise<Response> {
-  const opening = tryOffers(call, gateway, plan, (attempt) => openStream(call, attempt));
+  const opening = tryOffers(call, gateway, plan, openStream);
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
   const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
-  if (!early) await opening;
+  const opened = early ? undefined : await opening;
   if (call.client.gone) throw new ClientGoneError();
-  const writer = new StreamWriter(call, gateway, opening, early);
+  const writer = new StreamWriter(call, gateway, opening, opened);
+  const whole = opened?.tap.state === "ended" ? await writer.whole(opened) : undefined;
   const body = new ReadableStream({
     type: "direct",
-    pull: (controller: DirectController) => writer.run(controller),
+    pull: (controller: DirectController) => (whole === undefined ? writer.run(controller) : sendAll(controller, whole)),
     cancel: () => call.client.leave(),
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
   const type = call.incoming.arrayFraming ? "application/json" : "text/event-stream";
@@ -41,6 +43,12 @@ export async function relayStream(
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return new Response(body, { headers });
+}
+
+/** At once, and not in a later turn: the runtime then sends headers and content together, else each header by itself. */
+function sendAll(controller: DirectController, text: StreamText): void {
+  controller.write(text);
+  controller.close();
 }
 
 /** Whether the deadline comes before the stream is open or has failed. */
@@ -62,20 +70,22 @@ class StreamWriter {
   readonly #opening: Promise<OpenStream>;
   #stream: OpenStream | undefined;
   #firstContentAtMs: number | undefined;
-  #wroteAtMs: number;
+  /** When something was last written, as the watchdog saw it. */
+  #wroteAtMs: number | undefined;
   #begun = false;
-  /** Characters written since the client was last known to have taken everything. */
+  /** Characters or bytes written since the client was last known to have taken everything. */
   #unconfirmed = 0;
   #blockedSinceMs: number | undefined;
   #running = false;
   #settled = false;
 
-  constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>, early: boolean) {
+  constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>, opened: OpenStream | undefined) {
     this.#call = call;
     this.#gateway = gateway;
     this.#opening = opening;
+    this.#stream = opened;
     // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
-    this.#wroteAtMs = early ? Number.NEGATIVE_INFINITY : gateway.nowMs();
+    this.#wroteAtMs = opened ? undefined : Number.NEGATIVE_INFINITY;
     // Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call.
     call.client.left.then(() => {
       if (!this.#running) void this.#settle("client_gone");
@@ -88,6 +98,7 @@ class StreamWriter {
     const { keepAlive } = incoming.dialect;
     const { keepAliveMs, slowReaderMs } = this.#gateway.timings;
     const unwatch = this.#gateway.watchdog.watch((now) => {
+      this.#wroteAtMs ??= now;
       if (this.#blockedSinceMs !== undefined) {
         if (now - this.#blockedSinceMs > slowReaderMs) client.leave();
       } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
@@ -99,7 +110,7 @@ class StreamWriter {
     try {
       const last = await this.#passOn(controller);
       await this.#settle("ok");
-      if (last !== "") controller.write(last);
+      if (last.length > 0) controller.write(last);
     } catch (thrown) {
       await this.#fail(controller, asGatewayError(thrown));
     } finally {
@@ -108,47 +119,68 @@ class StreamWriter {
     }
   }
 
-  /** Everything but the last piece, which must wait for the ledger. */
-  async #passOn(controller: DirectController): Promise<string> {
-    this.#stream = await this.#opening;
+  /** An answer that had come to its end before anything of it was sent: all of it, when its row is committed. */
+  async whole(stream: OpenStream): Promise<StreamText> {
+    this.#running = true;
+    this.#begin(stream);
+    stream.reader.release();
+    const text = joinTexts(stream.held, stream.tap.end());
+    await this.#settle("ok");
+    return text;
+  }
+
+  #begin(stream: OpenStream): void {
+    this.#stream = stream;
     this.#call.received = undefined;
-    const { tap, reader, attempt } = this.#stream;
     this.#firstContentAtMs = this.#gateway.nowMs();
-    let last = this.#stream.held;
-    while (tap.state !== "ended") {
-      if (tap.state === "open" && last !== "") {
-        const full = this.#write(controller, last);
-        if (full) await this.#waitForReader(controller);
-        last = "";
+  }
+
+  /**
+   * Everything but the last piece, which must wait for the ledger. A stream that is open already is written to before the
+   * first wait, so that its headers leave together with its first content.
+   */
+  async #passOn(controller: DirectController): Promise<StreamText> {
+    const stream = this.#stream ?? (await this.#opening);
+    this.#begin(stream);
+    const { tap, reader, attempt } = stream;
+    let last: StreamText = "";
+    const use = (text: StreamText): boolean => {
+      if (tap.failure) {
+        if (text.length > 0) this.#write(controller, text);
+        throw tap.failure;
       }
-      let text: string | undefined;
+      last = joinTexts(last, text);
+      if (tap.state !== "open") return tap.state === "complete";
+      if (last.length === 0) return true;
+      const full = this.#write(controller, last);
+      last = "";
+      return !full;
+    };
+    let full = !use(stream.held);
+    while (tap.state !== "ended") {
+      if (full) await this.#waitForReader(controller);
       try {
-        text = reader.take(await reader.read());
+        full = await reader.readWhile(use);
       } catch (error) {
         throw attempt.explain(error);
       }
-      if (tap.failure) {
-        if (text) this.#write(controller, text);
-        throw tap.failure;
-      }
-      if (text === undefined) {
-        if (tap.state === "open") {
-          throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
-        }
-        break;
-      }
-      last += text;
+      if (full) continue;
+      // The bytes have ended; what they left without an end of its own may still say something.
+      const rest = reader.take(undefined);
+      if (rest !== undefined) use(rest);
+      else if (tap.state !== "open") break;
+      else throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
     }
     reader.release();
-    return last + tap.end();
+    return joinTexts(last, tap.end());
   }
 
   /** Whether so much is on its way now that the client must be waited for. */
-  #write(controller: DirectController, text: string): boolean {
+  #write(controller: DirectController, text: StreamText): boolean {
     if (this.#call.client.gone) throw new ClientGoneError();
     this.#begun = true;
     controller.write(text);
-    this.#wroteAtMs = this.#gateway.nowMs();
+    this.#wroteAtMs = undefined;
     this.#unconfirmed += text.length;
     if (this.#unconfirmed >= MAX_UNCONFIRMED) return true;
     controller.flush();
@@ -158,7 +190,7 @@ class StreamWriter {
   /** Back-pressure: the upstream is read on only when the client has taken what it was sent, or is taken for gone. */
   async #waitForReader(controller: DirectController): Promise<void> {
     const { client } = this.#call;
-    this.#blockedSinceMs = this.#wroteAtMs;
+    this.#blockedSinceMs = this.#gateway.nowMs();
     this.#stream?.attempt.pause();
     await Promise.race([controller.flush(true), client.left]);
     this.#stream?.attempt.resume();
@@ -191,6 +223,7 @@ class StreamWriter {
     return settle(this.#call, this.#gateway, {
       outcome,
       planned: this.#stream?.planned,
+      ...(this.#stream === undefined ? {} : { lane: this.#stream.attempt.lane.name }),
       produced: tap?.contentSeen === true || outcome === "ok",
       usage: tap?.usage,
       usageRuns: tap?.usageRuns === true,

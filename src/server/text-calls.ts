@@ -16,6 +16,7 @@ function incomingCall({ request, requestId, query, dialect, door }: RoutedReques
     bareFinishReason: true,
     arrayFraming: false,
     betas: [],
+    strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
   };
 }
 

@@ -1,3 +1,4 @@
+import { agentSteps } from "./agent.ts";
 import {
   hugeAnswer,
   refusalText,
@@ -88,6 +89,8 @@ function planSegments(request: PlanRequest, seed: Seed): Segment[] {
   const thinking: Segment[] = prompt.thinking === "off" ? [] : [{ type: "thinking", text: thinkingText(prompt, seed) }];
   if (thinking.length > 0 && /redact/i.test(said))
     thinking.push({ type: "redacted", text: `On “${shorten(said, 40)}”.` });
+  const steps = traits.answer === "agent" ? agentSteps(prompt) : undefined;
+  if (steps !== undefined) return [...thinking, ...steps];
   const calls = planCalls(prompt, seed, traits.quirk === "parallel-same-index");
   if (calls.length > 0 && traits.answer === undefined) return [...thinking, ...calls];
   if (prompt.search && prompt.format.type === "text" && /\bsearch/i.test(textOf(prompt.turns.at(-1)))) {

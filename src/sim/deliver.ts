@@ -7,10 +7,18 @@ const LONGEST_STALL_MS = 600_000;
 /** What was sent must have been read before the connection is dropped, or the reset would swallow it. */
 const BEFORE_CUT_MS = 40;
 
+/** The end of a binary frame that travels with the next one. */
+const HELD_BYTES = 7;
+
 const encoder = new TextEncoder();
 
-function send(text: string): Step {
-  return { send: encoder.encode(text) };
+function send(text: string, binary?: true): Step {
+  return { send: binary ? new Uint8Array(Buffer.from(text, "latin1")) : encoder.encode(text) };
+}
+
+function bytesOf(frames: readonly Frame[], binary: true | undefined): Uint8Array {
+  const step = send(frames.map((frame) => frame.text).join(""), binary);
+  return "send" in step ? step.send : new Uint8Array();
 }
 
 function* cut(): Generator<Step> {
@@ -38,12 +46,17 @@ function middle(frames: readonly Frame[]): number {
   return contentAt[Math.floor(contentAt.length / 2)] ?? Math.floor(frames.length / 2);
 }
 
-function* paced(frames: readonly Frame[], paceMs: (frame: Frame) => number): Generator<Step> {
+function* paced(frames: readonly Frame[], paceMs: (frame: Frame) => number, binary?: true): Generator<Step> {
+  let held = "";
   for (const frame of frames) {
     const wait = frame.content ? paceMs(frame) : 0;
     if (wait > 0) yield { wait };
-    yield send(frame.text);
+    const text = held + frame.text;
+    const end = binary ? text.length - HELD_BYTES : text.length;
+    yield send(text.slice(0, end), binary);
+    held = text.slice(end);
   }
+  if (held !== "") yield send(held, binary);
 }
 
 /** What happens at the middle of a stream, instead of the frame that stands there and, mostly, of all that follow. */
@@ -53,16 +66,16 @@ function* atMiddle(fault: Fault, rendered: Rendered, frame: Frame, rest: Generat
       yield { wait: LONGEST_STALL_MS };
       return yield* cut();
     case "cut-mid-event":
-      yield send(frame.text.slice(0, Math.floor(frame.text.length / 2)));
+      yield send(frame.text.slice(0, Math.floor(frame.text.length / 2)), rendered.binary);
       return yield* cut();
     case "cut-mid-stream":
       return yield* cut();
     case "close-mid-stream":
       return;
     case "error-in-stream":
-      return yield send(rendered.errorFrame(false));
+      return yield send(rendered.errorFrame(false), rendered.binary);
     case "garbage-in-stream":
-      yield send(rendered.garbageFrame);
+      yield send(rendered.garbageFrame, rendered.binary);
       return yield* rest;
     default:
       return yield* rest;
@@ -76,27 +89,28 @@ export function* streamSteps(
   paceMs: (frame: Frame) => number,
 ): Generator<Step> {
   const frames = rendered.frames();
-  const everything = (): Uint8Array => encoder.encode(frames.map((frame) => frame.text).join(""));
-  if (fault === undefined) return yield* paced(frames, paceMs);
+  const { binary } = rendered;
+  if (fault === undefined) return yield* paced(frames, paceMs, binary);
   switch (fault.kind) {
     case "cut-before-first":
       return yield { cut: true };
     case "error-first-event":
-      return yield send(rendered.errorFrame(true));
+      return yield send(rendered.errorFrame(true), binary);
     case "drip":
-      return yield* drip(everything());
+      return yield* drip(bytesOf(frames, binary));
     case "silent":
-      yield* silent(encoder.encode(frames[0]?.text ?? ""), fault.seconds);
-      return yield* paced(frames.slice(1), paceMs);
+      yield* silent(bytesOf(frames.slice(0, 1), binary), fault.seconds);
+      return yield* paced(frames.slice(1), paceMs, binary);
     case "crlf": {
+      // Binary frames have no lines.
       const changed = frames.map((frame) => ({ ...frame, text: frame.text.replace(/\r?\n/g, "\r\n") }));
-      return yield* paced(changed, paceMs);
+      return yield* paced(binary ? frames : changed, paceMs, binary);
     }
     default: {
       const at = middle(frames);
-      yield* paced(frames.slice(0, at), paceMs);
+      yield* paced(frames.slice(0, at), paceMs, binary);
       const frame = frames[at];
-      if (frame !== undefined) yield* atMiddle(fault, rendered, frame, paced(frames.slice(at), paceMs));
+      if (frame !== undefined) yield* atMiddle(fault, rendered, frame, paced(frames.slice(at), paceMs, binary));
     }
   }
 }

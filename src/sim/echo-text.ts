@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "./json.ts";
 import type { IncomingCall } from "./wire.ts";
 
 const LONGEST_STRING = 2_000;
-const CREDENTIALS = new Set(["authorization", "x-api-key", "x-goog-api-key"]);
+const CREDENTIALS = new Set(["authorization", "api-key", "x-amz-security-token", "x-api-key", "x-goog-api-key"]);
 
 /** Headers by name; a credential shows its scheme and length, never itself. */
 function visibleHeaders(headers: Headers): JsonObject {

@@ -34,6 +34,7 @@ export const SIMULATED_MODELS: readonly ModelFacts[] = [
   facts("strict-thinker", "as thinker, and demands its thinking and signatures back in tool turns"),
   facts("reasoner-strict", "thinks unseen, and refuses sampling parameters"),
   facts("slow", "as standard, at 40 tokens a second"),
+  facts("agent", "plays a model for coding agents: reads a file, writes another, demands its thinking back"),
   facts("fail-400", "answers HTTP 400"),
   facts("fail-401", "answers HTTP 401"),
   facts("fail-403", "answers HTTP 403"),

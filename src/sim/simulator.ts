@@ -7,6 +7,8 @@ import type { Ending } from "./play.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import type { SimulatorState } from "./wire.ts";
 import { anthropicHost } from "./wires/anthropic/host.ts";
+import { bedrockHost } from "./wires/bedrock/host.ts";
+import { compatibleHosts } from "./wires/compatible/host.ts";
 import { googleHost } from "./wires/google/host.ts";
 import { openaiHost } from "./wires/openai/host.ts";
 
@@ -17,10 +19,14 @@ export interface SimulatorOptions {
   port?: number;
   /** When given, exactly this key is demanded; otherwise any key that does not contain the word `wrong`. */
   apiKey?: string;
+  /** The secret of every access key, with which signed requests are verified. */
+  secretAccessKey?: string;
   /** The pause between streamed pieces, 15 unless given. */
   tokenDelayMs?: number;
   /** PEM; when given, the signatures of service-account assertions are verified with it. */
   tokenPublicKey?: string;
+  /** Compatible hosts also refuse by rules that are known of them from hearsay only. */
+  strictHosts?: boolean;
   nowMs?: () => number;
 }
 
@@ -48,6 +54,8 @@ export interface Simulator {
   stats(): SimulatorStats;
   stop(): Promise<void>;
 }
+
+export const DEFAULT_SECRET_ACCESS_KEY = "simulated-secret-access-key";
 
 const MOST_BODY_BYTES = 128 * 1024 * 1024;
 const MOST_COUNTED_MODELS = 1_000;
@@ -125,6 +133,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     "/gemini": googleHost("gemini", credentials, tokens, nowMs),
     "/vertex": googleHost("vertex", credentials, tokens, nowMs),
     "/vertex/token": tokenHost(tokens),
+    "/bedrock": bedrockHost(credentials, options.secretAccessKey ?? DEFAULT_SECRET_ACCESS_KEY, nowMs),
+    "/hosts": compatibleHosts(credentials, nowMs, options.strictHosts ?? false),
   };
 
   async function respond(host: Host, exchange: Exchange, requestId: string): Promise<Response> {

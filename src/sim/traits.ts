@@ -19,7 +19,7 @@ export type Fault =
   | { kind: "crlf" };
 
 /** An answer that is not made from the request. */
-export type AnswerKind = "empty" | "refusal" | "blocked" | "max-tokens" | "huge" | "echo";
+export type AnswerKind = "empty" | "refusal" | "blocked" | "max-tokens" | "huge" | "echo" | "agent";
 
 /** A liberty that sloppy hosts take with the wire. */
 export type Quirk = "parallel-same-index" | "no-usage" | "no-done";
@@ -42,6 +42,7 @@ const NAMED: Readonly<Record<string, Traits>> = {
   "strict-thinker": { thinks: "strict" },
   "reasoner-strict": { thinks: "unseen" },
   slow: { msPerToken: 25 },
+  agent: { thinks: "strict", answer: "agent" },
   "slow-first-byte": { fault: { kind: "late", seconds: 20 } },
   "stall-mid-stream": { fault: { kind: "stall" } },
   "cut-before-first": { fault: { kind: "cut-before-first" } },

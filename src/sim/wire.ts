@@ -37,6 +37,8 @@ export interface Rendered {
   whole(): string;
   frames(): Frame[];
   frameType: string;
+  /** The frames are bytes, one to a character of their texts, and no write ends where a frame does. */
+  binary?: true;
   /** What this host sends when it fails in mid-stream; `first` when nothing came before. */
   errorFrame(first: boolean): string;
   /** A frame that is well framed and not JSON. */
@@ -53,7 +55,7 @@ export interface ReadCall {
 /** One host's language. Everything that is refused is thrown as a HostError. */
 export interface Wire {
   /** Prefix caches are not shared between families. */
-  family: "openai" | "anthropic" | "google";
+  family: "openai" | "anthropic" | "google" | "bedrock";
   /** Whether prompts are cached only where the caller marked them. */
   cachesMarkedOnly: boolean;
   read(call: IncomingCall, model: SimulatedModel): ReadCall;

@@ -15,6 +15,8 @@ export interface StoredKey {
   models: readonly string[];
   protocols?: readonly string[];
   limits: Readonly<Record<string, number>>;
+  /** Calls that cannot be honoured to the letter are refused. */
+  strict?: boolean;
   expiresAtMs?: number;
   createdAtMs: number;
   /** Id of the key that made this one. */
@@ -23,13 +25,13 @@ export interface StoredKey {
 }
 
 const COLUMNS =
-  "id, name, project, hash, hint, models, protocols, limits, expires_at_ms, created_at_ms, made_by, revoked_at_ms";
+  "id, name, project, hash, hint, models, protocols, limits, expires_at_ms, created_at_ms, made_by, revoked_at_ms, strict";
 
 /** Keeps the key and its project, and lets running servers notice. */
 export async function insertKey(storage: Storage, key: StoredKey): Promise<void> {
   await storage.transaction(async (queries) => {
     await insertProject(queries, { name: key.project, createdAtMs: key.createdAtMs });
-    await queries.query(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    await queries.query(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       key.id,
       key.name,
       key.project,
@@ -42,6 +44,7 @@ export async function insertKey(storage: Storage, key: StoredKey): Promise<void>
       key.createdAtMs,
       key.madeBy ?? null,
       key.revokedAtMs ?? null,
+      key.strict ? 1 : 0,
     ]);
     await countKeyChange(queries);
   });
@@ -95,6 +98,7 @@ function readKey(row: StoredRow): StoredKey {
     createdAtMs: number(row, "created_at_ms"),
     ...(madeBy === undefined ? {} : { madeBy }),
     ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
+    ...(number(row, "strict") === 0 ? {} : { strict: true }),
   };
 }
 

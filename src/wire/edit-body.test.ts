@@ -19,6 +19,17 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     );
   });
 
+  test("a member renamed on the way keeps its place and its value", () => {
+    const text = '{"max_completion_tokens" : 400,"messages":["é"],"model":"public"}';
+    expect(
+      edit(text, { set: { model: '"up"', extra: "1" }, rename: { max_completion_tokens: "max_tokens", absent: "x" } }),
+    ).toBe('{"extra":1,"max_tokens" : 400,"messages":["é"],"model":"up"}');
+    const twice = '{"messages":["max_completion_tokens"],"max_completion_tokens":400,"model":"public"}';
+    expect(edit(twice, { set: { model: '"up"' }, rename: { max_completion_tokens: "max_tokens" } })).toBe(
+      '{"messages":["max_completion_tokens"],"max_tokens":400,"model":"up"}',
+    );
+  });
+
   test("S04: where the key stands more than once, or is spelled with escapes, every spelling is changed", () => {
     for (const text of [
       '{"model":"a","x":{"model":"kept"}}',
@@ -40,14 +51,20 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     fc.assert(
       fc.property(
         fc.dictionary(key, value),
-        fc.constantFrom("model", "new"),
+        fc.constantFrom(["model"], ["new"], ["new", "model"]),
         fc.subarray(["provider", "a"]),
-        (body, set, remove) => {
-          const changed = JSON.parse(edit(JSON.stringify(body), { set: { [set]: '"v"' }, remove })) as object;
+        fc.constantFrom({}, { messages: "renamed" }, { é: "renamed" }),
+        (body, names, remove, rename: Record<string, string>) => {
+          const set = Object.fromEntries(names.map((name) => [name, '"v"']));
+          const changed = JSON.parse(edit(JSON.stringify(body), { set, remove, rename })) as object;
           const kept = Object.fromEntries(
-            Object.entries(body).filter(([name]) => !(remove as string[]).includes(name)),
+            Object.entries(body)
+              .filter(([name]) => !(remove as string[]).includes(name))
+              .map(([name, value]) => [rename[name] ?? name, value]),
           );
-          expect(changed).toEqual(JSON.parse(JSON.stringify({ ...kept, [set]: "v" })));
+          expect(changed).toEqual(
+            JSON.parse(JSON.stringify({ ...kept, ...Object.fromEntries(names.map((name) => [name, "v"])) })),
+          );
         },
       ),
     );

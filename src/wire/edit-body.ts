@@ -14,25 +14,13 @@ export interface BodyEdits {
 }
 
 /**
- * The body with the changes made and everything else as it came. The usual change, one string member replaced and perhaps
- * others put in front, costs two searches; all others walk over the object.
+ * The body with the changes made and everything else as it came. The usual changes, one string member replaced, members
+ * renamed and others put in front, cost a few searches; all others walk over the object.
  */
 export function editBody(source: BodySource, edits: BodyEdits, present: (key: string) => boolean): string | Buffer {
   const { rename = {}, remove = [] } = edits;
-  let only: Entry | undefined;
-  let front = "";
-  let simple = !remove.some(present);
-  for (const key in rename) if (present(key)) simple = false;
-  for (const key in edits.set) {
-    const json = edits.set[key] ?? "null";
-    if (!present(key)) front += `${JSON.stringify(key)}:${json},`;
-    else if (only) simple = false;
-    else only = [key, json];
-  }
-  if (simple && only) {
-    const quick = source.bytes ? spliceBytes(source.bytes, only, front) : spliceText(source.text, only, front);
-    if (quick !== undefined) return quick;
-  }
+  const splices = remove.some(present) ? undefined : findSplices(source.bytes ?? source.text, edits, present);
+  if (splices) return source.bytes ? spliceBytes(source.bytes, splices) : spliceText(source.text, splices);
   const edit = new ObjectEdit(source.text);
   for (const [key, json] of Object.entries(edits.set)) edit.set(key, json);
   for (const [key, name] of Object.entries(rename)) edit.rename(key, name);
@@ -40,54 +28,95 @@ export function editBody(source: BodySource, edits: BodyEdits, present: (key: st
   return edit.toString();
 }
 
-type Entry = readonly [key: string, json: string];
-
-/** What strings and buffers have in common, as far as finding a value needs it. */
-interface Searchable {
-  indexOf(text: string, from?: number): number;
+/** Text in the place of what stands between two offsets. */
+interface Splice {
+  start: number;
+  end: number;
+  text: string;
 }
 
-function spliceText(text: string, [key, json]: Entry, front: string): string | undefined {
-  const afterKey = endOfOnlyKey(text, key);
-  const value = afterKey === undefined ? undefined : stringValueAfter(text, afterKey);
-  if (!value) return undefined;
-  const open = text.indexOf("{") + 1;
-  return text.slice(0, open) + front + text.slice(open, value.start) + json + text.slice(value.end);
+/** Where the changes go, in order; undefined where that cannot be told without a walk. */
+function findSplices(
+  body: string | Buffer,
+  { set, rename = {} }: BodyEdits,
+  present: (key: string) => boolean,
+): Splice[] | undefined {
+  const splices: Splice[] = [];
+  let front = "";
+  for (const key in set) {
+    const json = set[key] ?? "null";
+    if (!present(key)) {
+      front += `${JSON.stringify(key)}:${json},`;
+      continue;
+    }
+    const keyEnd = endOfOnlyKey(body, key);
+    const value = keyEnd === undefined ? undefined : stringValueAfter(body, keyEnd);
+    if (!value) return undefined;
+    splices.push({ ...value, text: json });
+  }
+  // Nothing is known of a body without any of the members, not even that it has a member to put others before.
+  if (splices.length === 0) return undefined;
+  for (const key in rename) {
+    if (!present(key)) continue;
+    const end = endOfOnlyKey(body, key);
+    if (end === undefined) return undefined;
+    splices.push({ start: end - key.length - 2, end, text: JSON.stringify(rename[key]) });
+  }
+  if (front !== "") {
+    const start = body.indexOf("{") + 1;
+    // First in the list, so that sorting leaves it before a first member that changes too.
+    splices.unshift({ start, end: start, text: front });
+  }
+  return splices.length === 1 ? splices : splices.sort((one, other) => one.start - other.start);
 }
 
-/** The longest piece of text in which a member's value is looked for: names of models are short. */
-const WINDOW = 4096;
+function spliceText(text: string, splices: readonly Splice[]): string {
+  let result = "";
+  let at = 0;
+  for (const splice of splices) {
+    result += text.slice(at, splice.start) + splice.text;
+    at = splice.end;
+  }
+  return result + text.slice(at);
+}
 
-function spliceBytes(bytes: Buffer, [key, json]: Entry, front: string): Buffer | undefined {
-  const afterKey = endOfOnlyKey(bytes, key);
-  if (afterKey === undefined) return undefined;
-  // One character stands for one byte here, so that places in the text are places in the bytes.
-  const value = stringValueAfter(bytes.toString("latin1", afterKey, afterKey + WINDOW), 0);
-  if (!value || value.end >= WINDOW) return undefined;
-  const open = bytes.indexOf("{") + 1;
-  return Buffer.concat([
-    bytes.subarray(0, open),
-    Buffer.from(front),
-    bytes.subarray(open, afterKey + value.start),
-    Buffer.from(json),
-    bytes.subarray(afterKey + value.end),
-  ]);
+function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const splice of splices) {
+    parts.push(bytes.subarray(at, splice.start), Buffer.from(splice.text));
+    at = splice.end;
+  }
+  parts.push(bytes.subarray(at));
+  return Buffer.concat(parts);
 }
 
 /**
  * The place behind a key that is written once in the whole body, at any depth, where no letter is written as an escape:
  * then it can only be the member that the parser saw. Otherwise undefined.
  */
-function endOfOnlyKey(body: Searchable, key: string): number | undefined {
+function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
+  // A key that is not plain ASCII has another length in bytes, and none that matters here is.
+  if (!PLAIN_KEY.test(key)) return undefined;
   const quoted = `"${key}"`;
   const at = body.indexOf(quoted);
   const end = at + quoted.length;
   return at < 0 || body.indexOf(quoted, end) >= 0 || body.indexOf("\\u00") >= 0 ? undefined : end;
 }
 
+const PLAIN_KEY = /^\w+$/;
 const STRING_VALUE = /\s*:\s*"/y;
+/** The longest piece of bytes in which a member's value is looked for: names of models are short. */
+const WINDOW = 4096;
 
-function stringValueAfter(text: string, from: number): { start: number; end: number } | undefined {
+function stringValueAfter(body: string | Buffer, from: number): { start: number; end: number } | undefined {
+  if (typeof body === "string") return stringValueIn(body, from);
+  // One character stands for one byte here, so that places in the text are places in the bytes.
+  const value = stringValueIn(body.toString("latin1", from, from + WINDOW), 0);
+  return value && value.end < WINDOW ? { start: from + value.start, end: from + value.end } : undefined;
+}
+
+function stringValueIn(text: string, from: number): { start: number; end: number } | undefined {
   STRING_VALUE.lastIndex = from;
   if (!STRING_VALUE.test(text)) return undefined;
   const start = STRING_VALUE.lastIndex - 1;

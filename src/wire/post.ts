@@ -1,20 +1,25 @@
-/** Why a POST brought no answer, or not the whole of it. */
-export type PostFailure = "connect" | "broken";
+import { readAddress } from "./http/address.ts";
+import type { Exchange } from "./http/exchange.ts";
+import { type FailureKind, HttpFailure } from "./http/failure.ts";
+import { FetchExchange } from "./http/fetch-exchange.ts";
+import { ConnectionPool } from "./http/pool.ts";
+import { usesProxy } from "./http/proxy.ts";
+import { SocketExchange } from "./http/socket-exchange.ts";
 
-const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket", "EHOSTUNREACH"]);
+/** The idle connections of this process. */
+const pool = new ConnectionPool();
+const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY } = process.env;
+const environment = { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY };
 
-/** Sends a body; resolves when the answer's headers are there. A redirect is an answer like any other: never followed. */
-export function post(
-  url: string,
-  headers: Record<string, string>,
-  body: string | Buffer,
-  signal: AbortSignal,
-): Promise<Response> {
-  return fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+/**
+ * Sends a body. A redirect is an answer like any other: never followed. Throws where the request cannot be sent as it is.
+ */
+export function post(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array): Exchange {
+  const address = readAddress(url);
+  return usesProxy(address, environment)
+    ? new FetchExchange(url, headers, body)
+    : new SocketExchange(pool, address, headers, body);
 }
 
-/** What the runtime's error says about the connection: it was never there, or it broke. */
-export function postFailure(thrown: unknown): PostFailure {
-  const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";
-  return NOT_CONNECTED.has(code) ? "connect" : "broken";
-}
+/** Whether the host was never reached, or the connection broke. */
+export const postFailure = (thrown: unknown): FailureKind => (thrown instanceof HttpFailure ? thrown.kind : "broken");

@@ -38,20 +38,25 @@ export class EventSplitter {
 
   /** Text of every event that is whole now; empty while there is none. */
   push(bytes: Uint8Array): string {
+    const events = this.pushBytes(bytes);
+    return events.length === 0 ? "" : decoder.decode(events);
+  }
+
+  /** The same, as bytes. */
+  pushBytes(bytes: Uint8Array): Uint8Array {
     if (this.#length === 0) {
       const end = lastEventEnd(bytes, bytes.length, 0);
-      if (end === bytes.length) return decoder.decode(bytes);
+      if (end === bytes.length) return bytes;
       this.#keep(bytes.subarray(end));
-      return end === 0 ? "" : decoder.decode(bytes.subarray(0, end));
+      return bytes.subarray(0, end);
     }
     const searched = this.#length;
     this.#keep(bytes);
     const end = lastEventEnd(this.#rest, this.#length, Math.max(0, searched - 3));
-    if (end === 0) return "";
-    const text = decoder.decode(this.#rest.subarray(0, end));
+    const events = this.#rest.slice(0, end);
     this.#rest.copyWithin(0, end, this.#length);
     this.#length -= end;
-    return text;
+    return events;
   }
 
   /** What was left without its blank line when the stream ended. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { binaryOfText, countCharacters } from "../../wire/binary-text.ts";
 import { endOfString, findValue } from "../../wire/json-text.ts";
 
 /** The members of a delta that carry generated text and nothing else. */
@@ -21,15 +22,18 @@ export class ChunkTemplate {
   /** Between the text and its repetition under the field's other name; undefined where there is none. */
   readonly #clientTwin: string | undefined;
   readonly #hide: boolean;
-  /** Set by a successful `render`: where the event ends, and how much text it carried. */
+  /** Set by a successful `render`: where the last event ends, and how much text they carried. */
   end = 0;
   characters = 0;
+  /** Set by a successful `#match`: where the event's text begins and ends. */
+  #textStart = 0;
+  #textEnd = 0;
 
   private constructor(head: string, tail: string, clientHead: string, clientTwin: string | undefined, hide: boolean) {
-    this.#head = head;
-    this.#tail = tail;
-    this.#clientHead = clientHead;
-    this.#clientTwin = clientTwin;
+    this.#head = binaryOfText(head);
+    this.#tail = binaryOfText(tail);
+    this.#clientHead = binaryOfText(clientHead);
+    this.#clientTwin = clientTwin === undefined ? undefined : binaryOfText(clientTwin);
     this.#hide = hide;
   }
 
@@ -56,20 +60,44 @@ export class ChunkTemplate {
     return new ChunkTemplate(raw.slice(0, lead + text.start + 1), tail, clientStart, clientTwin, hide);
   }
 
-  /** The client's form of the event at `at`, or undefined where it is not one of these. */
+  /** The client's form of the events from `at` on, of as many as are alike; undefined where the first is not one of these. */
   render(events: string, at: number): string | undefined {
-    if (!events.startsWith(this.#head, at)) return undefined;
+    this.characters = 0;
+    let end = this.#match(events, at);
+    if (end < 0) return undefined;
+    let text = this.#clientForm(events, end);
+    // Of many events the texts are collected and joined once: to lengthen a text by each in turn would cost more.
+    let texts: string[] | undefined;
+    for (let next = this.#match(events, end); next >= 0; next = this.#match(events, end)) {
+      end = next;
+      texts ??= [text];
+      texts.push(this.#clientForm(events, end));
+    }
+    if (texts) text = texts.join(this.#hide ? "" : this.#clientHead);
+    this.end = end;
+    return this.#hide ? "" : this.#clientHead + text;
+  }
+
+  /** Where the event at `at` ends, or -1 where it is not one of these. */
+  #match(events: string, at: number): number {
+    if (!events.startsWith(this.#head, at)) return -1;
     const textStart = at + this.#head.length;
     const textEnd = endOfString(events, textStart) - 1;
-    if (!events.startsWith(this.#tail, textEnd)) return undefined;
+    if (!events.startsWith(this.#tail, textEnd)) return -1;
     let close = textEnd + this.#tail.length;
     if (events.startsWith(PADDING, close)) close = endOfString(events, close + PADDING.length);
-    if (!events.startsWith(CLOSE, close)) return undefined;
-    this.end = close + CLOSE.length;
-    this.characters = textEnd - textStart;
+    if (!events.startsWith(CLOSE, close)) return -1;
+    this.#textStart = textStart;
+    this.#textEnd = textEnd;
+    this.characters += countCharacters(events, textStart, textEnd);
+    return close + CLOSE.length;
+  }
+
+  /** What follows the client's head for the event that was matched last. */
+  #clientForm(events: string, end: number): string {
     if (this.#hide) return "";
-    if (this.#clientTwin === undefined) return this.#clientHead + events.slice(textStart, this.end);
-    const text = events.slice(textStart, textEnd);
-    return this.#clientHead + text + this.#clientTwin + text + events.slice(textEnd, this.end);
+    if (this.#clientTwin === undefined) return events.slice(this.#textStart, end);
+    const text = events.slice(this.#textStart, this.#textEnd);
+    return text + this.#clientTwin + text + events.slice(this.#textEnd, end);
   }
 }

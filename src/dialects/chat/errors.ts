@@ -1,5 +1,5 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import { isObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { isObject, numberAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
 import { failureToError, readRetryAfter } from "../upstream-failure.ts";
 
@@ -54,9 +54,4 @@ export function encodeError(error: GatewayError): ErrorAnswer {
 
 export function encodeStreamError(error: GatewayError): StreamErrorWrite[] {
   return [{ text: `data: ${errorBody(error)}\n\n`, pauseMs: 0 }];
-}
-
-/** An answer that came under HTTP 200 and is an error all the same. */
-export function hiddenError(body: unknown): GatewayError | undefined {
-  return objectAt(body, "error") ? decodeErrorObject(body, 200) : undefined;
 }

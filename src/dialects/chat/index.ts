@@ -1,7 +1,9 @@
 import { numberAt } from "../../canon/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
+import { chatCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
+import { carriesForeign } from "./foreign.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { checkChatRequest } from "./schema.ts";
 import { ChatTap } from "./tap.ts";
@@ -15,6 +17,8 @@ export const chat: Dialect = {
     checkChatRequest(request.body, context);
     return request;
   },
+  codec: chatCodec,
+  carriesForeign,
   decodeError,
   encodeError,
   encodeStreamError,

@@ -1,5 +1,6 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
-import type { FieldNote } from "../../canon/receipt.ts";
+import { Notes } from "../../canon/notes.ts";
+import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type {
@@ -9,9 +10,13 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import type { Quirks } from "../quirks.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
-import { hiddenError } from "./errors.ts";
-import { nearestEffort } from "./reasoning.ts";
+import { answerError } from "./answer-error.ts";
+import { decodeContent } from "./content.ts";
+import { decodeReasoning, effortOfWord, encodeReasoning } from "./reasoning.ts";
+import { readDetail } from "./reasoning-details.ts";
+import { BOUNDED, fitInterval, SETTING_FIELDS } from "./settings.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -19,25 +24,30 @@ const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"]
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
-  const notes: FieldNote[] = [];
-  const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
-  const rename: Record<string, string> = {};
-  const remove = ["usage", ...ROUTING_FIELDS];
-  noteRouting(body, notes);
-  limitOutput(body, context, { set, rename, remove, notes });
-  if (context.quirks.reasoningField === "reasoning_effort") translateReasoning(body, { set, rename, remove, notes });
-  if (context.stream && context.quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
-    set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
+  const { quirks } = context;
+  const notes = new Notes();
+  const changes: Changes = {
+    set: { model: JSON.stringify(context.upstreamModel) },
+    rename: {},
+    remove: ["usage", ...ROUTING_FIELDS],
+    notes,
+  };
+  noteRouting(body, notes.list);
+  limitOutput(body, context, changes);
+  translateReasoning(body, quirks, changes);
+  fitSettings(body, quirks, changes);
+  if (context.stream && quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
+    changes.set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
   }
-  const source = stripReasoningHistory(request, context, notes);
-  return { payload: editBody(source, { set, rename, remove }, (key) => key in body), notes };
+  const source = fitMessages(request, quirks, notes);
+  return { payload: editBody(source, changes, (key) => key in body), notes: notes.list };
 }
 
 interface Changes {
   set: Record<string, string>;
   rename: Record<string, string>;
   remove: string[];
-  notes: FieldNote[];
+  notes: Notes;
 }
 
 function limitOutput(body: JsonObject, context: NativeRequestContext, { set, rename, remove, notes }: Changes): void {
@@ -47,55 +57,125 @@ function limitOutput(body: JsonObject, context: NativeRequestContext, { set, ren
   const field = context.quirks.maxTokensField;
   if (wanted !== undefined && "max_tokens" in body) {
     remove.push("max_tokens");
-    notes.push({ path: "max_tokens", action: "dropped", reason: "max_completion_tokens is given too" });
+    notes.dropped("max_tokens", "max_completion_tokens is given too");
   }
   if (path in body && path !== field) rename[path] = field;
   const limit = wanted ?? legacy;
   if (limit !== undefined && context.maxOutputTokens !== undefined && limit > context.maxOutputTokens) {
     set[path] = String(context.maxOutputTokens);
-    notes.push({ path, action: "approximated", reason: `the model's limit is ${context.maxOutputTokens}` });
+    notes.approximated(path, `the model's limit is ${context.maxOutputTokens}`);
   }
 }
 
-/** The contract's `reasoning` object as the `reasoning_effort` that the host knows. */
-function translateReasoning(body: JsonObject, { set, remove, notes }: Changes): void {
-  if (!("reasoning" in body)) return;
+/** The contract's `reasoning` object and `reasoning_effort` as what the host knows; its own words stay as they came. */
+function translateReasoning(body: JsonObject, quirks: Quirks, { set, remove, notes }: Changes): void {
+  const { reasoningField, effortWords } = quirks;
+  const given = typeof body["reasoning_effort"] === "string";
+  if (reasoningField === "reasoning" || (!given && !("reasoning" in body))) return;
+  const { wish } = decodeReasoning(body);
   remove.push("reasoning");
-  const reasoning = objectAt(body, "reasoning");
-  if (!reasoning || stringAt(body, "reasoning_effort") !== undefined) return;
-  const effort = stringAt(reasoning, "effort");
-  const budget = numberAt(reasoning, "max_tokens");
-  if (reasoning["enabled"] === false) set["reasoning_effort"] = '"none"';
-  else if (effort !== undefined) set["reasoning_effort"] = JSON.stringify(effort);
-  else if (budget !== undefined) {
-    const nearest = nearestEffort(budget);
-    set["reasoning_effort"] = JSON.stringify(nearest);
-    const reason = `this provider takes an effort, not a budget; ${nearest} was sent`;
-    notes.push({ path: "reasoning.max_tokens", action: "approximated", reason });
-  } else if (reasoning["enabled"] === true) {
-    set["reasoning_effort"] = '"medium"';
-    const reason = "this provider takes an effort; medium was sent";
-    notes.push({ path: "reasoning.enabled", action: "approximated", reason });
+  if (reasoningField === "reasoning_effort" && given) {
+    const effort = effortOfWord(body["reasoning_effort"]);
+    const word = effort === undefined ? undefined : effortWords[effort];
+    if (word !== undefined && word !== body["reasoning_effort"]) set["reasoning_effort"] = JSON.stringify(word);
+    return;
   }
+  if (wish === undefined || reasoningField in body) {
+    remove.push("reasoning_effort");
+    if (wish !== undefined) notes.dropped(wish.path, `${reasoningField} is given too`);
+    return;
+  }
+  const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
+  const traits = { efforts: ["off", ...quirks.efforts] as const };
+  const fields = encodeReasoning(wish, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
+  for (const [key, value] of Object.entries(fields)) set[key] = JSON.stringify(value);
+  if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");
 }
 
-/** Clients must send their reasoning back (contract 2.12), and hosts that never made any refuse to see it. */
-function stripReasoningHistory(
-  request: ReceivedRequest,
-  context: NativeRequestContext,
-  notes: FieldNote[],
-): BodySource {
-  if (context.quirks.reasoningHistory === "keep") return request;
-  let { text } = request;
-  for (const [index, message] of arrayAt(request.body, "messages").entries()) {
-    const present = isObject(message) ? REASONING_FIELDS.filter((field) => field in message) : [];
-    if (present.length === 0) continue;
-    text = changeValue(text, ["messages", index], (value) => withoutMembers(value, present));
-    for (const field of present) {
-      notes.push({ path: `messages[${index}].${field}`, action: "dropped", reason: "this provider takes none back" });
+/** What a host is known to refuse goes up in the form that it takes, or not at all. */
+function fitSettings(body: JsonObject, quirks: Quirks, { set, rename, remove, notes }: Changes): void {
+  for (const setting of quirks.unsupported) {
+    for (const field of SETTING_FIELDS[setting] ?? []) {
+      if (body[field] === undefined) continue;
+      remove.push(field);
+      if (body[field] !== null) notes.dropped(field, "this provider does not take it");
     }
   }
+  if (quirks.seedField !== "seed" && "seed" in body) rename["seed"] = quirks.seedField;
+  for (const [setting, field] of BOUNDED) {
+    const value = numberAt(body, field);
+    const fitting = value === undefined ? undefined : fitInterval(value, quirks[setting]);
+    if (fitting === value || remove.includes(field)) continue;
+    set[field] = String(fitting);
+    notes.approximated(field, `${fitting} is the nearest that this provider takes`);
+  }
+  if (body["tool_choice"] === "required" && quirks.anyToolWord !== "required") {
+    set["tool_choice"] = JSON.stringify(quirks.anyToolWord ?? "auto");
+    if (quirks.anyToolWord === undefined) {
+      notes.approximated("tool_choice", "this provider cannot be made to call a tool");
+    }
+  }
+  if (objectAt(body, "response_format")?.["type"] === "json_schema" && !quirks.outputFormats.includes("schema")) {
+    if (quirks.outputFormats.includes("json")) set["response_format"] = '{"type":"json_object"}';
+    else remove.push("response_format");
+    notes.approximated("response_format", "this provider knows no schema of an answer");
+  }
+}
+
+/** The messages that a host would refuse for what they say of reasoning, or for how their calls are named. */
+function fitMessages(request: ReceivedRequest, quirks: Quirks, notes: Notes): BodySource {
+  let { text } = request;
+  for (const [index, message] of arrayAt(request.body, "messages").entries()) {
+    if (!isObject(message)) continue;
+    const place = ["messages", index];
+    text = fitReasoningHistory(text, place, message, quirks, notes);
+    const { toolId } = quirks;
+    if (toolId !== undefined) text = fitToolIds(text, place, message, toolId);
+  }
   return text === request.text ? request : { text };
+}
+
+/**
+ * Clients must send their reasoning back (contract 2.12), under either of its names; hosts that never made any refuse to
+ * see it, others look for it under their own name, and some miss it where there is none.
+ */
+function fitReasoningHistory(
+  text: string,
+  place: readonly (string | number)[],
+  message: JsonObject,
+  quirks: Quirks,
+  notes: Notes,
+): string {
+  if (message["role"] !== "assistant") return text;
+  if (quirks.reasoningHistory === "drop") {
+    const present = REASONING_FIELDS.filter((name) => name in message);
+    if (present.length === 0) return text;
+    for (const name of present) notes.dropped(`messages[${place[1]}].${name}`, "this provider takes none back");
+    return changeValue(text, place, (value) => withoutMembers(value, present));
+  }
+  const field = quirks.reasoningHistoryField;
+  const said = stringAt(message, field) || stringAt(message, "reasoning_content") || stringAt(message, "reasoning");
+  const wanted = said || (quirks.reasoningHistory === "required" ? quirks.reasoningPlaceholder : undefined);
+  if (wanted === undefined || wanted === message[field]) return text;
+  return changeValue(text, place, (value) => new ObjectEdit(value).set(field, JSON.stringify(wanted)).toString());
+}
+
+function fitToolIds(
+  text: string,
+  place: readonly (string | number)[],
+  message: JsonObject,
+  rule: NonNullable<Quirks["toolId"]>,
+): string {
+  let data = text;
+  const fit = (holder: unknown, key: string, path: readonly (string | number)[]) => {
+    const id = stringAt(holder, key);
+    const fitting = id === undefined ? undefined : fitToolId(id, rule);
+    if (fitting !== id) data = changeValue(data, [...path, key], () => JSON.stringify(fitting));
+  };
+  fit(message, "tool_call_id", place);
+  for (const [index, call] of arrayAt(message, "tool_calls").entries())
+    fit(call, "id", [...place, "tool_calls", index]);
+  return data;
 }
 
 function withoutMembers(objectText: string, keys: readonly string[]): string {
@@ -105,7 +185,7 @@ function withoutMembers(objectText: string, keys: readonly string[]): string {
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
-  const failure = hiddenError(body);
+  const failure = answerError(body);
   if (failure) throw failure;
   const usage = decodeUsage(body["usage"]);
   let stop: NativeAnswer["stop"];
@@ -151,23 +231,50 @@ export const wantsCost = (request: JsonObject) => objectAt(request, "usage")?.["
 export const wantsUsage = (request: JsonObject) =>
   objectAt(request, "stream_options")?.["include_usage"] === true || wantsCost(request);
 
-/** Makes `reasoning` and `reasoning_content` say the same (contract 2.13), or takes both out where they are to be hidden. */
+/**
+ * Makes `reasoning` and `reasoning_content` say the same (contract 2.13), wherever the host has put its reasoning: under one
+ * of these names, in details alone, or among the parts of its content. Takes it out where it is to be hidden.
+ */
 export function mirrorReasoning(
   holder: JsonObject,
   hide: boolean,
 ): { change: (text: string) => string; emptied: boolean } | undefined {
+  const parted = readParts(holder["content"]);
   if (hide) {
     const present = REASONING_FIELDS.filter((field) => field in holder);
-    if (present.length === 0) return undefined;
-    const change = (text: string) => withoutMembers(text, present);
-    const others = Object.entries(holder).filter(([key, value]) => !present.includes(key) && key !== "role" && value);
+    if (present.length === 0 && parted === undefined) return undefined;
+    const change = (text: string) => withContent(withoutMembers(text, present), parted?.text);
+    const silent = parted?.text === "" ? [...present, "content"] : present;
+    const others = Object.entries(holder).filter(([key, value]) => !silent.includes(key) && key !== "role" && value);
     return { change, emptied: others.length === 0 };
   }
   const reasoning = stringAt(holder, "reasoning");
   const content = stringAt(holder, "reasoning_content");
-  if (reasoning === content) return undefined;
-  const value = JSON.stringify(content ?? reasoning);
+  const told = content ?? reasoning ?? (parted?.reasoning || detailsText(holder)) ?? "";
+  if (reasoning === content && (told === "" || told === content)) {
+    return parted === undefined ? undefined : { change: (text) => withContent(text, parted.text), emptied: false };
+  }
+  const value = JSON.stringify(told);
   const change = (text: string) =>
-    new ObjectEdit(text).set("reasoning", value).set("reasoning_content", value).toString();
+    withContent(new ObjectEdit(text).set("reasoning", value).set("reasoning_content", value).toString(), parted?.text);
   return { change, emptied: false };
+}
+
+/** Content that is a list of texts and thoughts, as one text of each; undefined where it is anything else. */
+function readParts(content: unknown): { text: string; reasoning: string } | undefined {
+  if (!Array.isArray(content)) return undefined;
+  const parts = decodeContent(content);
+  const textOf = (type: "text" | "reasoning") =>
+    parts.map((part) => (part.type === type && "text" in part ? part.text : "")).join("");
+  if (parts.some(({ type }) => type !== "text" && type !== "reasoning")) return undefined;
+  return { text: textOf("text"), reasoning: textOf("reasoning") };
+}
+
+const withContent = (text: string, content: string | undefined): string =>
+  content === undefined ? text : new ObjectEdit(text).set("content", JSON.stringify(content)).toString();
+
+function detailsText(holder: JsonObject): string {
+  return arrayAt(holder, "reasoning_details")
+    .map((raw) => readDetail(raw)?.text ?? "")
+    .join("");
 }

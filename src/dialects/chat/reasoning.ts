@@ -1,13 +1,158 @@
-/** Efforts and the budgets they stand for; a budget is told as the nearest effort not above it, so a round trip is exact. */
-const BUDGETS = [
-  ["minimal", 1024],
-  ["low", 2048],
-  ["medium", 8192],
-  ["high", 16384],
-  ["xhigh", 24576],
-  ["max", 32768],
-] as const;
+import { Fields } from "../../canon/fields.ts";
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import {
+  BUDGET_OF_EFFORT,
+  EFFORTS,
+  type Effort,
+  effortOfBudget,
+  nearestEffort,
+  type ReasoningAmount,
+  type ReasoningWish,
+} from "../../canon/reasoning.ts";
+import type { ModelTraits } from "../../canon/traits.ts";
+import type { Quirks } from "../quirks.ts";
 
-export function nearestEffort(budget: number): string {
-  return BUDGETS.findLast(([, tokens]) => tokens <= budget)?.[0] ?? "minimal";
+/** Below this no budget makes sense to any model. */
+const LEAST_BUDGET = 1024;
+
+const OFF_WORD = "none";
+
+interface DecodedReasoning {
+  wish?: ReasoningWish;
+  /** Which of the request's own fields were understood. */
+  read: readonly string[];
+  /** Members of the `reasoning` object that nobody knows. */
+  rest?: JsonObject;
+}
+
+/**
+ * How much to think, and whether to show it. `reasoning_effort` goes before the contract's `reasoning` object, whose budget
+ * goes before its effort; a word that nobody knows stays where it is.
+ */
+export function decodeReasoning(body: JsonObject): DecodedReasoning {
+  const effort = effortOfWord(body["reasoning_effort"]);
+  const reasoning = new Fields(body["reasoning"]);
+  const enabled = reasoning.boolean("enabled");
+  const budget = reasoning.number("max_tokens");
+  const level = effortOfWord(reasoning.take("effort"));
+  const exclude = reasoning.boolean("exclude");
+  const rest = reasoning.rest();
+  const found: [ReasoningAmount | undefined, string] | undefined =
+    effort !== undefined
+      ? [effort, "reasoning_effort"]
+      : enabled === false
+        ? ["off", "reasoning.enabled"]
+        : budget !== undefined
+          ? [{ budget }, "reasoning.max_tokens"]
+          : level !== undefined
+            ? [level, "reasoning.effort"]
+            : enabled === true
+              ? ["dynamic", "reasoning.enabled"]
+              : exclude !== undefined
+                ? [undefined, "reasoning.exclude"]
+                : undefined;
+  const read = ["reasoning", ...(effort === undefined ? [] : ["reasoning_effort"])];
+  const left = { read, ...(rest === undefined ? {} : { rest }) };
+  if (found === undefined) return left;
+  const [amount, path] = found;
+  const show = exclude === undefined ? {} : { show: !exclude };
+  return { ...left, wish: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
+}
+
+export function effortOfWord(word: unknown): Effort | undefined {
+  if (word === OFF_WORD) return "off";
+  return EFFORTS.find((effort) => effort === word);
+}
+
+/** What of a host and a model decides how a wish is spelt. */
+export interface ReasoningTarget {
+  quirks: Quirks;
+  traits: Pick<ModelTraits, "efforts" | "budget">;
+  /** The answer's limit, which a budget must stay below. */
+  limit?: number;
+}
+
+/** The wish as the fields that the host knows; none where it has no way to say it. */
+export function encodeReasoning(wish: ReasoningWish, target: ReasoningTarget, notes: Notes): JsonObject {
+  const { amount } = wish;
+  const hidden = wish.show === false;
+  switch (target.quirks.reasoningField) {
+    case "reasoning": {
+      const how = amount === undefined ? {} : encodeAmount(amount, wish.path, target, notes);
+      return hidden || amount !== undefined ? { reasoning: { ...how, ...(hidden ? { exclude: true } : {}) } } : {};
+    }
+    case "reasoning_effort":
+      return amount === undefined ? {} : { reasoning_effort: encodeEffort(amount, wish.path, target, notes) };
+    case "thinking": {
+      if (amount === undefined) return {};
+      const { thinkingBudget, thinkingEffort } = target.quirks;
+      if (thinkingEffort && amount !== "off" && amount !== "dynamic") {
+        return { thinking: { type: "enabled" }, reasoning_effort: encodeEffort(amount, wish.path, target, notes) };
+      }
+      const budget = encodeBudget(amount, wish.path, target, thinkingBudget, notes);
+      if (budget === "off") return { thinking: { type: "disabled" } };
+      return { thinking: { type: "enabled", ...(budget === undefined ? {} : { budget_tokens: budget }) } };
+    }
+    case "enable_thinking": {
+      if (amount === undefined) return {};
+      const budget = encodeBudget(amount, wish.path, target, true, notes);
+      if (budget === "off") return { enable_thinking: false };
+      return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) };
+    }
+    case "none":
+      if (amount !== undefined) notes.dropped(wish.path, "this provider cannot be told how much to think");
+      return {};
+    default:
+      return target.quirks.reasoningField satisfies never;
+  }
+}
+
+function encodeAmount(amount: ReasoningAmount, path: string, target: ReasoningTarget, notes: Notes): JsonObject {
+  if (amount === "off") return { enabled: false };
+  if (amount === "dynamic") return { enabled: true };
+  if (isObject(amount)) return { max_tokens: amount.budget };
+  return { effort: encodeEffort(amount, path, target, notes) };
+}
+
+function encodeEffort(amount: ReasoningAmount, path: string, target: ReasoningTarget, notes: Notes): string {
+  const { quirks, traits } = target;
+  const known = traits.efforts ?? quirks.efforts;
+  const wanted = isObject(amount) ? effortOfBudget(amount.budget) : amount === "dynamic" ? "medium" : amount;
+  const effort = nearestEffort(wanted, known) ?? wanted;
+  const word = quirks.effortWords[effort] ?? (effort === "off" ? OFF_WORD : effort);
+  if (isObject(amount)) notes.approximated(path, `this provider takes an effort, not a budget; ${word} was sent`);
+  else if (amount === "dynamic") notes.approximated(path, `this provider takes an effort; ${word} was sent`);
+  else if (effort !== amount) notes.approximated(path, `this model does not know that effort; ${word} was sent`);
+  return word;
+}
+
+/** The budget to send, "off", or undefined for thinking without one. */
+function encodeBudget(
+  amount: ReasoningAmount,
+  path: string,
+  { traits, limit }: ReasoningTarget,
+  takesBudget: boolean,
+  notes: Notes,
+): number | "off" | undefined {
+  const least = traits.budget?.min ?? LEAST_BUDGET;
+  if (amount === "off" || (isObject(amount) && amount.budget === 0)) {
+    if (traits.budget?.off !== false) return "off";
+    notes.approximated(path, "this model cannot be kept from thinking; it was given the least");
+    return takesBudget ? least : undefined;
+  }
+  if (amount === "dynamic") return undefined;
+  if (!takesBudget) {
+    notes.approximated(path, "this provider can only be told whether to think, not how much");
+    return undefined;
+  }
+  const wanted = isObject(amount) ? amount.budget : BUDGET_OF_EFFORT[amount];
+  const most = Math.min(traits.budget?.max ?? wanted, limit === undefined ? wanted : limit - 1);
+  if (most < least) {
+    notes.dropped(path, `the answer's limit leaves no room for thinking, which takes ${least} tokens at least`);
+    return "off";
+  }
+  const budget = Math.min(most, Math.max(least, wanted));
+  if (isObject(amount) && budget !== wanted) notes.approximated(path, `${budget} tokens is the nearest that fits`);
+  return budget;
 }

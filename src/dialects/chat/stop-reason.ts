@@ -5,6 +5,7 @@ const UNIFIED: Readonly<Record<string, UnifiedStop>> = {
   eos: "stop",
   length: "length",
   model_length: "length",
+  model_context_window_exceeded: "length",
   tool_calls: "tool",
   function_call: "tool",
   content_filter: "filter",
@@ -15,9 +16,38 @@ const UNIFIED: Readonly<Record<string, UnifiedStop>> = {
 const CONTRACT_WORD: Readonly<Record<string, string>> = {
   eos: "stop",
   model_length: "length",
+  model_context_window_exceeded: "length",
   sensitive: "content_filter",
 };
 
+const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
+  stop: "stop",
+  length: "length",
+  tool: "tool_calls",
+  filter: "content_filter",
+  pause: "stop",
+  other: "stop",
+};
+
+/** Words by which hosts say that they broke down: such an answer is not one (H16). */
+const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insufficient_system_resource"]);
+
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED[raw] ?? "other", raw });
+
+/** Hosts say `stop` beside calls where the request forced one; clients of other protocols go by the stop alone. */
+export function decodeStopBeside(raw: string, hasCalls: boolean): Stop {
+  const stop = decodeStop(raw);
+  return hasCalls && (stop.unified === "stop" || raw === "") ? { unified: "tool", raw } : stop;
+}
+
+export const encodeStop = (stop: Stop): string => WORD_OF_STOP[stop.unified];
+
+export const isFailureWord = (raw: string): boolean => FAILURES.has(raw);
+
+/** The stop sequence that matched, which a few hosts tell; a number there is a token. */
+export function decodeStopSequence(finish: string | undefined, told: unknown): { stopSequence?: string } {
+  const matched = finish === "stop" && typeof told === "string" && told !== "" && !(told in UNIFIED);
+  return matched ? { stopSequence: told } : {};
+}
 
 export const contractFinishReason = (raw: string): string => CONTRACT_WORD[raw] ?? raw;

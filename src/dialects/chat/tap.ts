@@ -1,11 +1,13 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { binaryOfBytes, binaryOfText, bytesOfBinary, textOfBinary } from "../../wire/binary-text.ts";
+import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
+import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
-import { decodeErrorObject } from "./errors.ts";
 import { hidesReasoning, mirrorReasoning, wantsCost, wantsUsage } from "./native.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
@@ -21,6 +23,7 @@ export class ChatTap extends TapBase {
   readonly #showUsage: boolean;
   readonly #templates: ChunkTemplate[] = [];
   #id: string | undefined;
+  #rendered = "";
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -31,21 +34,34 @@ export class ChatTap extends TapBase {
   }
 
   push(events: string): string {
-    if (events.includes("\r")) return this.pushCarefully(events);
+    return textOfBinary(this.#pass(binaryOfText(events)));
+  }
+
+  pushBytes(events: Uint8Array): Uint8Array {
+    return bytesOfBinary(this.#pass(binaryOfBytes(events)));
+  }
+
+  /** Events in binary text: those that are known by their bytes stay as they are, the others are read. */
+  #pass(events: string): string {
+    if (events.includes("\r")) return this.#read(events);
     let text = "";
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
-      const known = this.#render(events, at);
-      if (known) {
-        text += known.text;
-        at = known.end;
+      const template = this.#render(events, at);
+      if (template) {
+        text += this.#rendered;
+        at = template.end;
         continue;
       }
       const blank = events.indexOf("\n\n", at);
       const end = blank < 0 ? events.length : blank + 2;
-      text += this.pushCarefully(events.slice(at, end));
+      text += this.#read(events.slice(at, end));
       at = end;
     }
     return text;
+  }
+
+  #read(events: string): string {
+    return binaryOfText(this.pushCarefully(textOfBinary(events)));
   }
 
   override end(): string {
@@ -55,13 +71,14 @@ export class ChatTap extends TapBase {
     return "data: [DONE]\n\n";
   }
 
-  /** An ordinary chunk, recognised by its bytes. */
-  #render(events: string, at: number): { text: string; end: number } | undefined {
+  /** Ordinary chunks, recognised by their bytes: the template that knew them, and `#rendered`. */
+  #render(events: string, at: number): ChunkTemplate | undefined {
     for (const template of this.#templates) {
       const text = template.render(events, at);
       if (text === undefined) continue;
       this.generatedCharacters += template.characters;
-      return { text, end: template.end };
+      this.#rendered = text;
+      return template;
     }
     return undefined;
   }
@@ -77,10 +94,8 @@ export class ChatTap extends TapBase {
       this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not JSON.");
       return "";
     }
-    if (isObject(chunk["error"])) {
-      this.failure = decodeErrorObject(chunk, 200);
-      return "";
-    }
+    this.failure = answerError(chunk);
+    if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
     this.#readUsage(chunk);
     if (choices.length === 0 && isObject(chunk["usage"]) && !this.#showUsage) return "";
@@ -109,14 +124,15 @@ export class ChatTap extends TapBase {
       const cost = String(this.#context.costUsd(this.usage));
       data = changeValue(data, ["usage"], (value) => new ObjectEdit(value).set("cost", cost).toString());
     }
-    const edit = new ObjectEdit(data);
+    const set: Record<string, string> = {};
     this.#id ||= stringAt(chunk, "id");
     if (choices.length > 0 && !chunk["id"]) {
       this.#id ||= `chatcmpl-${this.#context.makeId()}`;
-      edit.set("id", JSON.stringify(this.#id));
+      set["id"] = JSON.stringify(this.#id);
     }
-    if (choices.length > 0 && !chunk["object"]) edit.set("object", '"chat.completion.chunk"');
-    return edit.set("model", JSON.stringify(this.#context.publicModel)).toString();
+    if (choices.length > 0 && !chunk["object"]) set["object"] = '"chat.completion.chunk"';
+    set["model"] = JSON.stringify(this.#context.publicModel);
+    return String(editBody({ text: data }, { set }, (key) => key in chunk));
   }
 
   #patchChoice(text: string, position: number, choice: unknown): string | undefined {

@@ -1,5 +1,5 @@
-import { numberAt, objectAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
+import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /**
  * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
@@ -19,11 +19,40 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     numberAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? numberAt(raw, "reasoning_tokens");
   const generated = Math.max(completion, (numberAt(raw, "total_tokens") ?? 0) - prompt);
   const thought = reasoning ?? (generated > completion ? generated - completion : undefined);
+  const searches =
+    numberAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
+    numberAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   return {
     input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(cacheWrite === undefined ? {} : { cacheWrite5m: cacheWrite }),
     output: Math.max(0, generated - (thought ?? 0)),
     ...(thought === undefined ? {} : { reasoning: thought }),
+    ...(searches ? { searches } : {}),
+  };
+}
+
+/** The same sums back; the two ages of a cache's entries are one number in this protocol. */
+export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
+  const { cacheRead, cacheWrite5m, cacheWrite1h, reasoning, searches } = usage;
+  const prompt = promptTokens(usage);
+  const completion = completionTokens(usage);
+  const cacheWrite =
+    cacheWrite5m === undefined && cacheWrite1h === undefined ? undefined : (cacheWrite5m ?? 0) + (cacheWrite1h ?? 0);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(cacheRead === undefined && cacheWrite === undefined
+      ? {}
+      : {
+          prompt_tokens_details: {
+            ...(cacheRead === undefined ? {} : { cached_tokens: cacheRead }),
+            ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+          },
+        }),
+    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    ...(searches === undefined ? {} : { server_tool_use: { web_search_requests: searches } }),
+    ...(costUsd === undefined ? {} : { cost: costUsd }),
   };
 }

@@ -1,7 +1,9 @@
 import { isObject, numberAt, objectAt } from "../../canon/json.ts";
 import type { Dialect, ReceivedRequest } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
+import { genaiCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
+import { carriesForeign } from "./foreign.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
@@ -19,6 +21,8 @@ export const genai: Dialect = {
     else checkGenerateContentRequest(body, context);
     return changed ? rewritten(body) : request;
   },
+  codec: genaiCodec,
+  carriesForeign,
   decodeError,
   encodeError,
   encodeStreamError,

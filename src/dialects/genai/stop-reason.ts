@@ -16,6 +16,29 @@ const UNIFIED: Readonly<Record<string, UnifiedStop>> = {
   MODEL_ARMOR: "filter",
 };
 
+/** The dialect's other words; none of them has a meaning that all protocols share. */
+const OTHER_WORDS: ReadonlySet<string> = new Set([
+  "UNSPECIFIED",
+  "OTHER",
+  "LANGUAGE",
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MISSING_THOUGHT_SIGNATURE",
+  "MALFORMED_RESPONSE",
+  "NO_IMAGE",
+  "IMAGE_OTHER",
+]);
+
+const WORD: Readonly<Record<UnifiedStop, string>> = {
+  stop: "STOP",
+  length: "MAX_TOKENS",
+  tool: "STOP",
+  filter: "SAFETY",
+  pause: "STOP",
+  other: "OTHER",
+};
+
 /** Upstreams write `STOP`, the contract `FINISH_REASON_STOP`; both are read. */
 export const bareFinishReason = (raw: string): string => (raw.startsWith(PREFIX) ? raw.slice(PREFIX.length) : raw);
 
@@ -25,4 +48,11 @@ export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED[bareFinishR
 export function encodeFinishReason(raw: string, bare: boolean): string {
   const word = bareFinishReason(raw);
   return bare && word !== "UNSPECIFIED" ? word : PREFIX + word;
+}
+
+/** The upstream's own word where it is one of this dialect and means the same, else the dialect's word for it. */
+export function encodeStop({ unified, raw }: Stop, bare: boolean): string {
+  const word = bareFinishReason(raw);
+  const meaning = UNIFIED[word] ?? (OTHER_WORDS.has(word) ? "other" : undefined);
+  return encodeFinishReason(meaning === unified ? word : WORD[unified], bare);
 }

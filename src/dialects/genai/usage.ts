@@ -1,5 +1,5 @@
-import { arrayAt, isObject, numberAt, objectAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
+import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
 export function decodeUsage(answer: unknown): Usage | undefined {
@@ -15,6 +15,19 @@ export function decodeUsage(answer: unknown): Usage | undefined {
     output: numberAt(raw, "candidatesTokenCount") ?? 0,
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(searches ? { searches } : {}),
+  };
+}
+
+/** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const { cacheRead, reasoning, output } = usage;
+  const prompt = promptTokens(usage);
+  return {
+    promptTokenCount: prompt,
+    ...(cacheRead === undefined ? {} : { cachedContentTokenCount: cacheRead }),
+    ...(output === undefined ? {} : { candidatesTokenCount: output }),
+    ...(reasoning === undefined ? {} : { thoughtsTokenCount: reasoning }),
+    totalTokenCount: prompt + completionTokens(usage),
   };
 }
 

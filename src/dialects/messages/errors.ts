@@ -17,10 +17,12 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 };
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
-  const error = objectAt(parseObject(failure.body), "error");
+  const body = parseObject(failure.body);
+  const error = objectAt(body, "error");
   return failureToError({
     status: failure.status,
-    message: stringAt(error, "message"),
+    // Hosts of a cloud that serve this dialect speak of failures in words of their own.
+    message: stringAt(error ?? body, "message") ?? stringAt(body, "Message"),
     retryAfterSeconds: readRetryAfter(failure.retryAfter),
     details: error?.["details"],
   });

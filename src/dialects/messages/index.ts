@@ -1,7 +1,9 @@
 import { numberAt } from "../../canon/json.ts";
 import type { Dialect } from "../dialect.ts";
+import { messagesCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
+import { carriesForeign } from "./foreign.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 import { MessagesTap } from "./tap.ts";
@@ -16,6 +18,8 @@ export const messages: Dialect = {
     else checkMessagesRequest(request.body, context);
     return request;
   },
+  codec: messagesCodec,
+  carriesForeign,
   decodeError,
   encodeError,
   encodeStreamError,

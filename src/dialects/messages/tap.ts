@@ -4,6 +4,7 @@ import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
+import { decodeException } from "../framed-exception.ts";
 import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
@@ -43,6 +44,10 @@ export class MessagesTap extends TapBase {
   protected frame(frame: SseFrame): string {
     if (frame.data === undefined) return frame.raw;
     const event = parseObject(frame.data);
+    if (frame.event === "exception") {
+      this.failure = decodeException(event);
+      return "";
+    }
     const type = stringAt(event, "type");
     if (!event || type === undefined) {
       this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not one of its protocol.");

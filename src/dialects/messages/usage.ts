@@ -1,5 +1,5 @@
-import { numberAt, objectAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
+import { completionTokens, type Usage } from "../../canon/usage.ts";
 
 /** `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. */
 export function decodeUsage(raw: unknown): Usage | undefined {
@@ -22,5 +22,30 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     ...(output === undefined ? {} : { output: Math.max(0, output - (reasoning ?? 0)) }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(searches ? { searches } : {}),
+  };
+}
+
+/** What stands in for a count that the upstream never told: clients of this dialect cannot do without one. */
+export interface UsageEstimate {
+  input: () => number;
+  output: () => number;
+}
+
+/**
+ * Clients add the counters of the prompt up, so that all of them are there: a cache that nobody spoke of counts 0. The
+ * sums are those of the usage that is billed.
+ */
+export function encodeUsage(usage: Usage | undefined, estimate: UsageEstimate): JsonObject {
+  const { input, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0, output, reasoning, searches = 0 } = usage ?? {};
+  const told = output !== undefined || reasoning !== undefined;
+  return {
+    input_tokens: input ?? estimate.input(),
+    cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+    cache_read_input_tokens: cacheRead,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
+    output_tokens: told ? completionTokens(usage ?? {}) : estimate.output(),
+    ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
+    server_tool_use: { web_search_requests: searches },
+    service_tier: "standard",
   };
 }

@@ -15,6 +15,7 @@ const KeyRequest = Type.Object({
   protocols: Type.Optional(Type.Array(Type.Enum([...DIALECT_NAMES]), { minItems: 1 })),
   expires_at: Type.Optional(Type.String({ maxLength: 40 })),
   limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  strict: Type.Optional(Type.Boolean()),
 });
 
 const checkKeyRequest: RequestCheck<Static<typeof KeyRequest>> = defineCheck(KeyRequest, {
@@ -28,7 +29,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
   const { body } = await readBody(request, MAX_BYTES, gateway);
   const wanted: unknown = body;
   checkKeyRequest(wanted, { door: "contract", model: { id: "", reasoning: false } });
-  const { name, project, models, protocols, expires_at, limits } = wanted;
+  const { name, project, models, protocols, expires_at, limits, strict } = wanted;
   const created = await createKey(storage, {
     name,
     project: project ?? "default",
@@ -36,6 +37,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
     ...(protocols === undefined ? {} : { protocols }),
     ...(expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) }),
     ...(limits === undefined ? {} : { limits: readLimits(limits) }),
+    ...(strict ? { strict } : {}),
   });
   await gateway.keys.refresh();
   return Response.json({ data: created }, { status: 201 });

@@ -1,5 +1,6 @@
 import { firstTables } from "./0001-first-tables.ts";
+import { strictKeys } from "./0002-strict-keys.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one mends it. */
-export const MIGRATIONS: readonly Migration[] = [firstTables];
+export const MIGRATIONS: readonly Migration[] = [firstTables, strictKeys];

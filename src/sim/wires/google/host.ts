@@ -5,10 +5,17 @@ import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "
 import { HostError } from "../../host-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { type ModelFacts, SIMULATED_MODELS } from "../../models.ts";
+import { anthropicWire } from "../anthropic/index.ts";
+import { type Cloud, callOnCloud } from "../anthropic/on-cloud.ts";
 import { type GoogleHost, googleError, invalid, missingKey, modelNotFound, wrongKey, wrongToken } from "./errors.ts";
 import { countContentTokens, googleWire, isStream, wantsEvents } from "./index.ts";
 
 const MODELS_PER_PAGE = 50;
+
+/** Claude, hosted beside Google's own models: the messages API below a path of this host. */
+const CLAUDE =
+  /^\/v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/anthropic\/models\/([^/]+):(rawPredict|streamRawPredict)$/;
+const CLOUD: Cloud = { version: "vertex-2023-10-16", refused: ["model"], schemas: false };
 
 /** Where each host keeps its models, after the version. */
 const COLLECTIONS = {
@@ -84,9 +91,21 @@ export function googleHost(
     }
   }
 
+  async function message(exchange: Exchange, key: string, id: string, stream: boolean): Promise<Response> {
+    if (exchange.body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
+    // `claude-standard@20260101` is the simulator's `standard`.
+    const name = decodeName(id)
+      .replace(/^claude-/, "")
+      .replace(/@.*$/, "");
+    const call = callOnCloud(incomingCall(exchange, exchange.body, key, name), CLOUD, name, stream);
+    return answerCall(anthropicWire, call, exchange.state, exchange.signal, exchange.ended);
+  }
+
   return {
     async handle(exchange) {
       const key = authenticate(exchange);
+      const claude = host === "vertex" && exchange.method === "POST" ? CLAUDE.exec(exchange.path) : null;
+      if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
       const place = COLLECTIONS[host].exec(exchange.path);
       if (place === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
       const named = place[1] === undefined ? undefined : decodeName(place[1]);

@@ -15,7 +15,8 @@ import { invalid } from "./errors.ts";
 import { readMessages } from "./read-messages.ts";
 import { checkStrictSchema } from "./strict-schema.ts";
 
-const FIELDS = new Set(
+/** Every field of a request that the host knows. */
+export const FIELDS: ReadonlySet<string> = new Set(
   `messages model max_completion_tokens max_tokens temperature top_p n stop frequency_penalty presence_penalty logit_bias
   logprobs top_logprobs tools tool_choice parallel_tool_calls reasoning_effort verbosity response_format web_search_options
   metadata modalities audio store stream stream_options seed prediction service_tier prompt_cache_key prompt_cache_retention

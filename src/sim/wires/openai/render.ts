@@ -8,7 +8,7 @@ import type { ChatRequest } from "./read-request.ts";
 
 export type RenderOptions = Omit<ChatRequest, "prompt" | "stream"> & { showThinking: boolean };
 
-const FINISH = {
+export const FINISH = {
   end: "stop",
   sequence: "stop",
   refusal: "stop",
@@ -21,7 +21,7 @@ const FINISH = {
 const HUGE_TOKENS = 20_000;
 const TOKENS_PER_LARGE_PIECE = 4_000;
 
-function usageOf(plan: Plan): JsonObject {
+export function usageOf(plan: Plan): JsonObject {
   const { usage } = plan;
   const input = usage.input + usage.searchInput;
   const output = usage.output + usage.reasoning;
@@ -39,7 +39,7 @@ function usageOf(plan: Plan): JsonObject {
   };
 }
 
-function logprobsOf(text: string, plan: Plan, top: number | undefined, from: number): JsonObject | null {
+export function logprobsOf(text: string, plan: Plan, top: number | undefined, from: number): JsonObject | null {
   if (top === undefined) return null;
   const entry = ({ token, logprob }: TokenLogprob): JsonObject => ({ token, logprob, bytes: [...Buffer.from(token)] });
   const content = tokenLogprobs(text, plan.seed, top, from).map((one) => ({
@@ -49,11 +49,11 @@ function logprobsOf(text: string, plan: Plan, top: number | undefined, from: num
   return { content, refusal: null };
 }
 
-function argumentsOf(call: Segment & { type: "call" }): string {
+export function argumentsOf(call: Segment & { type: "call" }): string {
   return call.freeform ? String(call.input) : JSON.stringify(call.input);
 }
 
-function annotationsOf(spans: readonly Span[]): JsonObject[] {
+export function annotationsOf(spans: readonly Span[]): JsonObject[] {
   let at = 0;
   return spans.flatMap((span) => {
     const start = at;

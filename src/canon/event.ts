@@ -1,0 +1,35 @@
+import type { Citation } from "./citation.ts";
+import type { GatewayError } from "./error.ts";
+import type { Opaque } from "./opaque.ts";
+import type { MediaPart, NativePart, ServerToolCallPart, ServerToolResultPart } from "./part.ts";
+import type { TokenLogprob } from "./reply.ts";
+import type { Stop } from "./stop.ts";
+import type { Usage } from "./usage.ts";
+
+/**
+ * One step of a streamed answer. A block has a number, unique in its stream, and start, deltas and end; blocks may
+ * interleave. `whole` is a block that comes in one step. Exactly one of `finish` and `error` comes, last.
+ */
+export type CanonEvent =
+  | { type: "metadata"; id?: string; created?: number }
+  | { type: "text-start"; block: number }
+  | { type: "text-delta"; block: number; text: string }
+  | { type: "citation"; block: number; citation: Citation }
+  | { type: "text-end"; block: number; signature?: Opaque }
+  | { type: "reasoning-start"; block: number; summary?: boolean }
+  | { type: "reasoning-delta"; block: number; text: string }
+  | { type: "reasoning-end"; block: number; signature?: Opaque }
+  | { type: "refusal-start"; block: number }
+  | { type: "refusal-delta"; block: number; text: string }
+  | { type: "refusal-end"; block: number }
+  | { type: "tool-input-start"; block: number; id: string; name: string; custom?: boolean; signature?: Opaque }
+  | { type: "tool-input-delta"; block: number; text: string }
+  | { type: "tool-input-end"; block: number; signature?: Opaque }
+  | { type: "whole"; block: number; part: WholePart }
+  | { type: "logprobs"; tokens: readonly TokenLogprob[] }
+  /** Cumulative: the last one holds. */
+  | { type: "usage"; usage: Usage }
+  | { type: "finish"; stop: Stop; stopSequence?: string; stopDetail?: string }
+  | { type: "error"; error: GatewayError };
+
+export type WholePart = MediaPart | ServerToolCallPart | ServerToolResultPart | NativePart;

@@ -1,0 +1,43 @@
+import { type CanonCall, type Extra, pathOfExtra } from "./call.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import type { Notes } from "./notes.ts";
+import type { Part } from "./part.ts";
+
+const REASON = "only its own protocol knows this field, and this provider is called in another";
+
+/** Reports every field of a call that only the client's own dialect knows: a target of another one cannot take them. */
+export function reportExtras(call: CanonCall, notes: Notes): void {
+  for (const extra of call.extras) notes.dropped(pathOfExtra(extra), REASON);
+  for (const tool of call.tools) report(tool.extras, tool.path, notes);
+  for (const part of call.system) reportPart(part, notes);
+  for (const turn of call.turns) {
+    report(turn.extras, turn.path, notes);
+    for (const part of turn.parts) reportPart(part, notes);
+  }
+}
+
+function reportPart(part: Part, notes: Notes): void {
+  report(part.extras, part.path, notes);
+  if (part.type === "tool-result" || part.type === "search-result") {
+    for (const inner of part.content) reportPart(inner, notes);
+  }
+  if (part.type === "media" && part.source.type === "parts") {
+    for (const inner of part.source.parts) reportPart(inner, notes);
+  }
+}
+
+function report(extras: JsonObject | undefined, path: string | undefined, notes: Notes): void {
+  for (const key of Object.keys(extras ?? {})) notes.dropped(path === undefined ? key : `${path}.${key}`, REASON);
+}
+
+/** Puts a call's extras back where they stood in a request of the same dialect. */
+export function mergeExtras(body: JsonObject, extras: readonly Extra[]): JsonObject {
+  return extras.reduce<JsonObject>((merged, { keys, value }) => setAt(merged, keys, value), body);
+}
+
+function setAt(object: JsonObject, [key, ...rest]: readonly string[], value: unknown): JsonObject {
+  if (key === undefined) return object;
+  if (rest.length === 0) return { ...object, [key]: value };
+  const inner = object[key];
+  return { ...object, [key]: setAt(isObject(inner) ? inner : {}, rest, value) };
+}

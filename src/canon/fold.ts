@@ -1,0 +1,91 @@
+import type { Citation } from "./citation.ts";
+import { GatewayError } from "./error.ts";
+import type { CanonEvent } from "./event.ts";
+import type { CanonReply, ReplyPart, TokenLogprob } from "./reply.ts";
+
+type OpenPart = Extract<ReplyPart, { type: "text" | "reasoning" | "refusal" | "tool-call" }>;
+
+/** A streamed answer in one piece; parts stand in the order in which their blocks began. Throws what an `error` event says. */
+export function fold(events: Iterable<CanonEvent>): CanonReply {
+  const parts: ReplyPart[] = [];
+  const open = new Map<number, OpenPart>();
+  const logprobs: TokenLogprob[] = [];
+  let reply: Omit<CanonReply, "parts" | "stop"> = {};
+  const begin = (block: number, part: OpenPart) => {
+    open.set(block, part);
+    parts.push(part);
+  };
+  const at = <T extends OpenPart["type"]>(block: number, type: T): Extract<OpenPart, { type: T }> => {
+    const part = open.get(block);
+    if (part?.type !== type) throw new Error(`block ${block} is not an open block of type ${type}`);
+    return part as Extract<OpenPart, { type: T }>;
+  };
+  for (const event of events) {
+    switch (event.type) {
+      case "metadata": {
+        const { type: _type, ...metadata } = event;
+        reply = { ...reply, ...metadata };
+        break;
+      }
+      case "text-start":
+        begin(event.block, { type: "text", text: "" });
+        break;
+      case "refusal-start":
+        begin(event.block, { type: "refusal", text: "" });
+        break;
+      case "reasoning-start":
+        begin(event.block, { type: "reasoning", text: "", ...(event.summary ? { summary: true } : {}) });
+        break;
+      case "tool-input-start": {
+        const { type: _type, block, ...call } = event;
+        begin(block, { type: "tool-call", input: "", ...call });
+        break;
+      }
+      case "text-delta":
+        at(event.block, "text").text += event.text;
+        break;
+      case "refusal-delta":
+        at(event.block, "refusal").text += event.text;
+        break;
+      case "reasoning-delta":
+        at(event.block, "reasoning").text += event.text;
+        break;
+      case "tool-input-delta":
+        at(event.block, "tool-call").input += event.text;
+        break;
+      case "citation": {
+        const part = at(event.block, "text");
+        part.citations = [...(part.citations ?? []), event.citation] as Citation[];
+        break;
+      }
+      case "text-end":
+      case "reasoning-end":
+      case "tool-input-end":
+      case "refusal-end": {
+        const part = open.get(event.block);
+        if (part === undefined) throw new Error(`block ${event.block} ends without having begun`);
+        if ("signature" in event && event.signature !== undefined) part.signature = event.signature;
+        open.delete(event.block);
+        break;
+      }
+      case "whole":
+        parts.push(event.part);
+        break;
+      case "logprobs":
+        logprobs.push(...event.tokens);
+        break;
+      case "usage":
+        reply = { ...reply, usage: event.usage };
+        break;
+      case "finish": {
+        const { type: _type, ...finish } = event;
+        return { ...reply, ...(logprobs.length > 0 ? { logprobs } : {}), parts, ...finish };
+      }
+      case "error":
+        throw event.error;
+      default:
+        event satisfies never;
+    }
+  }
+  throw new GatewayError("upstream_failed", "The answer has no end.");
+}

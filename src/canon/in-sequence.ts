@@ -1,0 +1,60 @@
+import { GatewayError } from "./error.ts";
+import type { CanonEvent } from "./event.ts";
+
+/** What may wait for the open block to end, in characters. Nothing honest comes near. */
+const MAX_HELD = 16 * 1024 * 1024;
+
+/**
+ * Puts the blocks of a stream one after the other, for protocols in which they may not interleave: what belongs to a later
+ * block waits until the blocks that began before it have ended. Within a block nothing changes its order.
+ */
+export class InSequence {
+  /** Blocks in the order of their beginnings; the first is the open one. */
+  readonly #waiting = new Map<number, { held: CanonEvent[]; ended: boolean }>();
+  #heldCharacters = 0;
+
+  push(event: CanonEvent): CanonEvent[] {
+    if (!("block" in event)) return event.type === "finish" ? [...this.#flush(), event] : [event];
+    const known = this.#waiting.get(event.block);
+    const block = known ?? { held: [], ended: false };
+    if (known === undefined) this.#waiting.set(event.block, block);
+    if (event.type === "whole" || event.type.endsWith("-end")) block.ended = true;
+    const [open] = this.#waiting.keys();
+    if (event.block !== open) {
+      this.#hold(block.held, event);
+      return [];
+    }
+    return block.ended ? [event, ...this.#next(event.block)] : [event];
+  }
+
+  /** The open block has ended: the next one's events, and so on while what comes next has ended too. */
+  #next(ended: number): CanonEvent[] {
+    this.#waiting.delete(ended);
+    const [following] = this.#waiting;
+    if (following === undefined) return [];
+    const [block, { held, ended: over }] = following;
+    const events = held.splice(0);
+    for (const event of events) this.#heldCharacters -= sizeOf(event);
+    return over ? [...events, ...this.#next(block)] : events;
+  }
+
+  /** A block that nobody ended does not swallow the ones behind it. */
+  #flush(): CanonEvent[] {
+    const events = [...this.#waiting.values()].flatMap(({ held }) => held);
+    this.#waiting.clear();
+    return events;
+  }
+
+  #hold(held: CanonEvent[], event: CanonEvent): void {
+    this.#heldCharacters += sizeOf(event);
+    if (this.#heldCharacters > MAX_HELD) {
+      throw new GatewayError(
+        "upstream_failed",
+        "The provider interleaved more of its answer than can be put in order.",
+      );
+    }
+    held.push(event);
+  }
+}
+
+const sizeOf = (event: CanonEvent): number => ("text" in event ? event.text.length : 64);

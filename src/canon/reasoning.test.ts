@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { BUDGET_OF_EFFORT, EFFORTS, effortOfBudget, nearestEffort } from "./reasoning.ts";
+
+test("mapping notes: effort → budget → effort is the identity", () => {
+  for (const [effort, budget] of Object.entries(BUDGET_OF_EFFORT)) expect(effortOfBudget(budget)).toBe(effort as never);
+});
+
+test("mapping notes: a budget is told as the nearest effort not above it", () => {
+  expect([1, 1024, 2047, 2048, 9000, 100_000].map(effortOfBudget)).toEqual([
+    "minimal",
+    "minimal",
+    "minimal",
+    "low",
+    "medium",
+    "max",
+  ]);
+});
+
+test("an effort that a model does not know becomes the next below, else the next above", () => {
+  expect(nearestEffort("xhigh", ["low", "medium", "high"])).toBe("high");
+  expect(nearestEffort("minimal", ["low", "medium", "high"])).toBe("low");
+  expect(nearestEffort("off", ["low", "high"])).toBe("low");
+  expect(nearestEffort("off", ["off", "low"])).toBe("off");
+  expect(nearestEffort("medium", ["off"])).toBeUndefined();
+  for (const effort of EFFORTS) expect(nearestEffort(effort, EFFORTS)).toBe(effort);
+});

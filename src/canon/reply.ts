@@ -1,0 +1,29 @@
+import type { Part } from "./part.ts";
+import type { Stop } from "./stop.ts";
+import type { Usage } from "./usage.ts";
+
+export interface TokenLogprob {
+  token: string;
+  logprob: number;
+  bytes?: readonly number[] | null;
+  top?: readonly { token: string; logprob: number; bytes?: readonly number[] | null }[];
+}
+
+/** Parts that an answer can have. */
+export type ReplyPart = Exclude<Part, { type: "tool-result" | "search-result" }>;
+
+/** A whole answer. */
+export interface CanonReply {
+  /** The upstream's id of the answer. */
+  id?: string;
+  /** Unix seconds. */
+  created?: number;
+  parts: readonly ReplyPart[];
+  stop: Stop;
+  /** The stop sequence that matched, where the upstream says so. */
+  stopSequence?: string;
+  /** The upstream's words about why it stopped. */
+  stopDetail?: string;
+  usage?: Usage;
+  logprobs?: readonly TokenLogprob[];
+}

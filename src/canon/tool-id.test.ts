@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { digestOf, fitToolId, type ToolIdRule } from "./tool-id.ts";
+
+const nine: ToolIdRule = { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) => seed.slice(-9) };
+
+test("mapping notes: an id that is legal stays, another gets one derived from it, always the same", () => {
+  expect(fitToolId("abcABC123", nine)).toBe("abcABC123");
+  expect(fitToolId("call_1", undefined)).toBe("call_1");
+  fc.assert(
+    fc.property(fc.string(), (id) => {
+      expect(fitToolId(id, nine)).toMatch(nine.pattern);
+      expect(fitToolId(id, nine)).toBe(fitToolId(id, nine));
+    }),
+  );
+});
+
+test("two ids of one answer do not meet", () => {
+  const ids = Array.from({ length: 5000 }, (_, index) => digestOf(`toolu_${index}`).slice(-9));
+  expect(new Set(ids).size).toBe(ids.length);
+});

@@ -1,0 +1,75 @@
+import type { CanonEvent } from "../../canon/event.ts";
+import { fold } from "../../canon/fold.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { CanonReply } from "../../canon/reply.ts";
+import type { ModelTraits } from "../../canon/traits.ts";
+import { EventSplitter, readFrames } from "../../wire/sse.ts";
+import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } from "../codec.ts";
+import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
+import { chatCodec } from "./codec.ts";
+
+/** Contexts and short ways through the codec, for tests. */
+export function decodeContext(quirks: Partial<Quirks> = {}): DecodeAnswerContext {
+  let made = 0;
+  return { origin: "host", quirks: { ...DEFAULT_QUIRKS, ...quirks }, reading: {}, makeId: () => `made${made++}` };
+}
+
+export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
+  return {
+    publicModel: "acme/model",
+    request: { stream_options: { include_usage: true }, ...request },
+    bareFinishReason: false,
+    arrayFraming: false,
+    makeId: () => "made",
+    costUsd: () => 0.5,
+    nowSeconds: () => 1,
+    estimateInputTokens: () => 1,
+    note: () => undefined,
+  };
+}
+
+export function requestContext(
+  quirks: Partial<Quirks> = {},
+  traits: Partial<ModelTraits> = {},
+  stream = false,
+): EncodeRequestContext {
+  return {
+    upstreamModel: "m",
+    stream,
+    traits: { reasoning: true, ...traits },
+    quirks: { ...DEFAULT_QUIRKS, ...quirks },
+    origin: "host",
+  };
+}
+
+/** Every event of a stream whose bytes come in the given pieces. */
+export function decodePieces(pieces: Iterable<Uint8Array>, quirks?: Partial<Quirks>): CanonEvent[] {
+  const splitter = new EventSplitter();
+  const decoder = chatCodec.createStreamDecoder(decodeContext(quirks));
+  const events: CanonEvent[] = [];
+  for (const piece of pieces) for (const frame of readFrames(splitter.push(piece))) events.push(...decoder.push(frame));
+  const rest = splitter.end();
+  for (const frame of rest.trim() === "" ? [] : readFrames(rest)) events.push(...decoder.push(frame));
+  return [...events, ...decoder.end()];
+}
+
+export const decodeText = (text: string, quirks?: Partial<Quirks>): CanonEvent[] =>
+  decodePieces([Buffer.from(text)], quirks);
+
+export const chunksText = (chunks: readonly unknown[], done = true): string =>
+  chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("") + (done ? "data: [DONE]\n\n" : "");
+
+export const decodeChunks = (chunks: readonly unknown[], quirks?: Partial<Quirks>, done = true): CanonReply =>
+  fold(decodeText(chunksText(chunks, done), quirks));
+
+export const chunk = (delta: object, finish: string | null = null, more: object = {}): JsonObject => ({
+  id: "c1",
+  created: 5,
+  choices: [{ index: 0, delta, finish_reason: finish }],
+  ...more,
+});
+
+export function encodeEvents(events: Iterable<CanonEvent>, request?: JsonObject): string {
+  const encoder = chatCodec.createStreamEncoder(encodeContext(request));
+  return [...events].map((event) => encoder.push(event)).join("");
+}

@@ -1,0 +1,20 @@
+import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { decodeRequest } from "./decode-request.ts";
+import { decodeResponse } from "./decode-response.ts";
+import { ChatStreamDecoder } from "./decode-stream.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { encodeResponse } from "./encode-response.ts";
+import { ChatStreamEncoder } from "./encode-stream.ts";
+import { decodeError } from "./errors.ts";
+
+/** Chat completions through the canon, in both directions. */
+export const chatCodec: UpstreamCodec & ClientCodec = {
+  name: "chat",
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context) => new ChatStreamDecoder(context),
+  decodeError,
+  decodeRequest,
+  encodeResponse,
+  createStreamEncoder: (context) => new ChatStreamEncoder(context),
+};

@@ -1,0 +1,192 @@
+import type { WebCitation } from "../../canon/citation.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { CanonEvent } from "../../canon/event.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import type { SseFrame } from "../../wire/sse.ts";
+import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
+import { decodeAnnotation, decodeSources } from "./annotations.ts";
+import { AnswerBlocks } from "./answer-blocks.ts";
+import { answerError } from "./answer-error.ts";
+import { decodeContent } from "./content.ts";
+import { brokeOff, decodeMetadata, firstChoice } from "./decode-response.ts";
+import { decodeErrorObject } from "./errors.ts";
+import { decodeLogprobs } from "./logprobs.ts";
+import { decodeMedia } from "./media.ts";
+import { readDetail } from "./reasoning-details.ts";
+import { ReasoningTags } from "./reasoning-tags.ts";
+import { decodeStopBeside, decodeStopSequence, isFailureWord } from "./stop-reason.ts";
+import { inputOf, signatureAt } from "./tool-call.ts";
+import { ToolCallIndexer } from "./tool-calls.ts";
+import { decodeUsage } from "./usage.ts";
+
+/**
+ * The finish reason is not the end: usage comes behind it, and some hosts repeat it or send more. The stream has ended
+ * properly with its sentinel, or, after a finish reason, by being closed.
+ */
+export class ChatStreamDecoder implements StreamDecoder {
+  readonly #context: DecodeAnswerContext;
+  readonly #toolCalls: ToolCallIndexer;
+  readonly #blocks: AnswerBlocks;
+  readonly #tags: ReasoningTags | undefined;
+  #sources: WebCitation[] = [];
+  #annotated = false;
+  #answering = false;
+  #named = false;
+  #finish: string | undefined;
+  #stopSequence: { stopSequence?: string } = {};
+  #over = false;
+
+  constructor(context: DecodeAnswerContext) {
+    this.#context = context;
+    this.#toolCalls = new ToolCallIndexer(context.makeId);
+    this.#blocks = new AnswerBlocks(context.origin);
+    const { reasoningTags } = context.quirks;
+    this.#tags = reasoningTags === undefined ? undefined : new ReasoningTags(reasoningTags);
+  }
+
+  push(frame: SseFrame): CanonEvent[] {
+    if (this.#over || frame.data === "") return [];
+    if (frame.data === undefined) return this.#readBare(frame.raw);
+    if (frame.data === "[DONE]") {
+      if (this.#answering) return this.#end();
+      return this.#fail(new GatewayError("upstream_failed", "The provider ended its stream without an answer."));
+    }
+    const chunk = parseObject(frame.data);
+    if (chunk === undefined) {
+      return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not JSON."));
+    }
+    const failure = answerError(chunk) ?? (frame.event === "error" ? decodeErrorObject(chunk, 200) : undefined);
+    return failure === undefined ? this.#read(chunk) : this.#fail(failure);
+  }
+
+  end(): CanonEvent[] {
+    if (this.#over) return [];
+    if (this.#finish !== undefined) return this.#end();
+    return this.#fail(new GatewayError("upstream_failed", "The provider closed the stream before the answer's end."));
+  }
+
+  /** Some hosts answer a stream's request with an error's plain JSON; comments are no JSON. */
+  #readBare(raw: string): CanonEvent[] {
+    const body = raw.startsWith("{") ? parseObject(raw) : undefined;
+    const failure = body === undefined ? undefined : answerError(body);
+    return failure === undefined ? [] : this.#fail(failure);
+  }
+
+  #fail(error: GatewayError): CanonEvent[] {
+    this.#over = true;
+    return [{ type: "error", error }];
+  }
+
+  #end(): CanonEvent[] {
+    this.#over = true;
+    const events: CanonEvent[] = [];
+    for (const { reasoning, text } of this.#tags?.end() ?? []) {
+      events.push(...(reasoning ? this.#blocks.reasoning(text) : this.#blocks.text(text)));
+    }
+    if (!this.#annotated) for (const source of this.#sources) this.#blocks.cite(source);
+    events.push(...this.#blocks.endAll());
+    const stop = decodeStopBeside(this.#finish ?? "", this.#blocks.hasCalls);
+    return [...events, { type: "finish", stop, ...this.#stopSequence }];
+  }
+
+  #read(chunk: JsonObject): CanonEvent[] {
+    const events: CanonEvent[] = [];
+    const choice = firstChoice(chunk);
+    const metadata = decodeMetadata(chunk);
+    if (!this.#named && metadata.id !== undefined) {
+      this.#named = true;
+      events.push({ type: "metadata", ...metadata });
+    }
+    const sources = decodeSources(chunk);
+    if (sources.length > 0) this.#sources = sources;
+    if (choice !== undefined) {
+      this.#answering = true;
+      const finish = stringAt(choice, "finish_reason") || undefined;
+      if (finish !== undefined && isFailureWord(finish)) return [...events, ...this.#fail(brokeOff(finish))];
+      events.push(...this.#readDelta(objectAt(choice, "delta") ?? objectAt(choice, "message") ?? {}));
+      const tokens = decodeLogprobs(choice);
+      if (tokens.length > 0) events.push({ type: "logprobs", tokens });
+      if (finish !== undefined) {
+        this.#finish = finish;
+        this.#stopSequence = decodeStopSequence(finish, choice["stop_reason"]);
+      }
+    }
+    const usage =
+      decodeUsage(chunk["usage"]) ??
+      decodeUsage(objectAt(chunk, "x_groq")?.["usage"]) ??
+      decodeUsage(objectAt(choice, "usage"));
+    if (usage !== undefined) events.push({ type: "usage", usage });
+    return events;
+  }
+
+  #readDelta(delta: JsonObject): CanonEvent[] {
+    const calls = (this.#toolCalls.mend(delta) ?? arrayAt(delta, "tool_calls")).filter(isObject);
+    const details = arrayAt(delta, "reasoning_details").flatMap((raw) => readDetail(raw) ?? []);
+    const spoken = stringAt(delta, "reasoning_content") || stringAt(delta, "reasoning") || "";
+    const upcoming = new Set(calls.flatMap((call) => stringAt(call, "id") ?? []));
+    const events = this.#blocks.details(spoken, details, upcoming);
+    events.push(...this.#readContent(delta["content"]));
+    const refusal = stringAt(delta, "refusal");
+    if (refusal) events.push(...this.#blocks.refusal(refusal));
+    for (const image of arrayAt(delta, "images")) {
+      const media = decodeMedia(image);
+      if (media !== undefined) events.push(...this.#blocks.whole(media));
+    }
+    for (const raw of arrayAt(delta, "annotations")) {
+      const citation = decodeAnnotation(raw);
+      if (citation === undefined) continue;
+      this.#annotated = true;
+      this.#blocks.cite(citation);
+    }
+    for (const call of calls) events.push(...this.#readCall(call));
+    const legacy = objectAt(delta, "function_call");
+    if (legacy !== undefined) events.push(...this.#readLegacyCall(legacy));
+    return events;
+  }
+
+  #readContent(content: unknown): CanonEvent[] {
+    if (typeof content === "string" && this.#tags !== undefined) {
+      const pieces = this.#tags.push(content);
+      return pieces.flatMap(({ reasoning, text }) =>
+        reasoning ? this.#blocks.reasoning(text) : this.#blocks.text(text),
+      );
+    }
+    return decodeContent(content).flatMap((part) => {
+      if (part.type === "text") return this.#blocks.text(part.text);
+      if (part.type === "reasoning") return this.#blocks.reasoning(part.text);
+      if (part.type === "refusal") return this.#blocks.refusal(part.text);
+      return part.type === "media" || part.type === "native" ? this.#blocks.whole(part) : [];
+    });
+  }
+
+  #readCall(call: JsonObject): CanonEvent[] {
+    const index = numberAt(call, "index");
+    if (index === undefined) return [];
+    const custom = objectAt(call, "custom");
+    const inner = custom ?? objectAt(call, "function");
+    const value = signatureAt(call, this.#context.quirks.toolSignatureKeys);
+    return this.#blocks.call({
+      index,
+      id: stringAt(call, "id") || undefined,
+      name: stringAt(inner, "name"),
+      input: inputOf(custom === undefined ? inner?.["arguments"] : custom["input"]),
+      custom: custom !== undefined,
+      ...(value === undefined ? {} : { signature: { origin: this.#context.origin, kind: "signature", value } }),
+    });
+  }
+
+  /** The protocol's oldest form: one call without an id. */
+  #readLegacyCall(call: JsonObject): CanonEvent[] {
+    const begun = this.#blocks.hasCall(LEGACY_INDEX);
+    return this.#blocks.call({
+      index: LEGACY_INDEX,
+      id: begun ? undefined : `call_${this.#context.makeId()}`,
+      name: begun ? undefined : stringAt(call, "name"),
+      input: inputOf(call["arguments"]),
+      custom: false,
+    });
+  }
+}
+
+/** No call of the newer form has it. */
+const LEGACY_INDEX = -1;

@@ -1,0 +1,93 @@
+import type { Turn } from "../../canon/call.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Part, ToolResultPart } from "../../canon/part.ts";
+import { encodeParts, joinedContent, plainContent } from "./content.ts";
+import { encodeAssistant } from "./encode-assistant.ts";
+import { withExtras } from "./part-fields.ts";
+import { ownExtras, type RequestScope } from "./request-scope.ts";
+import { encodeToolResult } from "./tool-result.ts";
+
+/** Between texts that were written as paragraphs of one instruction. */
+const PARAGRAPH = "\n\n";
+
+/** The whole conversation, the system's text first. */
+export function encodeMessages(scope: RequestScope, instruction: string | undefined): JsonObject[] {
+  const { call } = scope;
+  const messages = encodeSystem(scope, instruction);
+  for (let at = 0; at < call.turns.length; ) {
+    const turn = call.turns[at];
+    if (turn === undefined) break;
+    if (turn.role === "user") {
+      const end = call.turns.findIndex((later, index) => index > at && later.role !== "user");
+      const run = call.turns.slice(at, end < 0 ? undefined : end);
+      messages.push(...encodeUserTurns(run, call.turns[at - 1], scope));
+      at += run.length;
+      continue;
+    }
+    if (turn.role === "assistant") messages.push(encodeAssistant(turn, scope));
+    else messages.push(encodeTurn(turn, "system", joinedContent(encodeParts(turn.parts, scope), PARAGRAPH), scope));
+    at += 1;
+  }
+  return withPrefill(messages, scope);
+}
+
+/** One message for all, but for those that had fields of their own: these stand in an empty text before them. */
+function encodeSystem(scope: RequestScope, instruction: string | undefined): JsonObject[] {
+  const messages: { of?: string; own: JsonObject; parts: JsonObject[] }[] = [];
+  for (const part of scope.call.system) {
+    const of = /^messages\[\d+\]/.exec(part.path ?? "")?.[0];
+    const last = messages.at(-1);
+    if (of !== undefined && part.path === of) messages.push({ of, own: ownExtras(scope, part.extras), parts: [] });
+    else if (last === undefined || (last.of !== undefined && last.of !== of)) {
+      messages.push({ own: {}, parts: encodeParts([part], scope) });
+    } else last.parts.push(...encodeParts([part], scope));
+  }
+  if (instruction !== undefined) {
+    const said = { type: "text", text: instruction };
+    const last = messages.at(-1);
+    if (last === undefined || last.of !== undefined) messages.push({ own: {}, parts: [said] });
+    else last.parts.push(said);
+  }
+  return messages
+    .filter(({ parts }) => parts.length > 0)
+    .map(({ parts, own }) => withExtras({ role: "system", content: joinedContent(parts, PARAGRAPH) }, own));
+}
+
+function encodeTurn(turn: Turn, role: string, content: unknown, scope: RequestScope): JsonObject {
+  const named = turn.name === undefined ? {} : { name: turn.name };
+  return withExtras({ role, content, ...named }, ownExtras(scope, turn.extras));
+}
+
+/** Results go right behind the message with their calls, and in its order; what the user says besides comes after them. */
+function encodeUserTurns(turns: readonly Turn[], before: Turn | undefined, scope: RequestScope): JsonObject[] {
+  const results = turns.flatMap((turn) => turn.parts.filter((part) => part.type === "tool-result"));
+  const encoded = inCallOrder(results, before).map((result) => encodeToolResult(result, scope));
+  let media = encoded.flatMap((result) => result.media);
+  const messages = encoded.map((result) => result.message);
+  for (const turn of turns) {
+    const said: Part[] = turn.parts.filter((part) => part.type !== "tool-result");
+    if (said.length === 0 && turn.parts.length > 0) continue;
+    messages.push(encodeTurn(turn, "user", plainContent([...media, ...encodeParts(said, scope)]), scope));
+    media = [];
+  }
+  return media.length === 0 ? messages : [...messages, { role: "user", content: media }];
+}
+
+function inCallOrder(results: readonly ToolResultPart[], before: Turn | undefined): ToolResultPart[] {
+  const order = new Map<string, number>();
+  for (const part of before?.parts ?? []) if (part.type === "tool-call") order.set(part.id, order.size);
+  const rank = (result: ToolResultPart) => order.get(result.callId) ?? order.size;
+  return results.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** A last message of the assistant's that the model is to go on from. */
+function withPrefill(messages: JsonObject[], { call, context, notes }: RequestScope): JsonObject[] {
+  const last = messages.at(-1);
+  if (last?.["role"] !== "assistant" || last["tool_calls"] !== undefined) return messages;
+  const { prefill } = context.quirks;
+  if (prefill === "none" || context.traits.prefill === false) {
+    const path = call.turns.at(-1)?.path ?? "messages";
+    notes.approximated(path, "this model does not go on from the assistant's last message; it answers it");
+  }
+  return prefill === "prefix" ? [...messages.slice(0, -1), { ...last, prefix: true }] : messages;
+}

@@ -1,0 +1,45 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { mergeExtras, reportExtras } from "../../canon/extras.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import { Notes } from "../../canon/notes.ts";
+import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { encodeMessages } from "./encode-messages.ts";
+import { encodeReasoning } from "./reasoning.ts";
+import type { RequestScope } from "./request-scope.ts";
+import { encodeFormat } from "./response-format.ts";
+import { encodeSettings } from "./settings.ts";
+import { encodeTools } from "./tools.ts";
+
+export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
+  const notes = new Notes();
+  const scope: RequestScope = { call, context, notes };
+  const { quirks } = context;
+  const { fields: format, reading, standIn, instruction } = encodeFormat(scope);
+  const settings = encodeSettings(scope);
+  const body: JsonObject = {
+    model: context.upstreamModel,
+    messages: encodeMessages(scope, instruction),
+    ...settings,
+    ...encodeThinking(scope, settings),
+    ...encodeTools(scope, standIn),
+    ...format,
+    ...(context.stream ? { stream: true } : {}),
+    ...(context.stream && quirks.askStreamUsage ? { stream_options: { include_usage: true } } : {}),
+  };
+  if (call.dialect !== "chat") reportExtras(call, notes);
+  return { body: call.dialect === "chat" ? mergeExtras(body, call.extras) : body, notes: notes.list, reading };
+}
+
+function encodeThinking({ call, context, notes }: RequestScope, settings: JsonObject): JsonObject {
+  const { reasoning: wish } = call;
+  if (wish === undefined) return {};
+  const { quirks, traits } = context;
+  if (!traits.reasoning) {
+    const asks = wish.amount !== undefined && wish.amount !== "off";
+    if (asks) notes.dropped(wish.path, "this model does not think before it answers");
+    return {};
+  }
+  const limit = settings[quirks.maxTokensField];
+  const target = { quirks, traits, ...(typeof limit === "number" ? { limit } : {}) };
+  return encodeReasoning(wish, target, notes);
+}

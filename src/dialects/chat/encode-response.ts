@@ -1,0 +1,114 @@
+import type { JsonObject } from "../../canon/json.ts";
+import { carryNative } from "../../canon/native-carrier.ts";
+import type { MediaPart } from "../../canon/part.ts";
+import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
+import { encodeAnnotation } from "./annotations.ts";
+import { encodeLogprobs } from "./logprobs.ts";
+import { hidesReasoning, wantsCost } from "./native.ts";
+import {
+  EMPTY_TEXT_ID,
+  encodeDetails,
+  encodeSignature,
+  NATIVE_ID,
+  spellForClient,
+  TEXT_ID,
+} from "./reasoning-details.ts";
+import { encodeStop } from "./stop-reason.ts";
+import { encodeToolCall } from "./tool-call.ts";
+import { encodeUsage } from "./usage.ts";
+
+/**
+ * Contract 2.13. A message has one text, one reasoning and one list of calls: texts and reasonings join without a separator,
+ * and what the provider did by itself (its searches) leaves its citations alone.
+ */
+export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
+  const { usage, logprobs } = reply;
+  const cost = usage !== undefined && wantsCost(context.request) ? context.costUsd(usage) : undefined;
+  const choice = {
+    index: 0,
+    message: encodeMessage(reply.parts, hidesReasoning(context.request)),
+    ...(logprobs === undefined ? {} : { logprobs: encodeLogprobs(logprobs) }),
+    finish_reason: encodeStop(reply.stop),
+  };
+  return JSON.stringify({
+    id: reply.id ?? `chatcmpl-${context.makeId()}`,
+    object: "chat.completion",
+    created: reply.created ?? context.nowSeconds(),
+    model: context.publicModel,
+    choices: [choice],
+    ...(usage === undefined ? {} : { usage: encodeUsage(usage, cost) }),
+  });
+}
+
+function encodeMessage(parts: readonly ReplyPart[], hideReasoning: boolean): JsonObject {
+  const details: JsonObject[] = [];
+  const calls: JsonObject[] = [];
+  const annotations: JsonObject[] = [];
+  const images: JsonObject[] = [];
+  let own: JsonObject = {};
+  let content: string | undefined;
+  let refusal: string | undefined;
+  let reasoning: string | undefined;
+  for (const part of parts) {
+    switch (part.type) {
+      case "text": {
+        const offset = content?.length ?? 0;
+        content = (content ?? "") + part.text;
+        for (const citation of part.citations ?? []) {
+          annotations.push(...encodeAnnotation(citation, offset, part.text.length));
+        }
+        if (part.signature !== undefined) {
+          const id = part.text === "" ? EMPTY_TEXT_ID : TEXT_ID;
+          details.push(encodeSignature(part.signature, id, details.length, spellForClient));
+        }
+        break;
+      }
+      case "reasoning":
+        if (part.text !== "") reasoning = (reasoning ?? "") + part.text;
+        details.push(...encodeDetails(part, details.length, spellForClient));
+        break;
+      case "refusal":
+        refusal = (refusal ?? "") + part.text;
+        break;
+      case "tool-call":
+        calls.push(encodeToolCall(part));
+        if (part.signature !== undefined) {
+          details.push(encodeSignature(part.signature, part.id, details.length, spellForClient));
+        }
+        break;
+      case "media":
+        images.push(...encodeImage(part, images.length));
+        break;
+      case "native":
+        if (part.dialect === "chat") own = { ...own, ...part.raw };
+        else details.push(encodeSignature(carryNative(part), NATIVE_ID, details.length, spellForClient));
+        break;
+      case "server-tool-call":
+      case "server-tool-result":
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+  const silent = calls.length > 0 || refusal !== undefined;
+  return {
+    role: "assistant",
+    content: content ?? (silent ? null : ""),
+    refusal: refusal ?? null,
+    ...(hideReasoning || reasoning === undefined ? {} : { reasoning, reasoning_content: reasoning }),
+    ...(hideReasoning || details.length === 0 ? {} : { reasoning_details: details }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(images.length === 0 ? {} : { images }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...own,
+  };
+}
+
+/** Pictures in answers: the contract shows no form, and this is the one that hosts and clients of the protocol share. */
+export function encodeImage({ kind, source }: MediaPart, index: number): JsonObject[] {
+  if (kind !== "image") return [];
+  if (source.type === "url") return [{ type: "image_url", image_url: { url: source.url }, index }];
+  if (source.type !== "data") return [];
+  return [{ type: "image_url", image_url: { url: `data:${source.mimeType};base64,${source.data}` }, index }];
+}

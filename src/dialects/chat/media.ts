@@ -1,0 +1,214 @@
+import { Fields } from "../../canon/fields.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
+import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
+import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { encodeText } from "./text-part.ts";
+
+const DATA_URL_HEAD = /^data:([^;,]+)(?:;[^;,]+)*;base64,/;
+const MIME_OF_FORMAT: Readonly<Record<string, string>> = { wav: "audio/wav", mp3: "audio/mpeg" };
+const FORMAT_OF_MIME: Readonly<Record<string, string>> = {
+  "audio/wav": "wav",
+  "audio/x-wav": "wav",
+  "audio/wave": "wav",
+  "audio/mpeg": "mp3",
+};
+const MIME_OF_EXTENSION: Readonly<Record<string, string>> = {
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  json: "application/json",
+};
+
+/** The media parts of this protocol; undefined for a part of any other type. */
+export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined {
+  const fields = new Fields(raw);
+  const type = fields.string("type");
+  const inner = type === undefined ? undefined : fields.object(type);
+  if (type === undefined || inner === undefined) return undefined;
+  const innerFields = new Fields(inner);
+  // Pictures in answers are numbered.
+  fields.skip("index");
+  const found = MEDIA_READERS[type]?.(innerFields);
+  if (found === undefined) return undefined;
+  const place = path === undefined ? {} : { path };
+  return { type: "media", ...found, ...place, ...takeCache(fields), ...takeExtras(fields, type, innerFields) };
+}
+
+type FoundMedia = Pick<MediaPart, "kind" | "source" | "detail" | "title">;
+
+const MEDIA_READERS: Readonly<Record<string, (fields: Fields) => FoundMedia | undefined>> = {
+  image_url: (fields) => {
+    const url = fields.string("url");
+    const detail = fields.string("detail");
+    if (url === undefined) return undefined;
+    const known = detail === "low" || detail === "high" || detail === "auto" ? { detail } : {};
+    return { kind: "image", source: sourceOfUrl(url), ...known } as FoundMedia;
+  },
+  video_url: (fields) => {
+    const url = fields.string("url");
+    return url === undefined ? undefined : { kind: "video", source: sourceOfUrl(url) };
+  },
+  input_audio: (fields) => {
+    const data = fields.string("data");
+    const format = fields.string("format") ?? "wav";
+    if (data === undefined) return undefined;
+    return {
+      kind: "audio",
+      source: { type: "data", mimeType: MIME_OF_FORMAT[format] ?? `audio/${format}`, data },
+    };
+  },
+  file: (fields) => {
+    const id = fields.string("file_id");
+    const data = fields.string("file_data");
+    const filename = fields.string("filename");
+    const title = filename === undefined ? {} : { title: filename };
+    if (data !== undefined) {
+      const source = sourceOfFile(data, filename);
+      return { kind: kindOfMime(source.type === "data" ? source.mimeType : undefined), source, ...title };
+    }
+    return id === undefined ? undefined : { kind: "document", source: { type: "file", id, origin: "chat" }, ...title };
+  },
+};
+
+function sourceOfUrl(url: string): MediaSource {
+  const head = DATA_URL_HEAD.exec(url);
+  if (head?.[1] === undefined) return { type: "url", url };
+  return { type: "data", mimeType: head[1], data: url.slice(head[0].length) };
+}
+
+/** A file is base64 alone or as a data URL; where only its name tells the type, PDF is what hosts take. */
+function sourceOfFile(data: string, filename: string | undefined): MediaSource {
+  if (data.startsWith("data:") || data.startsWith("https://")) return sourceOfUrl(data);
+  const extension = filename?.split(".").at(-1)?.toLowerCase() ?? "";
+  return { type: "data", mimeType: MIME_OF_EXTENSION[extension] ?? "application/pdf", data };
+}
+
+function kindOfMime(mimeType: string | undefined): MediaKind {
+  const kind = mimeType?.split("/")[0];
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
+}
+
+const FORM_OF_SOURCE = {
+  data: "as data",
+  url: "by its address",
+  file: "by the id of a file",
+  text: "as text",
+} as const;
+
+/** A medium as content parts of a message. What the host cannot be given is left out, and told. */
+export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] {
+  const { notes, context } = scope;
+  const { kind, source } = part;
+  if (part.citations) {
+    notes.dropped(pathIn(scope, part, "citations"), "this provider does not cite documents of the prompt");
+  }
+  const text = textOf(part);
+  if (text !== undefined) {
+    notes.approximated(part.path ?? kind, "this protocol has no documents of text; it was sent as text");
+    const { path, cache, extras } = part;
+    const place = path === undefined ? {} : { path };
+    const marks = { ...(cache === undefined ? {} : { cache }), ...(extras === undefined ? {} : { extras }) };
+    return [encodeText({ type: "text", text: headed(part, text), ...place, ...marks }, scope)];
+  }
+  if (source.type === "parts") {
+    notes.approximated(part.path ?? kind, "this protocol has no documents made of parts; the parts were sent");
+    const header = headerOf(part);
+    const inner = source.parts.flatMap((one) =>
+      one.type === "text" ? [encodeText(one, scope)] : encodeMedia(one, scope),
+    );
+    return header === "" ? inner : [{ type: "text", text: header }, ...inner];
+  }
+  const wire = context.quirks.media.includes(kind) ? encodeSource(part, source, scope) : undefined;
+  if (wire === undefined) {
+    notes.dropped(part.path ?? kind, `this provider takes no ${kind} ${FORM_OF_SOURCE[source.type]}`);
+    return [];
+  }
+  if (part.clip !== undefined) {
+    notes.dropped(pathIn(scope, part, "clip"), "this provider looks at whole films only");
+  }
+  const marked = withExtras({ ...wire, ...cacheControl(scope, part) }, ownExtras(scope, part.extras));
+  if (part.context === undefined) return [marked];
+  notes.approximated(pathIn(scope, part, "context"), "it was sent as text before the document");
+  return [{ type: "text", text: part.context }, marked];
+}
+
+function encodeSource(
+  part: MediaPart,
+  source: Exclude<MediaSource, { type: "parts" }>,
+  scope: RequestScope,
+): JsonObject | undefined {
+  const { kind } = part;
+  if (source.type === "text") return undefined;
+  if (source.type === "file") {
+    return source.origin === "chat" ? { type: "file", file: { file_id: source.id, ...filenameOf(part) } } : undefined;
+  }
+  if (part.title !== undefined && kind !== "document") {
+    scope.notes.dropped(pathIn(scope, part, "title"), "only documents have names here");
+  }
+  if (kind === "image" || kind === "video") {
+    if (source.type === "url" && !scope.context.quirks.mediaUrls.includes(kind)) return undefined;
+    const type = kind === "image" ? "image_url" : "video_url";
+    return { type, [type]: { url: urlOf(source), ...(kind === "image" ? detailOf(part, scope) : {}) } };
+  }
+  if (kind === "audio") {
+    if (source.type === "url" && !scope.context.quirks.mediaUrls.includes(kind)) return undefined;
+    return {
+      type: "input_audio",
+      input_audio: { data: source.type === "url" ? source.url : source.data, ...formatOf(source) },
+    };
+  }
+  // Documents have no form with an address.
+  if (source.type === "url") return undefined;
+  return { type: "file", file: { ...filenameOf(part, source.mimeType), file_data: urlOf(source) } };
+}
+
+/** An address tells its format by its ending, where nothing else does. */
+function formatOf(source: Extract<MediaSource, { type: "url" | "data" }>): { format: string } {
+  const { mimeType } = source;
+  if (mimeType !== undefined) return { format: FORMAT_OF_MIME[mimeType] ?? mimeType.replace(/^audio\//, "") };
+  return { format: source.type === "url" ? (/\.(\w+)(?:[?#]|$)/.exec(source.url)?.[1] ?? "wav") : "wav" };
+}
+
+function urlOf(source: Extract<MediaSource, { type: "url" | "data" }>): string {
+  return source.type === "url" ? source.url : `data:${source.mimeType};base64,${source.data}`;
+}
+
+function detailOf(part: MediaPart, scope: RequestScope): JsonObject {
+  const { detail } = part;
+  if (detail === undefined) return {};
+  if (detail !== "medium" && detail !== "ultra_high") return { detail };
+  const nearest = detail === "medium" ? "auto" : "high";
+  scope.notes.approximated(
+    pathIn(scope, part, "detail"),
+    `this protocol knows low, high and auto; ${nearest} was sent`,
+  );
+  return { detail: nearest };
+}
+
+/** Hosts want a name beside a file's bytes, and tell the type by its ending. */
+function filenameOf({ title }: MediaPart, mimeType?: string): JsonObject {
+  if (mimeType === undefined) return title === undefined ? {} : { filename: title };
+  const ending = mimeType === "application/pdf" ? ".pdf" : "";
+  if (title === undefined) return { filename: `document${ending}` };
+  return { filename: /\.\w{1,8}$/.test(title) ? title : `${title}${ending}` };
+}
+
+/** The words of a document that is text, whichever way it came. */
+function textOf({ kind, source }: MediaPart): string | undefined {
+  if (source.type === "text") return source.text;
+  if (kind !== "document" || source.type !== "data") return undefined;
+  const isText = source.mimeType.startsWith("text/") || source.mimeType === "application/json";
+  return isText ? Buffer.from(source.data, "base64").toString() : undefined;
+}
+
+function headed(part: MediaPart, text: string): string {
+  const header = headerOf(part);
+  return header === "" ? text : `${header}\n\n${text}`;
+}
+
+function headerOf({ title, context }: MediaPart): string {
+  const lines = [...(title === undefined ? [] : [`Document: ${title}`]), ...(context === undefined ? [] : [context])];
+  return lines.join("\n");
+}

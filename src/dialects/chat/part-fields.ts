@@ -1,0 +1,29 @@
+import type { Fields } from "../../canon/fields.ts";
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import type { CacheMark } from "../../canon/part.ts";
+
+/** `cache_control` on a content part, as several hosts of this protocol take it. */
+export function takeCache(fields: Fields): { cache?: CacheMark } {
+  const mark = fields.object("cache_control");
+  if (mark === undefined) return {};
+  const { ttl } = mark;
+  return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
+}
+
+/** What was not read of an object and of the one inside it, in the shape in which it came. */
+export function takeExtras(fields: Fields, innerKey?: string, inner?: Fields): { extras?: JsonObject } {
+  const innerRest = inner?.rest();
+  const rest = fields.rest();
+  if (innerRest === undefined || innerKey === undefined) return rest === undefined ? {} : { extras: rest };
+  return { extras: { ...rest, [innerKey]: innerRest } };
+}
+
+/** The reverse: what both have is merged one level deep. */
+export function withExtras(object: JsonObject, extras: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...object };
+  for (const [key, value] of Object.entries(extras)) {
+    const present = merged[key];
+    merged[key] = isObject(present) && isObject(value) ? { ...present, ...value } : value;
+  }
+  return merged;
+}

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { JsonObject } from "../../canon/json.ts";
+
+/** One recorded exchange with a host of this dialect. For tests. */
+export interface ChatRecording {
+  dialect: string;
+  stream: boolean;
+  status: number;
+  response_file: string;
+  request_file: string | null;
+}
+
+const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
+const MANIFEST = new URL("manifest.jsonl", FOLDER);
+
+export const recordingsPresent = existsSync(MANIFEST);
+if (!recordingsPresent) console.warn("chat recordings: skipped, because ../shared/transcripts is not there");
+if (!recordingsPresent && process.env["CI"] === "true") {
+  throw new Error("../shared/transcripts is missing, and CI must not pass without it");
+}
+
+export const chatRecordings: readonly ChatRecording[] = recordingsPresent
+  ? readFileSync(MANIFEST, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as ChatRecording)
+      .filter(({ dialect }) => dialect.endsWith("-chat"))
+  : [];
+
+export const readRecording = (file: string): Buffer => readFileSync(new URL(file, FOLDER));
+
+export const readRecordedJson = (file: string): JsonObject => JSON.parse(readRecording(file).toString()) as JsonObject;

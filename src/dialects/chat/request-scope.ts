@@ -1,0 +1,34 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { type FieldName, fieldPath } from "../../canon/field-names.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { CacheMark } from "../../canon/part.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+
+/** What every step of writing a request needs. */
+export interface RequestScope {
+  call: CanonCall;
+  context: EncodeRequestContext;
+  notes: Notes;
+}
+
+/** Where a field of a part or a tool stood in the client's request. */
+export function pathIn(scope: RequestScope, holder: { path?: string }, field: FieldName): string {
+  return fieldPath(scope.call.dialect, holder, field);
+}
+
+/** The fields that only this dialect knows: they go back where they came from, and a client of another one has none. */
+export function ownExtras(scope: RequestScope, extras: JsonObject | undefined): JsonObject {
+  return scope.call.dialect === "chat" && extras !== undefined ? extras : {};
+}
+
+/** The mark where the host takes it. Hosts that cache by themselves lose nothing without it, but for a wish for a time. */
+export function cacheControl(scope: RequestScope, holder: { path?: string; cache?: CacheMark }): JsonObject {
+  const { cache } = holder;
+  if (cache === undefined) return {};
+  if (scope.context.quirks.cacheControl) return { cache_control: { type: "ephemeral", ...cache } };
+  if (cache.ttl !== undefined) {
+    scope.notes.dropped(pathIn(scope, holder, "cache"), "this provider decides by itself how long it caches");
+  }
+  return {};
+}

@@ -1,0 +1,51 @@
+import { Fields } from "../../canon/fields.ts";
+import { isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { NativePart, ToolCallPart } from "../../canon/part.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { takeExtras } from "./part-fields.ts";
+
+/** A call's arguments as text: a few hosts send the object itself. */
+export function inputOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return isObject(value) ? stringifyInOrder(value) : "";
+}
+
+/** A whole tool call of a message; one of a kind that the contract does not list stays as it is. */
+export function decodeToolCall(raw: unknown, makeId: () => string, path?: string): ToolCallPart | NativePart {
+  const fields = new Fields(raw);
+  const type = fields.string("type") ?? "function";
+  const place = path === undefined ? {} : { path };
+  const inner = new Fields(type === "custom" ? fields.object("custom") : fields.object("function"));
+  const name = inner.string("name");
+  if (name === undefined) {
+    return { type: "native", dialect: "chat", name: type, raw: { tool_calls: [raw] }, ...place };
+  }
+  const custom = type === "custom";
+  const input = inputOf(inner.take(custom ? "input" : "arguments"));
+  const id = fields.string("id") || makeId();
+  // Some hosts number whole calls as they number fragments.
+  fields.skip("index");
+  const kind = custom ? { custom } : {};
+  return { type: "tool-call", id, name, input, ...kind, ...place, ...takeExtras(fields, type, inner) };
+}
+
+/** No arguments are an empty object here: clients and hosts alike parse what they get. */
+export function encodeToolCall({ id, name, input, custom }: Omit<ToolCallPart, "type">): JsonObject {
+  if (custom) return { id, type: "custom", custom: { name, input } };
+  return { id, type: "function", function: { name, arguments: input === "" ? "{}" : input } };
+}
+
+/** A signature that stands somewhere inside a tool call, key by key. */
+export function signatureAt(call: unknown, keys: readonly string[] | undefined): string | undefined {
+  if (keys === undefined) return undefined;
+  const last = keys.at(-1);
+  const holder = keys.slice(0, -1).reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), call);
+  return last === undefined ? undefined : stringAt(holder, last);
+}
+
+export function withSignatureAt(call: JsonObject, keys: readonly string[], value: string): JsonObject {
+  const [key, ...rest] = keys;
+  if (key === undefined) return call;
+  const inner = call[key];
+  return { ...call, [key]: rest.length === 0 ? value : withSignatureAt(isObject(inner) ? inner : {}, rest, value) };
+}

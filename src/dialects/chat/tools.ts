@@ -1,0 +1,235 @@
+import { Fields } from "../../canon/fields.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../canon/tool.ts";
+import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
+import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+
+export function decodeTools(body: Fields): Tool[] {
+  const tools = (body.array("tools") ?? []).map((raw, index) => decodeTool(raw, `tools[${index}]`));
+  const search = body.object("web_search_options");
+  return search === undefined ? tools : [...tools, decodeWebSearch(search)];
+}
+
+function decodeTool(raw: unknown, path: string): Tool {
+  const fields = new Fields(raw);
+  const type = fields.string("type") ?? "";
+  const inner = new Fields(type === "function" || type === "custom" ? fields.object(type) : undefined);
+  const name = inner.string("name");
+  if (name === undefined) return { type: "native", dialect: "chat", name: type, raw: isObject(raw) ? raw : {}, path };
+  const description = inner.string("description");
+  const described = description === undefined ? {} : { description };
+  if (type === "custom") {
+    const format = inner.object("format");
+    const tool = { type: "custom", name, ...described, ...(format === undefined ? {} : { format }), path } as const;
+    return { ...tool, ...takeCache(fields), ...takeExtras(fields, type, inner) };
+  }
+  const schema = inner.object("parameters");
+  const strict = inner.boolean("strict");
+  return {
+    type: "function",
+    name,
+    ...described,
+    ...(schema === undefined ? {} : { schema }),
+    ...(strict === undefined ? {} : { strict }),
+    path,
+    ...takeCache(fields),
+    ...takeExtras(fields, type, inner),
+  };
+}
+
+const CONTEXT_SIZES = ["low", "medium", "high"] as const;
+const PLACE_FIELDS = ["city", "region", "country", "timezone"] as const;
+
+function decodeWebSearch(options: JsonObject): WebSearchTool {
+  const fields = new Fields(options);
+  const size = fields.string("search_context_size");
+  const contextSize = CONTEXT_SIZES.find((known) => known === size);
+  const place = objectAt(fields.object("user_location"), "approximate");
+  const location = Object.fromEntries(
+    PLACE_FIELDS.flatMap((key) => {
+      const value = stringAt(place, key);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+  return {
+    type: "web-search",
+    path: "web_search_options",
+    ...(contextSize === undefined ? {} : { contextSize }),
+    ...(place === undefined ? {} : { location }),
+    ...takeExtras(fields),
+  };
+}
+
+export function decodeToolChoice(body: Fields): ToolChoice | undefined {
+  const choice = body.take("tool_choice");
+  if (choice === "none" || choice === "auto") return { type: choice };
+  if (choice === "required") return { type: "any" };
+  const allowed = objectAt(choice, "allowed_tools");
+  if (allowed !== undefined) {
+    const mode = allowed["mode"] === "required" ? "any" : "auto";
+    const names = arrayAt(allowed, "tools").flatMap((tool) => nameIn(tool) ?? []);
+    return { type: "allowed", mode, names };
+  }
+  const name = nameIn(choice);
+  return name === undefined ? undefined : { type: "tool", name };
+}
+
+const nameIn = (value: unknown): string | undefined =>
+  stringAt(objectAt(value, "function"), "name") ??
+  stringAt(objectAt(value, "custom"), "name") ??
+  stringAt(value, "name");
+
+/** A tool that the request adds for itself, and whose call is the answer. */
+export interface StandIn {
+  name: string;
+  schema: JsonObject;
+  description?: string;
+}
+
+/** `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as the host knows them. */
+export function encodeTools(scope: RequestScope, standIn?: StandIn): JsonObject {
+  const { call, context, notes } = scope;
+  const choice = encodeToolChoice(scope, standIn);
+  const kept = call.tools.filter(
+    (tool) => choice.only === undefined || !("name" in tool) || choice.only.includes(tool.name),
+  );
+  const tools = kept.flatMap((tool) => encodeTool(tool, scope));
+  if (standIn !== undefined) tools.push(encodeStandIn(standIn));
+  const search = call.tools.find((tool) => tool.type === "web-search");
+  const options = search === undefined ? {} : encodeWebSearch(search, scope);
+  if (tools.length === 0) {
+    const reason = "there are no tools to choose from";
+    if (call.toolChoice !== undefined) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
+    if (call.parallelTools !== undefined) notes.dropped(call.paths.parallelTools ?? "parallel_tool_calls", reason);
+    return options;
+  }
+  const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
+  return {
+    tools,
+    ...(choice.wire === undefined ? {} : { tool_choice: choice.wire }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...options,
+  };
+}
+
+function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
+  switch (tool.type) {
+    case "function":
+      if (tool.native !== undefined) {
+        scope.notes.approximated(tool.path, "this provider knows it only as a plain function");
+      }
+      return [withExtras({ ...encodeFunction(tool), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras))];
+    case "custom":
+      return [withExtras({ ...encodeCustom(tool), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras))];
+    case "web-search":
+      return [];
+    case "native":
+      if (tool.dialect === "chat") return [tool.raw];
+      scope.notes.dropped(tool.path, `only its own protocol knows this tool (${tool.name})`);
+      return [];
+    default:
+      return tool satisfies never;
+  }
+}
+
+function encodeFunction({ name, description, schema, strict }: FunctionTool): JsonObject {
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(schema === undefined ? {} : { parameters: schema }),
+      ...(strict === undefined ? {} : { strict }),
+    },
+  };
+}
+
+function encodeCustom({ name, description, format }: CustomTool): JsonObject {
+  const described = description === undefined ? {} : { description };
+  return { type: "custom", custom: { name, ...described, ...(format === undefined ? {} : { format }) } };
+}
+
+function encodeStandIn({ name, schema, description = "Gives the answer." }: StandIn): JsonObject {
+  return { type: "function", function: { name, description, parameters: schema } };
+}
+
+function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
+  const { notes, context } = scope;
+  if (!context.quirks.webSearch) {
+    notes.dropped(tool.path, "this provider does not search the web");
+    return {};
+  }
+  for (const field of ["allowedDomains", "blockedDomains", "maxUses"] as const) {
+    if (tool[field] !== undefined)
+      notes.dropped(pathIn(scope, tool, field), "this provider's search has no such setting");
+  }
+  cacheControl(scope, tool);
+  const options = {
+    ...(tool.contextSize === undefined ? {} : { search_context_size: tool.contextSize }),
+    ...(tool.location === undefined ? {} : { user_location: { type: "approximate", approximate: tool.location } }),
+  };
+  return { web_search_options: withExtras(options, ownExtras(scope, tool.extras)) };
+}
+
+interface WireChoice {
+  wire?: unknown;
+  /** The names of the tools that may be offered, where the choice is made by leaving the others out. */
+  only?: readonly string[];
+}
+
+function encodeToolChoice(scope: RequestScope, standIn: StandIn | undefined): WireChoice {
+  const { call, context, notes } = scope;
+  const { toolChoice: choice } = call;
+  if (standIn !== undefined) return choiceBesideStandIn(scope, standIn);
+  if (choice === undefined) return {};
+  switch (choice.type) {
+    case "auto":
+    case "none":
+      return { wire: choice.type };
+    case "any":
+      return { wire: anyTool(scope) };
+    case "tool":
+      if (context.quirks.namedToolChoice) return { wire: namedTool(call.tools, choice.name) };
+      return { wire: anyTool(scope), only: [choice.name] };
+    case "allowed":
+      // Few hosts know a list of allowed tools; the others are given those tools alone, which comes to the same.
+      if (call.dialect === "chat") return { wire: allowedTools(call.tools, choice) };
+      notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools are offered to this provider");
+      return { wire: choice.mode === "any" ? anyTool(scope) : "auto", only: choice.names };
+    default:
+      return choice satisfies never;
+  }
+}
+
+/** The answer is a call of the stand-in, unless the client wants one of its own tools called, or lets the model choose one. */
+function choiceBesideStandIn(scope: RequestScope, standIn: StandIn): WireChoice {
+  const { call, context } = scope;
+  const { toolChoice: choice } = call;
+  const own = call.tools.filter((tool) => tool.type !== "web-search");
+  if (choice?.type === "tool" && context.quirks.namedToolChoice) return { wire: namedTool(call.tools, choice.name) };
+  if (own.length > 0 && choice?.type !== "none") {
+    return { wire: anyTool(scope), ...(choice?.type === "allowed" ? { only: choice.names } : {}) };
+  }
+  if (!context.quirks.namedToolChoice) return { wire: anyTool(scope), only: [] };
+  return { wire: namedTool([], standIn.name), only: [] };
+}
+
+function anyTool({ call, context, notes }: RequestScope): string {
+  const { anyToolWord } = context.quirks;
+  if (anyToolWord !== undefined) return anyToolWord;
+  notes.approximated(
+    call.paths.toolChoice ?? call.paths.format ?? "tool_choice",
+    "this provider cannot be made to call a tool",
+  );
+  return "auto";
+}
+
+function namedTool(tools: readonly Tool[], name: string): JsonObject {
+  const type = tools.some((tool) => tool.type === "custom" && tool.name === name) ? "custom" : "function";
+  return { type, [type]: { name } };
+}
+
+function allowedTools(tools: readonly Tool[], { mode, names }: Extract<ToolChoice, { type: "allowed" }>): JsonObject {
+  const allowed = { mode: mode === "any" ? "required" : "auto", tools: names.map((name) => namedTool(tools, name)) };
+  return { type: "allowed_tools", allowed_tools: allowed };
+}

@@ -1,0 +1,95 @@
+import type { CanonCall } from "../canon/call.ts";
+import type { UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { GatewayError } from "../canon/error.ts";
+import type { CanonEvent } from "../canon/event.ts";
+import type { JsonObject } from "../canon/json.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import type { CanonReply } from "../canon/reply.ts";
+import type { ModelTraits } from "../canon/traits.ts";
+import type { SseFrame } from "../wire/sse.ts";
+import type { NativeAnswerContext, UpstreamFailure } from "./dialect.ts";
+import type { Quirks } from "./quirks.ts";
+
+/** What a request to a provider depends on beside the call itself. */
+export interface EncodeRequestContext {
+  upstreamModel: string;
+  stream: boolean;
+  traits: ModelTraits;
+  quirks: Quirks;
+  /** Whose opaque values the target reads. */
+  origin: string;
+}
+
+export interface EncodedRequest {
+  body: JsonObject;
+  notes: readonly FieldNote[];
+  /** What the request made different, and the answer's decoder must make undone. */
+  reading: AnswerReading;
+}
+
+export interface AnswerReading {
+  /** The tool whose arguments are the answer's text: it stood in for a JSON Schema of the answer. */
+  structuredTool?: string;
+  /** The answer is a JSON value with this one member, whose value is the text that the client wants. */
+  unwrapMember?: string;
+  /** That value is a word, and the client wants it without the quotes that it would have in JSON. */
+  unquoteMember?: boolean;
+}
+
+/** What the reading of an upstream's answer depends on. */
+export interface DecodeAnswerContext {
+  origin: string;
+  quirks: Quirks;
+  reading: AnswerReading;
+  /** Letters and digits, new each time. */
+  makeId: () => string;
+}
+
+/** What the writing of an answer for a client depends on. */
+export interface EncodeAnswerContext extends NativeAnswerContext {
+  nowSeconds: () => number;
+  /** About how many tokens the prompt has, for the protocols that tell it before the upstream does (H11). */
+  estimateInputTokens: () => number;
+  /** For the receipt: what of the answer the client could not be given. */
+  note: (note: FieldNote) => void;
+}
+
+/** Frames of one upstream stream into canonical events; an end without a proper finish yields an `error` event. */
+export interface StreamDecoder {
+  push(frame: SseFrame): CanonEvent[];
+  /** The upstream closed. */
+  end(): CanonEvent[];
+}
+
+/** Canonical events into text for one client; `error` events are spoken by `encodeStreamError`. */
+export interface StreamEncoder {
+  push(event: CanonEvent): string;
+}
+
+/** How a dialect asks a provider to count a prompt's tokens. */
+export interface TokenCounting {
+  /** What of an encoded request the counter takes. */
+  encodeRequest(body: JsonObject, upstreamModel: string, quirks: Quirks): JsonObject;
+  decodeAnswer(body: JsonObject): number | undefined;
+}
+
+/** The half of a dialect that faces providers. */
+export interface UpstreamCodec {
+  readonly name: UpstreamDialectName;
+  encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest;
+  /** Throws a GatewayError where the answer is an error under a status of success. */
+  decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply;
+  createStreamDecoder(context: DecodeAnswerContext): StreamDecoder;
+  decodeError(failure: UpstreamFailure): GatewayError;
+  /** Absent where the dialect knows no counting. */
+  readonly counting?: TokenCounting;
+}
+
+/** The half of a dialect that faces clients. */
+export interface ClientCodec {
+  /** The request has passed the dialect's check and stands in its normal form. */
+  decodeRequest(body: JsonObject): CanonCall;
+  /** JSON text. */
+  encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string;
+  createStreamEncoder(context: EncodeAnswerContext): StreamEncoder;
+}

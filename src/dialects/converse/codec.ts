@@ -1,0 +1,14 @@
+import type { UpstreamCodec } from "../codec.ts";
+import { decodeResponse } from "./decode-response.ts";
+import { ConverseStreamDecoder } from "./decode-stream.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { decodeError } from "./errors.ts";
+
+/** One protocol for every model of a cloud that hosts many families. Only providers speak it; no client does. */
+export const converseCodec: UpstreamCodec = {
+  name: "converse",
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context) => new ConverseStreamDecoder(context),
+  decodeError,
+};

@@ -1,0 +1,240 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { fieldPath } from "../../canon/field-names.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type {
+  CacheMark,
+  MediaPart,
+  Part,
+  SearchResultPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../../canon/part.ts";
+import type { ReplyPart } from "../../canon/reply.ts";
+import { fitToolId } from "../../canon/tool-id.ts";
+import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+import { decodeCitation, encodeCitation } from "./citations.ts";
+import { MediaEncoder } from "./media.ts";
+import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
+import { cachePoint, TOOL_ID, takesCachePoints } from "./tools.ts";
+
+/** One block of an answer. What nobody else has a place for stays as it is. */
+export function decodeBlock(block: unknown, origin: string): ReplyPart {
+  const text = stringAt(block, "text");
+  if (text !== undefined) return { type: "text", text };
+  const call = objectAt(block, "toolUse");
+  if (call !== undefined) {
+    const id = stringAt(call, "toolUseId") ?? "";
+    return { type: "tool-call", id, name: stringAt(call, "name") ?? "", input: stringifyInOrder(call["input"] ?? {}) };
+  }
+  const reasoning = objectAt(block, "reasoningContent");
+  if (reasoning !== undefined) return decodeReasoning(reasoning, origin);
+  const cited = objectAt(block, "citationsContent");
+  if (cited !== undefined) return decodeCitedText(cited);
+  const image = objectAt(block, "image");
+  const bytes = stringAt(objectAt(image, "source"), "bytes");
+  if (bytes !== undefined) {
+    const mimeType = `image/${stringAt(image, "format") ?? "png"}`;
+    return { type: "media", kind: "image", source: { type: "data", mimeType, data: bytes } };
+  }
+  const raw = isObject(block) ? block : {};
+  return { type: "native", dialect: "converse", name: Object.keys(raw)[0] ?? "unknown", raw };
+}
+
+function decodeCitedText(raw: JsonObject): TextPart {
+  const text = arrayAt(raw, "content")
+    .map((piece) => stringAt(piece, "text") ?? "")
+    .join("");
+  const citations = arrayAt(raw, "citations").flatMap((citation) => decodeCitation(citation) ?? []);
+  return { type: "text", text, ...(citations.length === 0 ? {} : { citations }) };
+}
+
+/** The blocks of one turn. Results of tools stand apart, because they must come first in their message. */
+export interface EncodedParts {
+  results: JsonObject[];
+  others: JsonObject[];
+}
+
+/** The parts of a history as blocks. What has no block is left out and told. */
+export class ContentEncoder {
+  readonly #call: CanonCall;
+  readonly #context: EncodeRequestContext;
+  readonly #notes: Notes;
+  readonly #media: MediaEncoder;
+
+  constructor(call: CanonCall, context: EncodeRequestContext, notes: Notes) {
+    this.#call = call;
+    this.#context = context;
+    this.#notes = notes;
+    this.#media = new MediaEncoder(call, context, notes);
+  }
+
+  encode(parts: readonly Part[], role: "user" | "assistant"): EncodedParts {
+    const encoded: EncodedParts = { results: [], others: [] };
+    for (const part of parts) {
+      if (part.type === "tool-result") {
+        const { block, beside } = this.#encodeResult(part);
+        encoded.results.push(
+          block,
+          ...this.#mark(part.cache ?? part.content.findLast(({ cache }) => cache)?.cache, part),
+        );
+        encoded.others.push(...beside);
+        continue;
+      }
+      if (part.type !== "reasoning" && part.signature !== undefined) this.#dropSignature(part);
+      const blocks = this.#encodePart(part, role);
+      // A mark on something that was left out belongs to what stands before it.
+      const marked = blocks.length > 0 || encoded.others.length > 0 ? this.#mark(part.cache, part) : [];
+      encoded.others.push(...blocks, ...marked);
+    }
+    return encoded;
+  }
+
+  encodeSystem(parts: readonly TextPart[]): JsonObject[] {
+    return parts.flatMap((part) => [...this.#encodeText(part.text, part.path), ...this.#mark(part.cache, part)]);
+  }
+
+  #encodePart(part: Exclude<Part, ToolResultPart>, role: "user" | "assistant"): JsonObject[] {
+    switch (part.type) {
+      case "text":
+        return this.#encodeCited(part, role);
+      case "refusal":
+        return this.#encodeText(part.text, part.path);
+      case "reasoning": {
+        const block = encodeReasoning(part, this.#context.origin);
+        if (block !== undefined) return [block];
+        this.#notes.dropped(part.path ?? "reasoning", "this model takes back only reasoning that it has signed");
+        return [];
+      }
+      case "media": {
+        if (role === "assistant") {
+          this.#notes.dropped(part.path ?? part.kind, "this protocol takes no media in the model's own turns");
+          return [];
+        }
+        const block = this.#media.encode(part);
+        return block === undefined ? [] : [block];
+      }
+      case "tool-call":
+        return [this.#encodeCall(part)];
+      case "search-result":
+        return [this.#encodeSearchResult(part)];
+      case "server-tool-call":
+      case "server-tool-result":
+      case "native":
+        this.#notes.dropped(part.path ?? part.name, "only the protocol that it came in knows this block");
+        return [];
+    }
+  }
+
+  /** The host refuses blocks of text in which there is nothing to read. */
+  #encodeText(text: string, path: string | undefined): JsonObject[] {
+    if (text.trim() !== "") return [{ text }];
+    if (text !== "") this.#notes.dropped(path ?? "text", "this provider refuses text of nothing but blanks");
+    return [];
+  }
+
+  #encodeCited(part: TextPart, role: "user" | "assistant"): JsonObject[] {
+    const { text, citations = [] } = part;
+    if (citations.length === 0) return this.#encodeText(text, part.path);
+    const encoded = citations.flatMap((citation) => encodeCitation(citation) ?? []);
+    const known = role === "assistant" && this.#context.origin === "messages" && text.trim() !== "";
+    if (known && encoded.length === citations.length) {
+      return [{ citationsContent: { content: [{ text }], citations: encoded } }];
+    }
+    this.#notes.dropped(
+      fieldPath(this.#call.dialect, part.path, "citations"),
+      "this provider takes back no citations of this kind",
+    );
+    return this.#encodeText(text, part.path);
+  }
+
+  #encodeCall(part: ToolCallPart): JsonObject {
+    return {
+      toolUse: { toolUseId: fitToolId(part.id, TOOL_ID), name: part.name, input: this.#inputOf(part) },
+    };
+  }
+
+  #inputOf(part: ToolCallPart): unknown {
+    if (part.custom) {
+      this.#notes.approximated(part.path ?? part.name, "free text goes to this provider as one member of an object");
+      return { input: part.input };
+    }
+    if (part.input.trim() === "") return {};
+    const input = objectIn(part.input);
+    if (input !== undefined) return input;
+    this.#notes.approximated(
+      part.path ?? part.name,
+      "arguments that are no JSON object go to this provider as an empty one",
+    );
+    return {};
+  }
+
+  #encodeResult(part: ToolResultPart): { block: JsonObject; beside: JsonObject[] } {
+    const content: JsonObject[] = [];
+    const beside: JsonObject[] = [];
+    const object = part.response === undefined ? undefined : objectIn(part.response);
+    if (object !== undefined) content.push({ json: object });
+    for (const inner of part.content) {
+      if (inner.type === "text") {
+        if (object === undefined) content.push(...this.#encodeText(inner.text, inner.path));
+      } else if (inner.type === "media") {
+        const block = this.#media.encode(inner);
+        if (block !== undefined) this.#placeMedia(block, inner, content, beside);
+      } else if (inner.type === "search-result") content.push(this.#encodeSearchResult(inner));
+      else this.#notes.dropped(inner.path ?? inner.name, "only the protocol that it came in knows this block");
+    }
+    const status = part.isError === undefined ? {} : { status: part.isError ? "error" : "success" };
+    return { block: { toolResult: { toolUseId: fitToolId(part.callId, TOOL_ID), content, ...status } }, beside };
+  }
+
+  #placeMedia(block: JsonObject, part: MediaPart, content: JsonObject[], beside: JsonObject[]): void {
+    if (this.#context.traits.mediaInToolResults !== false) {
+      content.push(block);
+      return;
+    }
+    this.#notes.approximated(part.path ?? part.kind, "this model takes no media in a tool's result; it follows behind");
+    beside.push(block);
+  }
+
+  #encodeSearchResult(part: SearchResultPart): JsonObject {
+    const { source, title, content, citations } = part;
+    const texts = content.flatMap((inner) => {
+      if (inner.type === "text") return inner.text.trim() === "" ? [] : [{ text: inner.text }];
+      this.#notes.dropped(inner.path ?? inner.type, "a search result keeps only its text at this provider");
+      return [];
+    });
+    if (this.#context.origin === "messages" && source !== undefined && title !== undefined) {
+      const cited = citations === undefined ? {} : { citations: { enabled: citations } };
+      return { searchResult: { source, title, content: texts, ...cited } };
+    }
+    this.#notes.approximated(part.path ?? "search_result", "a search result goes to this model as text");
+    return { text: [title, source, ...texts.map(({ text }) => text)].filter(Boolean).join("\n") };
+  }
+
+  #mark(cache: CacheMark | undefined, part: Part): JsonObject[] {
+    if (cache === undefined) return [];
+    if (takesCachePoints(this.#context)) return [cachePoint(cache)];
+    this.#notes.dropped(fieldPath(this.#call.dialect, part.path, "cache"), "this model takes no cache marks");
+    return [];
+  }
+
+  #dropSignature(part: Part): void {
+    this.#notes.dropped(
+      fieldPath(this.#call.dialect, part.path, "signature"),
+      "only the model that made this value can read it, and another one is called",
+    );
+  }
+}
+
+/** The object in a JSON text, its keys in their order (H05). */
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseInOrder(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // A model's broken arguments, or a result that is plain text.
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { CanonReply } from "../../canon/reply.ts";
+import type { DecodeAnswerContext } from "../codec.ts";
+import { decodeBlock } from "./content.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** Where each road of the host puts the sequence that matched, when it was asked for. */
+export function stopSequenceOf(holder: unknown): string | undefined {
+  const fields = objectAt(holder, "additionalModelResponseFields");
+  return stringAt(fields, "stop_sequence") ?? stringAt(objectAt(fields, "delta"), "stop_sequence");
+}
+
+export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
+  const content = objectAt(objectAt(body, "output"), "message")?.["content"];
+  const raw = stringAt(body, "stopReason");
+  if (!Array.isArray(content) || raw === undefined) {
+    throw new GatewayError("upstream_failed", "The provider's answer is not one of its protocol.");
+  }
+  const usage = decodeUsage(body);
+  const stopSequence = stopSequenceOf(body);
+  return {
+    parts: content.map((block) => decodeBlock(block, context.origin)),
+    stop: decodeStop(raw),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}

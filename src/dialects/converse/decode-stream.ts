@@ -1,0 +1,174 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { CanonEvent } from "../../canon/event.ts";
+import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import type { Opaque } from "../../canon/opaque.ts";
+import type { Stop } from "../../canon/stop.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import type { SseFrame } from "../../wire/sse.ts";
+import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
+import { decodeException } from "../framed-exception.ts";
+import { decodeCitation } from "./citations.ts";
+import { stopSequenceOf } from "./decode-response.ts";
+import { decodeRedacted } from "./reasoning.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** A block that has begun: its number among ours, and what its end has to say. */
+type OpenBlock = { block: number } & (
+  | { kind: "text" }
+  | { kind: "tool"; empty: boolean }
+  | { kind: "reasoning"; signature: string; redacted: string[] }
+);
+
+/**
+ * Only calls announce themselves; text and reasoning begin with their first delta. `messageStop` and `metadata`, in either
+ * order, end the answer: one says why, the other what it cost, and an answer without both was cut.
+ */
+export class ConverseStreamDecoder implements StreamDecoder {
+  readonly #origin: string;
+  /** By the host's index of the block. */
+  readonly #open = new Map<number, OpenBlock>();
+  #blocks = 0;
+  #stop: { stop: Stop; stopSequence?: string } | undefined;
+  #metadataSeen = false;
+  #ended = false;
+
+  constructor({ origin }: DecodeAnswerContext) {
+    this.#origin = origin;
+  }
+
+  push({ event, data }: SseFrame): CanonEvent[] {
+    if (this.#ended || data === undefined) return [];
+    const body = parseObject(data);
+    if (body === undefined) return this.#fail("The provider sent an event that is not one of its protocol.");
+    const index = numberAt(body, "contentBlockIndex") ?? 0;
+    switch (event) {
+      case "contentBlockStart":
+        return this.#start(index, objectAt(objectAt(body, "start"), "toolUse"));
+      case "contentBlockDelta":
+        return this.#delta(index, objectAt(body, "delta"));
+      case "contentBlockStop":
+        return this.#endBlock(index);
+      case "messageStop": {
+        const stopSequence = stopSequenceOf(body);
+        this.#stop = {
+          stop: decodeStop(stringAt(body, "stopReason") ?? ""),
+          ...(stopSequence === undefined ? {} : { stopSequence }),
+        };
+        return this.#finishWhenWhole([...this.#open.keys()].flatMap((open) => this.#endBlock(open)));
+      }
+      case "metadata": {
+        const usage = decodeUsage(body);
+        this.#metadataSeen = true;
+        return this.#finishWhenWhole(usage === undefined ? [] : [{ type: "usage", usage }]);
+      }
+      case "exception":
+        this.#ended = true;
+        return [{ type: "error", error: decodeException(body) }];
+      default:
+        return [];
+    }
+  }
+
+  end(): CanonEvent[] {
+    return this.#ended ? [] : this.#fail("The provider's stream broke off before its end.");
+  }
+
+  #fail(message: string): CanonEvent[] {
+    this.#ended = true;
+    return [{ type: "error", error: new GatewayError("upstream_failed", message) }];
+  }
+
+  #finishWhenWhole(events: CanonEvent[]): CanonEvent[] {
+    if (this.#stop === undefined || !this.#metadataSeen) return events;
+    this.#ended = true;
+    return [...events, { type: "finish", ...this.#stop }];
+  }
+
+  #start(index: number, call: JsonObject | undefined): CanonEvent[] {
+    if (call === undefined) return [];
+    const before = this.#endBlock(index);
+    const block = this.#blocks++;
+    this.#open.set(index, { block, kind: "tool", empty: true });
+    const id = stringAt(call, "toolUseId") ?? "";
+    return [...before, { type: "tool-input-start", block, id, name: stringAt(call, "name") ?? "" }];
+  }
+
+  #delta(index: number, delta: JsonObject | undefined): CanonEvent[] {
+    const text = stringAt(delta, "text");
+    if (text !== undefined) {
+      return this.#inText(index, (block) => (text === "" ? [] : [{ type: "text-delta", block, text }]));
+    }
+    const call = objectAt(delta, "toolUse");
+    if (call !== undefined) return this.#callDelta(index, call["input"]);
+    const reasoning = objectAt(delta, "reasoningContent");
+    if (reasoning !== undefined) return this.#reasoningDelta(index, reasoning);
+    const citation = decodeCitation(objectAt(delta, "citation"));
+    return citation === undefined ? [] : this.#inText(index, (block) => [{ type: "citation", block, citation }]);
+  }
+
+  #inText(index: number, events: (block: number) => CanonEvent[]): CanonEvent[] {
+    const open = this.#open.get(index);
+    if (open?.kind === "text") return events(open.block);
+    const before = this.#endBlock(index);
+    const block = this.#blocks++;
+    this.#open.set(index, { block, kind: "text" });
+    return [...before, { type: "text-start", block }, ...events(block)];
+  }
+
+  #callDelta(index: number, input: unknown): CanonEvent[] {
+    const open = this.#open.get(index);
+    if (open?.kind !== "tool") return this.#fail("The provider sent arguments of a call that has not begun.");
+    const text = typeof input === "string" || input === undefined ? (input ?? "") : stringifyInOrder(input);
+    if (text === "") return [];
+    open.empty = false;
+    return [{ type: "tool-input-delta", block: open.block, text }];
+  }
+
+  #reasoningDelta(index: number, delta: JsonObject): CanonEvent[] {
+    const events: CanonEvent[] = [];
+    let open = this.#open.get(index);
+    if (open?.kind !== "reasoning") {
+      events.push(...this.#endBlock(index));
+      open = { block: this.#blocks++, kind: "reasoning", signature: "", redacted: [] };
+      this.#open.set(index, open);
+      events.push({ type: "reasoning-start", block: open.block });
+    }
+    const { block } = open;
+    const text = stringAt(delta, "text");
+    if (text) events.push({ type: "reasoning-delta", block, text });
+    open.signature += stringAt(delta, "signature") ?? "";
+    const redacted = stringAt(delta, "redactedContent");
+    if (redacted !== undefined) open.redacted.push(redacted);
+    return events;
+  }
+
+  #endBlock(index: number): CanonEvent[] {
+    const open = this.#open.get(index);
+    if (open === undefined) return [];
+    this.#open.delete(index);
+    const { block } = open;
+    switch (open.kind) {
+      case "text":
+        return [{ type: "text-end", block }];
+      case "tool":
+        // A call without arguments streams none, where an answer in one piece has an empty object.
+        return [
+          ...(open.empty ? [{ type: "tool-input-delta" as const, block, text: "{}" }] : []),
+          { type: "tool-input-end", block },
+        ];
+      case "reasoning": {
+        const signature = this.#signatureOf(open);
+        return [{ type: "reasoning-end", block, ...(signature === undefined ? {} : { signature }) }];
+      }
+    }
+  }
+
+  #signatureOf({ signature, redacted }: { signature: string; redacted: string[] }): Opaque | undefined {
+    if (redacted.length > 0) {
+      const bytes = Buffer.concat(redacted.map((piece) => Buffer.from(piece, "base64")));
+      return decodeRedacted(bytes.toString("base64"), this.#origin);
+    }
+    return signature === "" ? undefined : { origin: this.#origin, kind: "signature", value: signature };
+  }
+}

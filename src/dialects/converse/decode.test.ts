@@ -1,0 +1,349 @@
+import { describe, expect, test } from "bun:test";
+import {
+  bytesOf,
+  everyRecording,
+  nameOf,
+  present,
+  type Recording,
+  textOf,
+} from "../../../conformance/support/recordings.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { CanonEvent } from "../../canon/event.ts";
+import { fold } from "../../canon/fold.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
+import { readFrames } from "../../wire/sse.ts";
+import { DEFAULT_QUIRKS } from "../quirks.ts";
+import { converseCodec } from "./codec.ts";
+
+const CONTEXT = { origin: "messages", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => "made" };
+
+type Frame = readonly [event: string, body: object];
+
+/** Events of frames given by name and body; the stream ends after them. */
+function decode(...frames: Frame[]): CanonEvent[] {
+  const decoder = converseCodec.createStreamDecoder(CONTEXT);
+  const text = frames.map(([event, body]) => `event: ${event}\ndata: ${JSON.stringify(body)}\n\n`).join("");
+  return [...readFrames(text).flatMap((frame) => decoder.push(frame)), ...decoder.end()];
+}
+
+function decodeBytes(bytes: Uint8Array): CanonEvent[] {
+  const splitter = new AwsEventSplitter();
+  const decoder = converseCodec.createStreamDecoder(CONTEXT);
+  const text = splitter.push(bytes) + splitter.end();
+  return [...readFrames(text).flatMap((frame) => decoder.push(frame)), ...decoder.end()];
+}
+
+const delta = (index: number, body: object): Frame => ["contentBlockDelta", { contentBlockIndex: index, delta: body }];
+const stop = (index: number): Frame => ["contentBlockStop", { contentBlockIndex: index }];
+const call = (index: number, id: string, name: string): Frame => [
+  "contentBlockStart",
+  { contentBlockIndex: index, start: { toolUse: { toolUseId: id, name } } },
+];
+const START: Frame = ["messageStart", { role: "assistant", p: "abcdef" }];
+const END: Frame[] = [
+  ["messageStop", { stopReason: "tool_use", p: "abc" }],
+  ["metadata", { usage: { inputTokens: 5, outputTokens: 7, totalTokens: 12 }, metrics: { latencyMs: 1 } }],
+];
+
+describe("law 2: a stream folds to what the same answer says in one piece", () => {
+  const citation = {
+    title: "Facts",
+    sourceContent: [{ text: "It is so." }],
+    location: { documentChar: { documentIndex: 0, start: 3, end: 12 } },
+  };
+  const streamed: Frame[] = [
+    START,
+    delta(0, { reasoningContent: { text: "Let me " } }),
+    delta(0, { reasoningContent: { text: "see." } }),
+    delta(0, { reasoningContent: { signature: "c2lnbmVk" } }),
+    stop(0),
+    delta(1, { reasoningContent: { redactedContent: Buffer.from("Eu8E").toString("base64") } }),
+    stop(1),
+    delta(2, { citation }),
+    delta(2, { text: "So " }),
+    delta(2, { text: "" }),
+    delta(2, { text: "it is: é🚀" }),
+    stop(2),
+    call(3, "t1", "look"),
+    call(4, "t2", "look"),
+    delta(4, { toolUse: { input: '{"10":1,' } }),
+    delta(3, { toolUse: { input: "" } }),
+    delta(4, { toolUse: { input: '"2":2}' } }),
+    stop(4),
+    stop(3),
+    ...END,
+  ];
+  const whole = {
+    output: {
+      message: {
+        role: "assistant",
+        content: [
+          { reasoningContent: { reasoningText: { text: "Let me see.", signature: "c2lnbmVk" } } },
+          { reasoningContent: { redactedContent: Buffer.from("Eu8E").toString("base64") } },
+          { citationsContent: { content: [{ text: "So " }, { text: "it is: é🚀" }], citations: [citation] } },
+          { toolUse: { toolUseId: "t1", name: "look", input: {} } },
+          { toolUse: { toolUseId: "t2", name: "look", input: { "\uFFFF10": 1, "\uFFFF2": 2 } } },
+        ],
+      },
+    },
+    stopReason: "tool_use",
+    usage: { inputTokens: 5, outputTokens: 7, totalTokens: 12 },
+  };
+
+  test("reasoning signed and redacted, citations, interleaved calls of one function, one without arguments (H02, H03)", () => {
+    const reply = fold(decode(...streamed));
+    expect(reply).toEqual(converseCodec.decodeResponse(whole, CONTEXT));
+    expect(reply).toEqual({
+      parts: [
+        {
+          type: "reasoning",
+          text: "Let me see.",
+          signature: { origin: "messages", kind: "signature", value: "c2lnbmVk" },
+        },
+        {
+          type: "reasoning",
+          text: "",
+          signature: { origin: "messages", kind: "redacted", value: btoa("Eu8E"), format: "base64" },
+        },
+        {
+          type: "text",
+          text: "So it is: é🚀",
+          citations: [
+            {
+              type: "document",
+              unit: "character",
+              documentIndex: 0,
+              from: 3,
+              to: 12,
+              citedText: "It is so.",
+              title: "Facts",
+            },
+          ],
+        },
+        { type: "tool-call", id: "t1", name: "look", input: "{}" },
+        { type: "tool-call", id: "t2", name: "look", input: '{"10":1,"2":2}' },
+      ],
+      stop: { unified: "tool", raw: "tool_use" },
+      usage: { input: 5, output: 7 },
+    });
+  });
+
+  test("law 7: every proper prefix ends in an error", () => {
+    for (let length = 0; length < streamed.length; length++) {
+      const events = decode(...streamed.slice(0, length));
+      expect(events.filter(({ type }) => type === "error" || type === "finish").map(({ type }) => type)).toEqual([
+        "error",
+      ]);
+      expect(events.at(-1)?.type).toBe("error");
+    }
+  });
+
+  test("usage before the stop is tolerated, and nothing comes behind the end", () => {
+    const [stopped, metadata] = END as [Frame, Frame];
+    const events = decode(delta(0, { text: "Hi" }), metadata, stopped, delta(0, { text: "more" }));
+    expect(fold(events)).toMatchObject({ parts: [{ type: "text", text: "Hi" }], usage: { input: 5 } });
+    expect(events.map(({ type }) => type)).toEqual(["text-start", "text-delta", "usage", "text-end", "finish"]);
+  });
+});
+
+describe("stops, usage and pictures", () => {
+  const answer = (fields: object) =>
+    converseCodec.decodeResponse({ output: { message: { content: [] } }, stopReason: "end_turn", ...fields }, CONTEXT);
+
+  test.each([
+    ["end_turn", "stop"],
+    ["stop_sequence", "stop"],
+    ["max_tokens", "length"],
+    ["model_context_window_exceeded", "length"],
+    ["tool_use", "tool"],
+    ["content_filtered", "filter"],
+    ["guardrail_intervened", "filter"],
+    ["malformed_tool_use", "other"],
+    ["something_new", "other"],
+  ] as const)("providers 1.8: %s is %s", (raw, unified) => {
+    expect(answer({ stopReason: raw }).stop).toEqual({ unified, raw });
+  });
+
+  test("the sequence that matched, from either place", () => {
+    const fields = { additionalModelResponseFields: { stop_sequence: "END" } };
+    expect(answer(fields).stopSequence).toBe("END");
+    const nested = { stopReason: "stop_sequence", additionalModelResponseFields: { delta: { stop_sequence: "END" } } };
+    const [, metadata] = END as [Frame, Frame];
+    expect(fold(decode(["messageStop", nested], metadata)).stopSequence).toBe("END");
+  });
+
+  test("H06: cache counters are disjoint, by age where it is told", () => {
+    const usage = {
+      inputTokens: 1,
+      outputTokens: 2,
+      cacheReadInputTokens: 3,
+      cacheWriteInputTokens: 10,
+      cacheDetails: [
+        { ttl: "1h", inputTokens: 4 },
+        { ttl: "5m", inputTokens: 6 },
+      ],
+    };
+    expect(answer({ usage }).usage).toEqual({ input: 1, cacheRead: 3, cacheWrite5m: 6, cacheWrite1h: 4, output: 2 });
+    expect(answer({ usage: { inputTokens: 1, outputTokens: 2, cacheWriteInputTokens: 5 } }).usage).toEqual({
+      input: 1,
+      cacheWrite5m: 5,
+      output: 2,
+    });
+    expect(answer({}).usage).toBeUndefined();
+  });
+
+  test("a picture is media, an unknown block stays what it is, and bytes that are no text stay bytes", () => {
+    const odd = Buffer.from([0xff, 0xfe, 0x00]).toString("base64");
+    const content = [
+      { image: { format: "webp", source: { bytes: "AAAA" } } },
+      { audio: { format: "wav" } },
+      { reasoningContent: { redactedContent: odd } },
+    ];
+    expect(answer({ output: { message: { content } } }).parts).toEqual([
+      { type: "media", kind: "image", source: { type: "data", mimeType: "image/webp", data: "AAAA" } },
+      { type: "native", dialect: "converse", name: "audio", raw: { audio: { format: "wav" } } },
+      {
+        type: "reasoning",
+        text: "",
+        signature: { origin: "messages", kind: "redacted", value: odd, format: "base64" },
+      },
+    ]);
+  });
+});
+
+describe("errors", () => {
+  const failure = (status: number, body: string) => converseCodec.decodeError({ status, body }).kind;
+
+  test("by status, and by the exception's name where the body has it", () => {
+    expect(failure(400, '{"message":"bad"}')).toBe("invalid_request");
+    expect(failure(403, '{"Message":"no"}')).toBe("upstream_credentials");
+    expect(failure(404, "{}")).toBe("not_found");
+    expect(failure(408, "{}")).toBe("upstream_timeout");
+    expect(failure(424, "{}")).toBe("upstream_failed");
+    expect(failure(429, "{}")).toBe("rate_limited");
+    expect(failure(503, "<html>")).toBe("overloaded");
+    expect(failure(400, '{"__type":"com.amazon.coral.service#ThrottlingException"}')).toBe("rate_limited");
+    expect(converseCodec.decodeError({ status: 400, body: '{"Message":"Bad name"}' }).message).toBe("Bad name");
+  });
+
+  test.each([
+    ["throttlingException", "rate_limited"],
+    ["validationException", "invalid_request"],
+    ["internalServerException", "upstream_failed"],
+    ["modelStreamErrorException", "upstream_failed"],
+    ["serviceUnavailableException", "overloaded"],
+    ["modelTimeoutException", "upstream_timeout"],
+    ["unexpectedEnd", "upstream_failed"],
+  ] as const)("H16: %s inside a stream", (type, kind) => {
+    const events = decode(delta(0, { text: "Hi" }), ["exception", { type, message: "why" }], ...END);
+    expect(events.at(-1)).toMatchObject({ type: "error", error: { kind } });
+    expect(events.filter((event) => event.type === "error" || event.type === "finish")).toHaveLength(1);
+  });
+
+  test("a frame that is not JSON, or arguments without a call, end the stream; what is unknown is passed over", () => {
+    const decoder = converseCodec.createStreamDecoder(CONTEXT);
+    expect(decoder.push({ raw: "", event: "somethingNew", data: "{}" })).toEqual([]);
+    const [event] = decoder.push({ raw: "", event: "contentBlockDelta", data: '{"contentBl' });
+    expect(event).toMatchObject({ type: "error", error: { kind: "upstream_failed" } });
+    expect(decode(delta(0, { toolUse: { input: "{}" } })).map(({ type }) => type)).toEqual(["error"]);
+  });
+
+  test("an answer under HTTP 200 that is none", () => {
+    expect(() => converseCodec.decodeResponse({ message: "Unknown operation" }, CONTEXT)).toThrow(GatewayError);
+  });
+});
+
+/** Read apart from the code under test: lengths only, no checksums, and the text as it stands. */
+function readByHand(bytes: Uint8Array) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const seen = { text: "", citations: 0, stop: "", usage: {} as Record<string, number> };
+  for (let at = 0; at < bytes.length; at += view.getUint32(at)) {
+    const from = at + 12 + view.getUint32(at + 4);
+    const text = new TextDecoder().decode(bytes.subarray(from, at + view.getUint32(at) - 4));
+    let payload = JSON.parse(text) as Record<string, never>;
+    if ("bytes" in payload) payload = JSON.parse(atob(payload["bytes"] as string)) as Record<string, never>;
+    const event: Record<string, never> = Object.assign(
+      {},
+      payload,
+      ...Object.values(payload).filter((one) => typeof one === "object" && "contentBlockIndex" in one),
+    );
+    const piece = (event["delta"] ?? {}) as { text?: string; citation?: object };
+    seen.text += piece.text ?? "";
+    seen.citations += piece.citation ? 1 : 0;
+    const ending = (payload["messageStop"] ?? payload) as { stopReason?: string };
+    const told = (payload["metadata"] ?? payload) as { usage?: Record<string, number> };
+    if (ending.stopReason) seen.stop = ending.stopReason;
+    if (told.usage) seen.usage = told.usage;
+  }
+  return seen;
+}
+
+describe.skipIf(!present)("every recording of the host", () => {
+  const recordings = everyRecording.filter(({ dialect }) => dialect === "bedrock");
+  const isClaudeInvoke = ({ features, model }: Recording) =>
+    features.some((feature) => feature.startsWith("invoke")) && model.startsWith("claude");
+  const cases = (list: readonly Recording[]) => list.map((recording) => [nameOf(recording), recording] as const);
+
+  test("there are ten", () => expect(recordings).toHaveLength(10));
+
+  const streams = recordings.filter((recording) => recording.stream && !isClaudeInvoke(recording));
+  test.each(cases(streams))("%s: the fold is what a reading by hand finds; a cut is an error", (_name, recording) => {
+    const bytes = bytesOf(recording);
+    const byHand = readByHand(bytes);
+    const reply = fold(decodeBytes(bytes));
+    expect(byHand.text).not.toBe("");
+    expect(reply.parts.map((part) => (part.type === "text" ? part.text : `a ${part.type}`)).join("")).toBe(byHand.text);
+    expect(reply.parts.flatMap((part) => (part.type === "text" ? (part.citations ?? []) : []))).toHaveLength(
+      byHand.citations,
+    );
+    expect(reply.stop.raw).toBe(byHand.stop);
+    expect(reply.usage?.input).toBe(byHand.usage["inputTokens"] ?? -1);
+    expect(reply.usage?.output).toBe(byHand.usage["outputTokens"] ?? -1);
+    expect(reply.usage?.cacheRead).toBe(byHand.usage["cacheReadInputTokens"] as number);
+    for (let cut = 0; cut < bytes.length; cut += 17) {
+      const events = decodeBytes(bytes.subarray(0, cut));
+      expect(events.at(-1)?.type).toBe("error");
+      expect(events.some(({ type }) => type === "finish")).toBe(false);
+    }
+  });
+
+  const claude = recordings.filter((recording) => recording.stream && isClaudeInvoke(recording));
+  test.each(cases(claude))("%s: the frames hold the messages dialect's own events", (_name, recording) => {
+    const frames = readFrames(new AwsEventSplitter().push(bytesOf(recording)));
+    expect(frames.map(({ event }) => event)).toEqual(
+      frames.map(({ data }) => (JSON.parse(data ?? "{}") as { type?: string }).type),
+    );
+    expect(frames[0]?.event).toBe("message_start");
+    expect(frames.at(-1)?.event).toBe("message_stop");
+  });
+
+  const whole = recordings.filter(({ stream, status }) => !stream && status === 200);
+  test.each(cases(whole.filter((recording) => !isClaudeInvoke(recording))))("%s: in one piece", (_name, recording) => {
+    const body = JSON.parse(textOf(recording)) as JsonObject & {
+      output: { message: { content: Record<string, Record<string, string>>[] } };
+      usage: Record<string, number>;
+      stopReason: string;
+    };
+    const reply = converseCodec.decodeResponse(body, CONTEXT);
+    expect(reply.stop.raw).toBe(body.stopReason);
+    expect(reply.usage).toMatchObject({
+      input: body.usage["inputTokens"] ?? -1,
+      cacheRead: body.usage["cacheReadInputTokens"] ?? -1,
+      output: body.usage["outputTokens"] ?? -1,
+    });
+    const told = body.output.message.content.map((block) => {
+      if ("text" in block) return { text: block["text"] };
+      if ("toolUse" in block) return { name: block["toolUse"]?.["name"] };
+      return { signature: { value: block["reasoningContent"]?.["redactedContent"] ?? "" } };
+    });
+    expect(reply.parts as unknown[]).toMatchObject(told);
+  });
+
+  test.each(cases(recordings.filter(({ status }) => status !== 200)))("%s: its error", (_name, recording) => {
+    const { status } = recording;
+    const error = converseCodec.decodeError({ status, body: textOf(recording) });
+    expect(error.kind).toBe(status === 403 ? "upstream_credentials" : "invalid_request");
+    if (status === 400) expect(error.message).toContain("Input Tokens Exceeded");
+  });
+});

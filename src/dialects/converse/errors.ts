@@ -1,0 +1,15 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { parseObject, stringAt } from "../../canon/json.ts";
+import type { UpstreamFailure } from "../dialect.ts";
+import { messageOfException, statusOfException } from "../framed-exception.ts";
+import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+
+/** The exception's name stands in a header, and only sometimes in the body: then it says more than the status. */
+export function decodeError(failure: UpstreamFailure): GatewayError {
+  const body = parseObject(failure.body);
+  return failureToError({
+    status: statusOfException(stringAt(body, "__type")) ?? failure.status,
+    message: messageOfException(body),
+    retryAfterSeconds: readRetryAfter(failure.retryAfter),
+  });
+}

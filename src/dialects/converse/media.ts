@@ -1,0 +1,153 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { fieldPath } from "../../canon/field-names.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { MediaPart } from "../../canon/part.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+
+const IMAGE_FORMATS: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/jpg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
+
+const VIDEO_FORMATS: Readonly<Record<string, string>> = {
+  "video/mp4": "mp4",
+  "video/quicktime": "mov",
+  "video/mov": "mov",
+  "video/x-matroska": "mkv",
+  "video/webm": "webm",
+  "video/x-flv": "flv",
+  "video/mpeg": "mpeg",
+  "video/x-ms-wmv": "wmv",
+  "video/wmv": "wmv",
+  "video/3gpp": "three_gp",
+};
+
+const OFFICE = "application/vnd.openxmlformats-officedocument";
+const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
+  "application/pdf": "pdf",
+  "text/csv": "csv",
+  "application/msword": "doc",
+  [`${OFFICE}.wordprocessingml.document`]: "docx",
+  "application/vnd.ms-excel": "xls",
+  [`${OFFICE}.spreadsheetml.sheet`]: "xlsx",
+  "text/html": "html",
+  "text/plain": "txt",
+  "text/markdown": "md",
+};
+
+const MOST_NAME_CHARACTERS = 200;
+
+/** Pictures, films and documents as the host takes them: their bytes inside the request. */
+export class MediaEncoder {
+  readonly #call: CanonCall;
+  readonly #context: EncodeRequestContext;
+  readonly #notes: Notes;
+  /** Documents of one request must not share a name. */
+  readonly #names = new Set<string>();
+
+  constructor(call: CanonCall, context: EncodeRequestContext, notes: Notes) {
+    this.#call = call;
+    this.#context = context;
+    this.#notes = notes;
+  }
+
+  /** The block; undefined, with an entry in the receipt, where the host has none for it. */
+  encode(part: MediaPart): JsonObject | undefined {
+    if (!this.#context.quirks.media.includes(part.kind)) return this.#drop(part, `this provider takes no ${part.kind}`);
+    if (part.detail !== undefined) this.#omit(part, "detail");
+    if (part.clip !== undefined) this.#omit(part, "clip");
+    switch (part.kind) {
+      case "image":
+        return this.#encodeBytes(part, "image", IMAGE_FORMATS);
+      case "video":
+        return this.#encodeBytes(part, "video", VIDEO_FORMATS);
+      case "document":
+        return this.#encodeDocument(part);
+      case "audio":
+        return this.#drop(part, "this protocol has no place for audio");
+    }
+  }
+
+  #encodeBytes(part: MediaPart, kind: "image" | "video", formats: Readonly<Record<string, string>>) {
+    const { source } = part;
+    if (source.type !== "data") return this.#drop(part, `this provider takes ${kind}s only as their bytes`);
+    const format = formats[plainType(source.mimeType)];
+    if (format === undefined) return this.#drop(part, `this provider takes no ${kind} of type ${source.mimeType}`);
+    if (part.title !== undefined) {
+      this.#notes.dropped(fieldPath(this.#call.dialect, part, "title"), "only documents have names here");
+    }
+    return { [kind]: { format, source: { bytes: source.data } } };
+  }
+
+  #encodeDocument(part: MediaPart): JsonObject | undefined {
+    const content = this.#documentContent(part);
+    if (content === undefined) return undefined;
+    return {
+      document: {
+        format: content.format,
+        name: this.#nameOf(part),
+        source: content.source,
+        ...(part.context === undefined ? {} : { context: part.context }),
+        ...(part.citations ? { citations: { enabled: true } } : {}),
+      },
+    };
+  }
+
+  #documentContent(part: MediaPart): { format: string; source: JsonObject } | undefined {
+    const { source } = part;
+    switch (source.type) {
+      case "text":
+        return { format: "txt", source: { text: source.text } };
+      case "parts": {
+        const texts = source.parts.flatMap((inner) => (inner.type === "text" ? [{ text: inner.text }] : []));
+        for (const inner of source.parts) {
+          if (inner.type !== "text") this.#drop(inner, "a document made of parts keeps only its text at this provider");
+        }
+        return texts.length === 0 ? undefined : { format: "txt", source: { content: texts } };
+      }
+      case "data": {
+        const type = plainType(source.mimeType);
+        const format = DOCUMENT_FORMATS[type] ?? (type.startsWith("text/") ? "txt" : undefined);
+        if (format !== undefined) return { format, source: { bytes: source.data } };
+        this.#drop(part, `this provider takes no document of type ${source.mimeType}`);
+        return undefined;
+      }
+      default:
+        this.#drop(part, "this provider takes a document only as its content");
+        return undefined;
+    }
+  }
+
+  /** Letters, digits, single blanks, hyphens, parentheses and brackets: all else is refused. */
+  #nameOf(part: MediaPart): string {
+    const title = part.title ?? "";
+    const clean = title
+      .replaceAll(/[^A-Za-z0-9\s()[\]-]+/g, "-")
+      .replaceAll(/\s+/g, " ")
+      .trim()
+      .slice(0, MOST_NAME_CHARACTERS - 8);
+    const base = clean === "" ? "document" : clean;
+    let name = base;
+    for (let count = 2; this.#names.has(name); count++) name = `${base} (${count})`;
+    this.#names.add(name);
+    if (part.title !== undefined && name !== part.title) {
+      const path = fieldPath(this.#call.dialect, part, "title");
+      this.#notes.approximated(path, `this provider's rules for names make it "${name}"`);
+    }
+    return name;
+  }
+
+  #omit(part: MediaPart, field: "detail" | "clip"): void {
+    this.#notes.dropped(fieldPath(this.#call.dialect, part.path, field), "this protocol has no such setting");
+  }
+
+  #drop(part: MediaPart, reason: string): undefined {
+    this.#notes.dropped(part.path ?? part.kind, reason);
+  }
+}
+
+const plainType = (mimeType: string): string => (mimeType.split(";")[0] ?? "").trim().toLowerCase();

@@ -1,0 +1,174 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import { BYTES, type Opaque } from "../../canon/opaque.ts";
+import type { ReasoningPart } from "../../canon/part.ts";
+import {
+  BUDGET_OF_EFFORT,
+  type Effort,
+  effortOfBudget,
+  nearestEffort,
+  type ReasoningAmount,
+} from "../../canon/reasoning.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+
+/** The least budget of any model that takes one. */
+const LEAST_BUDGET = 1024;
+/** What is left for the answer where neither the client nor the catalogue names a limit. */
+const ANSWER_TOKENS = 4096;
+const ADAPTIVE_EFFORTS: readonly Effort[] = ["low", "medium", "high", "max"];
+
+/**
+ * Redacted reasoning is bytes here, which JSON carries in base64, and text in the messages protocol: the same bytes. The value
+ * stays as it came and says its form, so that it can go back by either road.
+ */
+export const decodeRedacted = (encoded: string, origin: string): Opaque => ({
+  origin,
+  kind: "redacted",
+  value: encoded,
+  format: BYTES,
+});
+
+const encodeRedacted = ({ value, format }: Opaque): string =>
+  format === BYTES ? value : Buffer.from(value).toString("base64");
+
+export function decodeReasoning(raw: unknown, origin: string): ReasoningPart {
+  const redacted = stringAt(raw, "redactedContent");
+  if (redacted !== undefined) return { type: "reasoning", text: "", signature: decodeRedacted(redacted, origin) };
+  const shown = objectAt(raw, "reasoningText");
+  const signature = stringAt(shown, "signature");
+  return {
+    type: "reasoning",
+    text: stringAt(shown, "text") ?? "",
+    ...(signature ? { signature: { origin, kind: "signature", value: signature } } : {}),
+  };
+}
+
+/** The block, where the target made it itself and signed it; undefined for all other reasoning. */
+export function encodeReasoning({ text, signature }: ReasoningPart, origin: string): JsonObject | undefined {
+  if (signature?.origin !== origin) return undefined;
+  switch (signature.kind) {
+    case "signature":
+      return { reasoningContent: { reasoningText: { text, signature: signature.value } } };
+    case "redacted":
+      return { reasoningContent: { redactedContent: encodeRedacted(signature) } };
+    default:
+      return undefined;
+  }
+}
+
+/** What else of a request decides whether and how much a model can think. */
+export interface ReasoningRoom {
+  maxTokens: number | undefined;
+  /** Why the model must not think in this call, whatever was wished. */
+  forbidden: string | undefined;
+}
+
+export interface EncodedReasoning {
+  /** Fields of the model's own, beside the host's. */
+  fields: JsonObject;
+  outputConfig: JsonObject;
+  /** The model will think, in the form that excludes sampling settings. */
+  thinks: boolean;
+  maxTokens: number | undefined;
+}
+
+/** How much to think, in the words of the model's family: a budget, a word beside thinking, or a word alone. */
+export function encodeAmount(
+  call: CanonCall,
+  context: EncodeRequestContext,
+  room: ReasoningRoom,
+  notes: Notes,
+): EncodedReasoning {
+  const none = { fields: {}, outputConfig: {}, thinks: false, maxTokens: room.maxTokens };
+  const wish = call.reasoning;
+  if (wish?.amount === undefined) return none;
+  const { traits, origin } = context;
+  if (!traits.reasoning) {
+    if (wish.amount !== "off") notes.dropped(wish.path, "this model does not think");
+    return none;
+  }
+  const form = traits.reasoningForm ?? (origin === "messages" ? "budget" : "effort");
+  if (form === "effort" || form === "level")
+    return { ...none, fields: encodeEffort(wish.amount, context, wish.path, notes) };
+  let { amount } = wish;
+  if (room.forbidden !== undefined && amount !== "off") {
+    notes.dropped(wish.path, room.forbidden);
+    amount = "off";
+  }
+  return form === "adaptive"
+    ? { ...none, ...encodeAdaptive(call, amount, context, notes) }
+    : { ...none, ...encodeBudget(amount, context, room.maxTokens, wish.path, notes) };
+}
+
+function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, path: string, notes: Notes): JsonObject {
+  if (amount === "dynamic") return {};
+  const { traits, quirks } = context;
+  const wanted = toEffort(amount);
+  const word = nearestEffort(wanted, traits.efforts ?? quirks.efforts);
+  if (word === undefined) {
+    notes.dropped(path, "this model takes no word for how much to think");
+    return {};
+  }
+  if (word !== wanted || typeof amount === "object") notes.approximated(path, `this model is told "${word}"`);
+  return { reasoning_effort: quirks.effortWords[word] ?? word };
+}
+
+const toEffort = (amount: Exclude<ReasoningAmount, "dynamic">): Effort =>
+  typeof amount === "object" ? effortOfBudget(amount.budget) : amount;
+
+function encodeAdaptive(
+  call: CanonCall,
+  amount: ReasoningAmount,
+  { traits }: EncodeRequestContext,
+  notes: Notes,
+): Partial<EncodedReasoning> {
+  const path = call.reasoning?.path ?? "";
+  const efforts = traits.efforts ?? ["off", ...ADAPTIVE_EFFORTS];
+  const wanted = amount === "dynamic" ? undefined : toEffort(amount);
+  const effort = wanted === undefined ? undefined : nearestEffort(wanted, efforts);
+  if (effort === "off") return { fields: { thinking: { type: "disabled" } } };
+  if (effort !== wanted || typeof amount === "object") notes.approximated(path, `this model is told "${effort}"`);
+  const show = call.reasoning?.show ?? (call.dialect === "chat" ? true : undefined);
+  const display = show === undefined ? {} : { display: show ? "summarized" : "omitted" };
+  return {
+    fields: { thinking: { type: "adaptive", ...display } },
+    outputConfig: effort === undefined ? {} : { effort },
+    thinks: true,
+  };
+}
+
+function encodeBudget(
+  amount: ReasoningAmount,
+  { traits }: EncodeRequestContext,
+  maxTokens: number | undefined,
+  path: string,
+  notes: Notes,
+): Partial<EncodedReasoning> {
+  const least = Math.max(LEAST_BUDGET, traits.budget?.min ?? LEAST_BUDGET);
+  if (amount === "off") {
+    if (traits.budget?.off !== false) return {};
+    notes.approximated(path, "this model cannot be kept from thinking; it thinks as little as it can");
+  }
+  const wanted =
+    typeof amount === "object"
+      ? amount.budget
+      : amount === "off"
+        ? least
+        : BUDGET_OF_EFFORT[amount === "dynamic" ? "medium" : amount];
+  const limit = maxTokens ?? traits.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const budget = Math.min(Math.max(wanted, least), traits.budget?.max ?? wanted, limit - 1);
+  if (budget < LEAST_BUDGET) {
+    notes.dropped(
+      path,
+      `the output limit of ${limit} leaves no room for thinking, which takes at least ${LEAST_BUDGET}`,
+    );
+    return {};
+  }
+  if (budget !== wanted || amount === "dynamic") notes.approximated(path, `this model is given a budget of ${budget}`);
+  return {
+    fields: { thinking: { type: "enabled", budget_tokens: budget } },
+    thinks: true,
+    maxTokens: maxTokens ?? traits.maxOutputTokens ?? budget + ANSWER_TOKENS,
+  };
+}

@@ -1,0 +1,144 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { fieldPath } from "../../canon/field-names.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { CacheMark } from "../../canon/part.ts";
+import type { CustomTool, FunctionTool, ToolChoice } from "../../canon/tool.ts";
+import type { ToolIdRule } from "../../canon/tool-id.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+
+export const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `tooluse_${seed}` };
+
+/** A mark behind the block that it belongs to. Five minutes is what a mark without a time means. */
+export const cachePoint = ({ ttl }: CacheMark): JsonObject => ({
+  cachePoint: { type: "default", ...(ttl === "1h" ? { ttl } : {}) },
+});
+
+/** Only this family's models take marks; others answer 400 to one (H04). */
+export const takesCachePoints = ({ origin }: EncodeRequestContext): boolean => origin === "messages";
+
+export interface EncodedTools {
+  toolConfig: JsonObject | undefined;
+  /** The model must call a tool. */
+  forced: boolean;
+}
+
+/** A schema of the answer that a tool stands in for: it joins the client's own tools, and one of all must be called. */
+export function encodeTools(
+  call: CanonCall,
+  context: EncodeRequestContext,
+  standIn: FunctionTool | undefined,
+  notes: Notes,
+): EncodedTools {
+  const own = offeredTools(call, notes);
+  const offered = standIn === undefined ? own : [...own, standIn];
+  const used = namesInHistory(call);
+  if (offered.length === 0) {
+    if (used.length === 0) return { toolConfig: undefined, forced: false };
+    notes.approximated(
+      "tools",
+      "the host refuses calls in the history without tools: those that were called are declared",
+    );
+    return {
+      toolConfig: { tools: used.map((name) => encodeSpec(call, { type: "function", name, path: "" }, context, notes)) },
+      forced: false,
+    };
+  }
+  const tools = offered.flatMap((tool) => {
+    const spec = encodeSpec(call, tool, context, notes);
+    if (tool.cache === undefined) return [spec];
+    if (takesCachePoints(context)) return [spec, cachePoint(tool.cache)];
+    notes.dropped(fieldPath(call.dialect, tool.path, "cache"), "this model takes no cache marks");
+    return [spec];
+  });
+  const toolChoice = standIn === undefined ? encodeChoice(call, notes) : choiceWith(standIn, call, own.length > 0);
+  return {
+    toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) },
+    forced: toolChoice !== undefined && !("auto" in toolChoice),
+  };
+}
+
+/** The client's functions as far as the host can be given them. */
+function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
+  const functions = call.tools.flatMap((tool): FunctionTool[] => {
+    if (tool.type === "function") return [tool];
+    if (tool.type === "custom") return [asFunction(tool, call, notes)];
+    notes.dropped(
+      tool.path,
+      `this provider has no ${tool.type === "web-search" ? "web search" : "tools of this kind"}`,
+    );
+    return [];
+  });
+  const choice = call.toolChoice;
+  if (choice?.type === "allowed") {
+    notes.approximated(call.paths.toolChoice ?? "tool_choice", "the tools that are not allowed are left out");
+    return functions.filter(({ name }) => choice.names.includes(name));
+  }
+  // There is no word for "none": tools that nobody may call are left out, unless the history needs them there.
+  if (choice?.type !== "none" || namesInHistory(call).length > 0) return functions;
+  for (const tool of functions) notes.approximated(tool.path, "a tool that may not be called is not declared here");
+  return [];
+}
+
+/** Free text goes as the one argument of a function. */
+function asFunction(tool: CustomTool, call: CanonCall, notes: Notes): FunctionTool {
+  const { format, ...rest } = tool;
+  notes.approximated(tool.path, "a tool that takes free text goes as a function with one argument, input");
+  if (format !== undefined) {
+    notes.dropped(fieldPath(call.dialect, tool.path, "format"), "this provider holds a tool's text to no grammar");
+  }
+  const properties = { input: { type: "string" } };
+  return { ...rest, type: "function", schema: { type: "object", properties, required: ["input"] } };
+}
+
+function encodeSpec(call: CanonCall, tool: FunctionTool, { traits }: EncodeRequestContext, notes: Notes): JsonObject {
+  const { name, description, schema = { properties: {} }, strict } = tool;
+  const keepsStrict = strict === true && traits.structuredOutput === true;
+  if (strict === true && !keepsStrict) {
+    notes.dropped(fieldPath(call.dialect, tool.path, "strict"), "this model does not hold itself to schemas");
+  }
+  if (tool.native !== undefined) notes.approximated(tool.path, "this provider knows it only as a plain function");
+  return {
+    toolSpec: {
+      name,
+      ...(description ? { description } : {}),
+      inputSchema: { json: "type" in schema ? schema : { type: "object", ...schema } },
+      ...(keepsStrict ? { strict } : {}),
+    },
+  };
+}
+
+function encodeChoice(call: CanonCall, notes: Notes): JsonObject | undefined {
+  const choice: ToolChoice | undefined = call.toolChoice;
+  switch (choice?.type) {
+    case undefined:
+      return undefined;
+    case "auto":
+      return { auto: {} };
+    case "any":
+      return { any: {} };
+    case "tool":
+      return { tool: { name: choice.name } };
+    case "allowed":
+      return choice.mode === "any" ? { any: {} } : { auto: {} };
+    case "none":
+      notes.approximated(
+        call.paths.toolChoice ?? "tool_choice",
+        "the host has no way to forbid tools that the history calls; the model may call one",
+      );
+      return { auto: {} };
+  }
+}
+
+/** Beside tools that the model may call, the stand-in is one choice among them; a call that the client forces goes first. */
+function choiceWith(standIn: FunctionTool, { toolChoice }: CanonCall, hasOthers: boolean): JsonObject {
+  if (toolChoice?.type === "tool") return { tool: { name: toolChoice.name } };
+  return hasOthers && toolChoice?.type !== "none" ? { any: {} } : { tool: { name: standIn.name } };
+}
+
+function namesInHistory(call: CanonCall): string[] {
+  const names = call.turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "tool-call" ? [part.name] : [])),
+  );
+  return [...new Set(names)];
+}

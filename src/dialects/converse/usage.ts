@@ -1,0 +1,27 @@
+import { arrayAt, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+
+/** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never told apart. */
+export function decodeUsage(holder: unknown): Usage | undefined {
+  const raw = objectAt(holder, "usage");
+  const input = numberAt(raw, "inputTokens");
+  const output = numberAt(raw, "outputTokens");
+  if (input === undefined && output === undefined) return undefined;
+  const cacheRead = numberAt(raw, "cacheReadInputTokens");
+  const written = numberAt(raw, "cacheWriteInputTokens");
+  const hour = writtenForAnHour(raw);
+  return {
+    ...(input === undefined ? {} : { input }),
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(written === undefined ? {} : { cacheWrite5m: Math.max(0, written - (hour ?? 0)) }),
+    ...(hour === undefined ? {} : { cacheWrite1h: hour }),
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+function writtenForAnHour(raw: unknown): number | undefined {
+  const details = arrayAt(raw, "cacheDetails").filter((detail) => stringAt(detail, "ttl") === "1h");
+  return details.length === 0
+    ? undefined
+    : details.reduce<number>((sum, detail) => sum + (numberAt(detail, "inputTokens") ?? 0), 0);
+}

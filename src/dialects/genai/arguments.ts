@@ -1,0 +1,30 @@
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import type { ToolCallPart } from "../../canon/part.ts";
+import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
+
+/** The one argument under which a tool of free text gets its text here. */
+export const FREE_TEXT_ARGUMENT = "input";
+
+/** A call's arguments as the object that this dialect wants; empty where the model broke its own JSON. */
+export function encodeArguments({ input, custom }: Pick<ToolCallPart, "input" | "custom">): {
+  args: JsonObject;
+  broken: boolean;
+} {
+  if (custom) return { args: { [FREE_TEXT_ARGUMENT]: input }, broken: false };
+  if (input.trim() === "") return { args: {}, broken: false };
+  const args = parseArguments(input);
+  return { args: args ?? {}, broken: args === undefined };
+}
+
+/** An object's text read in the order of its keys; undefined where it is none. */
+export function parseArguments(text: string): JsonObject | undefined {
+  try {
+    const value = parseInOrder(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // The model broke off in the middle, or never spoke JSON.
+    return undefined;
+  }
+}
+
+export const decodeArguments = (args: JsonObject | undefined): string => stringifyInOrder(args ?? {});

@@ -1,0 +1,20 @@
+import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { decodeRequest } from "./decode-request.ts";
+import { decodeResponse } from "./decode-response.ts";
+import { GenaiStreamDecoder } from "./decode-stream.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { encodeResponse } from "./encode-response.ts";
+import { GenaiStreamEncoder } from "./encode-stream.ts";
+import { decodeError } from "./errors.ts";
+
+/** Both walks of the generative-content protocol through the canon. */
+export const genaiCodec: UpstreamCodec & ClientCodec = {
+  name: "genai",
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  createStreamDecoder: (context) => new GenaiStreamDecoder(context),
+  createStreamEncoder: (context) => new GenaiStreamEncoder(context),
+  decodeError,
+};

@@ -1,0 +1,161 @@
+import { Fields } from "../../canon/fields.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import { carryNative, nativeOf } from "../../canon/native-carrier.ts";
+import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
+import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";
+import type { ReplyPart } from "../../canon/reply.ts";
+import { encodeArguments } from "./arguments.ts";
+import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
+import { decodeMedia, encodeMedia } from "./media.ts";
+import { leftOver, putBack } from "./part-extras.ts";
+import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
+
+/** What may stand beside the data of a part. */
+const SIDE_FIELDS: ReadonlySet<string> = new Set([
+  "videoMetadata",
+  "mediaResolution",
+  "thought",
+  "thoughtSignature",
+  "partMetadata",
+]);
+
+/** Every part but calls and their results, which need to know of each other; undefined for one that says nothing. */
+export function decodePart(
+  raw: JsonObject,
+  source: PartSource,
+): TextPart | ReasoningPart | MediaPart | NativePart | undefined {
+  const fields = new Fields(raw);
+  const place = source.path === undefined ? {} : { path: source.path };
+  const thought = fields.boolean("thought") === true;
+  const signature = readSignature(fields.string("thoughtSignature"), source);
+  const text = fields.string("text");
+  const carried = signature.signature && nativeOf(signature.signature);
+  if (carried !== undefined) return { ...carried, ...place };
+  if (text !== undefined) {
+    if (signature.signature?.kind === "text") return { type: "reasoning", text: signature.signature.value, ...place };
+    return { type: thought ? "reasoning" : "text", text, ...place, ...signature, ...leftOver(fields) };
+  }
+  // A picture that was drawn while thinking is no part of the answer, and only this dialect can say so.
+  const media = thought ? undefined : decodeMedia(raw, source);
+  if (media !== undefined) return media;
+  const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key));
+  if (name !== undefined) return { type: "native", dialect: "genai", name, raw, ...place };
+  return signature.signature === undefined ? undefined : { type: "text", text: "", ...place, ...signature };
+}
+
+/** One part of a turn for the upstream; several where this dialect has no field for what a part says, none where it is lost. */
+export function encodePromptPart(
+  part: TextPart | MediaPart | ReasoningPart | SearchResultPart | NativePart,
+  scope: EncodeScope,
+): JsonObject[] {
+  switch (part.type) {
+    case "text":
+      return encodeText(part, scope);
+    case "reasoning":
+      return encodeReasoning(part, scope);
+    case "media":
+      return encodeMedia(part, scope);
+    case "search-result":
+      noteCacheMark(part, scope);
+      scope.notes.approximated(pathOf(part), "the search result goes as text and media");
+      return encodeSearchResult(part, scope);
+    case "native":
+      if (part.dialect === "genai") return [part.raw];
+      scope.notes.dropped(pathOf(part), `only its own protocol knows blocks of kind ${part.name}`);
+      return [];
+  }
+}
+
+function encodeText(part: TextPart, scope: EncodeScope): JsonObject[] {
+  noteCacheMark(part, scope);
+  if (part.citations !== undefined && part.citations.length > 0) {
+    scope.notes.dropped(placeOf(scope, part, "citations"), "this protocol takes no citations in a prompt");
+  }
+  const signature = upstreamSignature(part, scope);
+  const own = scope.call.dialect === "genai" ? part.extras : undefined;
+  if (part.text !== "" || signature["thoughtSignature"] !== undefined) {
+    return [putBack({ text: part.text, ...signature }, own)];
+  }
+  // A part of the system instruction that is no text.
+  return own !== undefined && Object.keys(own).some((key) => !SIDE_FIELDS.has(key)) ? [own] : [];
+}
+
+/** Thoughts go back to who thought them: signed by the target, or unsigned but said in its own protocol. */
+function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] {
+  const { signature } = part;
+  const own = scope.call.dialect === "genai";
+  const theirs = signature === undefined ? own : signature.origin === scope.context.origin;
+  if (!theirs) {
+    scope.notes.dropped(pathOf(part), "reasoning goes back only to the provider that made it");
+    return [];
+  }
+  const wire = { text: part.text, thought: true, ...upstreamSignature(part, scope) };
+  return [own ? putBack(wire, part.extras) : wire];
+}
+
+/** A passage that the caller found, with its title and source above it. */
+function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObject[] {
+  if (part.citations) {
+    scope.notes.dropped(placeOf(scope, part, "citations"), "this protocol cannot cite the prompt's search results");
+  }
+  const heading = [part.title, part.source].filter((line) => line !== undefined).join("\n");
+  const content = part.content.flatMap((one) => encodePromptPart(one, scope));
+  return heading === "" ? content : [{ text: heading }, ...content];
+}
+
+/** One part of an answer for a client. `hideThoughts`: their text stays away, but a signature must come back. */
+export function encodeAnswerPart(part: ReplyPart, hideThoughts: boolean): JsonObject[] {
+  const signature = clientSignature(part.signature);
+  const signed = part.signature !== undefined;
+  switch (part.type) {
+    case "text":
+      return part.text === "" && !signed ? [] : [{ text: part.text, ...signature }];
+    case "reasoning": {
+      if (!hideThoughts || part.text === "") {
+        return part.text === "" && !signed ? [] : [{ text: part.text, thought: true, ...signature }];
+      }
+      // What nobody signed may have to come back all the same: it goes unseen.
+      const unseen = signed ? signature : clientSignature({ origin: "", kind: "text", value: part.text });
+      return [{ text: "", thought: true, ...unseen }];
+    }
+    case "refusal":
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "tool-call": {
+      const { args } = encodeArguments(part);
+      return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }];
+    }
+    case "media":
+      return encodeAnswerMedia(part).map((wire) => ({ ...wire, ...signature }));
+    case "native":
+      if (part.dialect === OWN_ORIGIN) return [part.raw];
+      return [{ text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) }];
+    // Searches are told in the grounding of the whole answer.
+    case "server-tool-call":
+    case "server-tool-result":
+      return [];
+  }
+}
+
+function encodeAnswerMedia({ source, title }: MediaPart): JsonObject[] {
+  const named = title === undefined ? {} : { displayName: title };
+  switch (source.type) {
+    case "data":
+      return [{ inlineData: { mimeType: source.mimeType, data: source.data, ...named } }];
+    case "url":
+      return [
+        {
+          fileData: {
+            ...(source.mimeType === undefined ? {} : { mimeType: source.mimeType }),
+            fileUri: source.url,
+            ...named,
+          },
+        },
+      ];
+    case "file":
+      return source.origin === OWN_ORIGIN ? [{ fileData: { fileUri: source.id, ...named } }] : [];
+    case "text":
+      return [{ text: source.text }];
+    case "parts":
+      return source.parts.flatMap((one) => encodeAnswerPart(one, false));
+  }
+}

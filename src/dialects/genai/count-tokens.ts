@@ -1,0 +1,14 @@
+import { type JsonObject, numberAt } from "../../canon/json.ts";
+import type { TokenCounting } from "../codec.ts";
+
+const PROMPT = ["systemInstruction", "contents", "tools"];
+
+export const counting: TokenCounting = {
+  encodeRequest: (body, upstreamModel, quirks): JsonObject => {
+    const prompt = Object.fromEntries(Object.entries(body).filter(([key]) => PROMPT.includes(key)));
+    return quirks.countsWholeRequest
+      ? { generateContentRequest: { model: `models/${upstreamModel}`, ...prompt } }
+      : prompt;
+  },
+  decodeAnswer: (body) => numberAt(body, "totalTokens"),
+};

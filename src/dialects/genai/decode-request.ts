@@ -1,0 +1,51 @@
+import type { CanonCall, Extra } from "../../canon/call.ts";
+import { Fields } from "../../canon/fields.ts";
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import type { TextPart } from "../../canon/part.ts";
+import { decodePart } from "./content.ts";
+import { decodeContents } from "./decode-contents.ts";
+import { decodeGenerationConfig } from "./generation-config.ts";
+import { OWN_ORIGIN } from "./signature.ts";
+import { decodeToolConfig, decodeTools } from "./tools.ts";
+
+/** What a caller says to the gateway itself. */
+const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", "provider", "model_routing_config"];
+
+/** A checked request in its normal form (normalise.ts) as a canonical call. */
+export function decodeRequest(body: JsonObject): CanonCall {
+  const fields = new Fields(body);
+  fields.skip(...GATEWAY_FIELDS);
+  const config = decodeGenerationConfig(fields.object("generationConfig"));
+  const toolConfig = decodeToolConfig(fields.object("toolConfig") ?? {});
+  const cachedContent = fields.string("cachedContent");
+  const call = {
+    dialect: "genai" as const,
+    system: decodeSystem(fields.object("systemInstruction")),
+    turns: decodeContents(fields.array("contents") ?? []),
+    tools: decodeTools(fields.array("tools") ?? []),
+    ...config.settings,
+    ...(cachedContent === undefined ? {} : { cachedContent }),
+    ...(config.format === undefined ? {} : { format: config.format }),
+    ...(config.reasoning === undefined ? {} : { reasoning: config.reasoning }),
+    ...(toolConfig.toolChoice === undefined ? {} : { toolChoice: toolConfig.toolChoice }),
+    paths: {
+      ...config.paths,
+      ...(cachedContent === undefined ? {} : { cachedContent: "cachedContent" }),
+      ...(toolConfig.toolChoice === undefined ? {} : { toolChoice: "toolConfig.functionCallingConfig" }),
+    },
+  };
+  const rest = Object.entries(fields.rest() ?? {}).map(([key, value]): Extra => ({ keys: [key], value }));
+  return { ...call, extras: [...rest, ...config.extras, ...toolConfig.extras] };
+}
+
+/** Its role means nothing. What is no text has no place in the canon's system, and stands in an empty text's extras. */
+function decodeSystem(instruction: JsonObject | undefined): TextPart[] {
+  const parts = new Fields(instruction).array("parts") ?? [];
+  return parts.flatMap((raw, index): TextPart[] => {
+    if (!isObject(raw)) return [];
+    const path = `systemInstruction.parts[${index}]`;
+    const part = decodePart(raw, { origin: OWN_ORIGIN, fromClient: true, path });
+    if (part === undefined) return [];
+    return [part.type === "text" ? part : { type: "text", text: "", path, extras: raw }];
+  });
+}

@@ -1,0 +1,37 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { CanonEvent } from "../../canon/event.ts";
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
+import type { SseFrame } from "../../wire/sse.ts";
+import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
+import { AnswerReader } from "./answer-reader.ts";
+
+/** Each event is a chunk in the shape of a whole answer; there is no sentinel at the end. */
+export class GenaiStreamDecoder implements StreamDecoder {
+  readonly #reader: AnswerReader;
+
+  constructor(context: DecodeAnswerContext) {
+    this.#reader = new AnswerReader(context);
+  }
+
+  push({ data }: SseFrame): CanonEvent[] {
+    if (data === undefined || data === "[DONE]") return [];
+    const chunk = parseChunk(data);
+    if (chunk !== undefined) return this.#reader.read(chunk);
+    return this.#reader.fail(new GatewayError("upstream_failed", "The provider sent a chunk that is not JSON."));
+  }
+
+  end(): CanonEvent[] {
+    return this.#reader.end();
+  }
+}
+
+function parseChunk(data: string): JsonObject | undefined {
+  try {
+    const value = parseInOrder(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // Half a chunk, or somebody's page of HTML.
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import type { Turn } from "../../canon/call.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Part, ToolCallPart } from "../../canon/part.ts";
+import { encodeArguments } from "./arguments.ts";
+import { encodePromptPart } from "./content.ts";
+import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
+import { putBack } from "./part-extras.ts";
+import { BYPASS_SIGNATURE } from "./signature.ts";
+import { encodeToolResult } from "./tool-results.ts";
+
+interface Content {
+  role: "user" | "model";
+  parts: JsonObject[];
+  extras: JsonObject;
+}
+
+/** The provider takes no content without a word in it. */
+const WORDLESS = { text: " " };
+
+/** The conversation for the upstream: roles alternate, the first is the user's, and none is empty. */
+export function encodeContents(scope: EncodeScope): JsonObject[] {
+  const writer = new ContentsWriter(scope);
+  for (const turn of scope.call.turns) writer.turn(turn);
+  return writer.end();
+}
+
+class ContentsWriter {
+  readonly #scope: EncodeScope;
+  readonly #contents: Content[] = [];
+  /** Names of the functions that were called, by the calls' ids. */
+  readonly #names = new Map<string, string>();
+  /** Where the signatures of calls would stand in the client's request. */
+  readonly #places = new Map<JsonObject, string>();
+  /** Media of results, which must not stand between two results. */
+  #followers: JsonObject[] = [];
+
+  constructor(scope: EncodeScope) {
+    this.#scope = scope;
+  }
+
+  turn(turn: Turn): void {
+    const { notes } = this.#scope;
+    if (turn.name !== undefined)
+      notes.dropped(placeOf(this.#scope, turn, "name"), "this protocol has no names of speakers");
+    if (turn.role === "system" && turn.parts.some((part) => part.type === "text")) {
+      notes.approximated(turn.path, "a system message amid the conversation goes as the user's, marked as what it is");
+    }
+    const role = turn.role === "assistant" ? "model" : "user";
+    for (const part of turn.parts) {
+      for (const wire of this.#part(part, turn.role)) this.#add(role, wire);
+    }
+    const last = this.#contents.at(-1);
+    if (this.#scope.call.dialect === "genai" && last?.role === role) Object.assign(last.extras, turn.extras);
+  }
+
+  end(): JsonObject[] {
+    this.#flush();
+    const { call, notes } = this.#scope;
+    if (this.#contents[0]?.role !== "user") {
+      const path = call.dialect === "genai" ? "contents" : "messages";
+      notes.approximated(path, "this provider wants a user's message first; an empty one was put there");
+      this.#contents.unshift({ role: "user", parts: [WORDLESS], extras: {} });
+    }
+    return this.#contents.map(({ role, parts, extras }) => ({ role, parts: this.#signed(role, parts), ...extras }));
+  }
+
+  /** Contents of one role that follow each other are one: some clients send a streamed answer back chunk by chunk. */
+  #add(role: Content["role"], part: JsonObject): void {
+    if (part["functionResponse"] === undefined) this.#flush();
+    const last = this.#contents.at(-1);
+    if (last?.role === role) last.parts.push(part);
+    else this.#contents.push({ role, parts: [part], extras: {} });
+  }
+
+  #flush(): void {
+    const followers = this.#followers;
+    this.#followers = [];
+    for (const part of followers) this.#add("user", part);
+  }
+
+  #part(part: Part, role: Turn["role"]): JsonObject[] {
+    const scope = this.#scope;
+    switch (part.type) {
+      case "text":
+        if (role !== "system") return encodePromptPart(part, scope);
+        return part.text === "" ? [] : [{ text: `<system>\n${part.text}\n</system>` }];
+      case "refusal":
+        return part.text === "" ? [] : [{ text: part.text }];
+      case "tool-call":
+        return [this.#call(part)];
+      case "tool-result": {
+        const name = this.#names.get(part.callId) ?? part.name ?? part.callId;
+        const encoded = encodeToolResult(part, name, scope);
+        this.#followers.push(...encoded.followers);
+        return [encoded.part];
+      }
+      case "server-tool-call":
+      case "server-tool-result":
+        scope.notes.dropped(pathOf(part), "this provider takes no searches of another back");
+        return [];
+      default:
+        return encodePromptPart(part, scope);
+    }
+  }
+
+  #call(part: ToolCallPart): JsonObject {
+    const scope = this.#scope;
+    const { notes, context, call } = scope;
+    noteCacheMark(part, scope);
+    this.#names.set(part.id, part.name);
+    const { args, broken } = encodeArguments(part);
+    if (broken) notes.approximated(pathOf(part), "the call's arguments are no JSON object; an empty one was sent");
+    if (part.custom) notes.approximated(pathOf(part), "the call's free text goes as its one argument");
+    const functionCall = { ...(context.quirks.functionIds ? { id: part.id } : {}), name: part.name, args };
+    const wire = { functionCall, ...upstreamSignature(part, scope) };
+    const own = call.dialect === "genai" ? putBack(wire, part.extras) : wire;
+    this.#places.set(own, placeOf(scope, part, "signature"));
+    return own;
+  }
+
+  /** Models that demand signatures demand one on the first call of each answer. */
+  #signed(role: Content["role"], parts: readonly JsonObject[]): readonly JsonObject[] {
+    const { context, notes } = this.#scope;
+    if (role !== "model" || !context.traits.demandsSignatures) return parts;
+    const first = parts.findIndex((part) => part["functionCall"] !== undefined);
+    const call = parts[first];
+    if (call === undefined || call["thoughtSignature"] !== undefined) return parts;
+    notes.approximated(
+      this.#places.get(call) ?? "contents",
+      "the model demands a signature; the documented stand-in was sent",
+    );
+    return parts.with(first, { ...call, thoughtSignature: BYPASS_SIGNATURE });
+  }
+}

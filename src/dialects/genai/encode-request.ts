@@ -1,0 +1,79 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { mergeExtras, reportExtras } from "../../canon/extras.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import { Notes } from "../../canon/notes.ts";
+import { objectRoot, structuredToolName } from "../answer-schema.ts";
+import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { encodePromptPart } from "./content.ts";
+import { encodeContents } from "./encode-contents.ts";
+import type { EncodeScope } from "./encode-scope.ts";
+import { encodeGenerationConfig } from "./generation-config.ts";
+import { lowerSchema } from "./lower-schema.ts";
+import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./tools.ts";
+
+/**
+ * A canonical call as a generateContent request; model and verb stand in the address.
+ *
+ * The normal form, in which a request of this dialect comes back from its way through the canon: every content has a role
+ * (`user` or `model`), contents of one role are joined, and unsigned empty texts are left out; calls are in one piece and
+ * have arguments, calls and results have ids, results have a response; the system instruction has no role; a file has the
+ * media type that its address tells; all functions stand in one tool, with plain JSON Schema where the host takes it, and
+ * every other tool stands alone; fields that only say the default (an empty list of names, a mime type of plain text, one
+ * candidate, no log probabilities, the modality TEXT, an unspecified level, resolution or mode) are left out.
+ */
+export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
+  const scope: EncodeScope = { call, context, notes: new Notes() };
+  const standIn = encodeStandIn(scope);
+  const system = call.system.flatMap((part) => encodePromptPart(part, scope));
+  const contents = encodeContents(scope);
+  const tools = encodeTools(scope, standIn?.declaration);
+  const choice = standIn?.choice ?? encodeToolChoice(scope);
+  const config = encodeGenerationConfig(scope, standIn !== undefined);
+  const body: JsonObject = {
+    ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
+    contents,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(choice === undefined ? {} : { toolConfig: { functionCallingConfig: choice } }),
+    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+    ...(call.cachedContent === undefined ? {} : { cachedContent: call.cachedContent }),
+  };
+  return { body: withExtras(body, scope), notes: scope.notes.list, reading: standIn?.reading ?? {} };
+}
+
+function withExtras(body: JsonObject, { call, context, notes }: EncodeScope): JsonObject {
+  if (call.dialect !== "genai") {
+    reportExtras(call, notes);
+    return body;
+  }
+  const known = call.extras.filter(({ keys }) => context.quirks.labels || keys[0] !== "labels");
+  if (known.length < call.extras.length) notes.dropped("labels", "this provider knows no labels");
+  return mergeExtras(body, known);
+}
+
+interface StandIn {
+  declaration: JsonObject;
+  choice: JsonObject;
+  reading: AnswerReading;
+}
+
+/** For models that know no schemas of answers: a function that takes the answer as its arguments, and must be called. */
+function encodeStandIn(scope: EncodeScope): StandIn | undefined {
+  const { call, context, notes } = scope;
+  const { format } = call;
+  if (format?.type !== "schema" || context.traits.structuredOutput !== false) return undefined;
+  const path = call.paths.format ?? "format";
+  notes.approximated(path, "the model knows no schemas of answers; a forced function call stands in for it");
+  const taken = functionNames(call);
+  const name = structuredToolName(taken);
+  const { schema, reading } = objectRoot(format);
+  const parameters = context.quirks.jsonSchema
+    ? { parametersJsonSchema: withoutDialect(schema) }
+    : { parameters: lowerSchema(schema, (loss) => notes.approximated(path, `the schema lost something: ${loss}`)) };
+  const free = call.toolChoice === undefined || call.toolChoice.type === "auto" || call.toolChoice.type === "any";
+  return {
+    declaration: { name, description: format.description ?? "Gives the answer.", ...parameters },
+    // Where the client has functions of its own the model may call them first.
+    choice: { mode: "ANY", ...(taken.length > 0 && free ? {} : { allowedFunctionNames: [name] }) },
+    reading: { ...reading, structuredTool: name },
+  };
+}

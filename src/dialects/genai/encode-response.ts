@@ -1,0 +1,34 @@
+import type { CanonReply } from "../../canon/reply.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
+import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
+import { encodeAnswerPart } from "./content.ts";
+import { GroundingWriter } from "./grounding.ts";
+
+export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
+  const hidden = hidesThoughts(context);
+  const grounding = new GroundingWriter();
+  for (const [block, part] of reply.parts.entries()) {
+    if (part.type === "text" || part.type === "refusal") grounding.text(block, part.text);
+    if (part.type === "text") for (const citation of part.citations ?? []) grounding.cite(block, citation);
+    if (part.type === "server-tool-call" || part.type === "server-tool-result") grounding.search(part);
+  }
+  const parts = reply.parts.flatMap((part) => encodeAnswerPart(part, hidden));
+  const closing = encodeClosing(
+    {
+      stop: reply.stop,
+      ...(reply.stopDetail === undefined ? {} : { stopDetail: reply.stopDetail }),
+      refused: reply.parts.some(({ type }) => type === "refusal"),
+      grounding,
+      logprobs: reply.logprobs ?? [],
+    },
+    context.bareFinishReason,
+  );
+  const envelope = new AnswerEnvelope(context);
+  envelope.name(reply.id);
+  // An answer that was filtered away has no content at all.
+  const content = parts.length > 0 ? { content: { role: "model", parts } } : withoutParts(reply);
+  return envelope.wrap({ ...content, ...closing }, reply.usage);
+}
+
+const withoutParts = ({ stop }: CanonReply): { content?: object } =>
+  stop.unified === "filter" ? {} : { content: { role: "model", parts: [{ text: "" }] } };

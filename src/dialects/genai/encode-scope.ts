@@ -1,0 +1,36 @@
+import type { CanonCall } from "../../canon/call.ts";
+import type { FieldName } from "../../canon/field-names.ts";
+import { fieldPath } from "../../canon/field-names.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { Part } from "../../canon/part.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+
+/** What every step of the encoding of one request needs. */
+export interface EncodeScope {
+  call: CanonCall;
+  context: EncodeRequestContext;
+  notes: Notes;
+}
+
+/** A field of a part, a turn or a tool in the client's own spelling. */
+export const placeOf = ({ call }: EncodeScope, item: { path?: string }, field: FieldName): string =>
+  fieldPath(call.dialect, item, field);
+
+/** Where a part stood; parts without a path come from nowhere in the request, and nobody could look for them. */
+export const pathOf = (part: Part): string => part.path ?? "";
+
+/** A part's signature, where the target made it; else it is left out and told. */
+export function upstreamSignature(part: Part, scope: EncodeScope): JsonObject {
+  const { signature } = part;
+  if (signature === undefined) return {};
+  if (signature.origin === scope.context.origin) return { thoughtSignature: signature.value };
+  scope.notes.dropped(placeOf(scope, part, "signature"), "a signature goes back only to the provider that made it");
+  return {};
+}
+
+/** A mark without an age asks for nothing that the target does not do by itself. */
+export function noteCacheMark(item: { cache?: { ttl?: string }; path?: string }, scope: EncodeScope): void {
+  if (item.cache?.ttl === undefined) return;
+  scope.notes.dropped(placeOf(scope, item, "cache"), "this provider caches by itself and takes no age for it");
+}

@@ -1,0 +1,145 @@
+import type { CanonEvent } from "../../canon/event.ts";
+import { InSequence } from "../../canon/in-sequence.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Opaque } from "../../canon/opaque.ts";
+import type { ToolCallPart } from "../../canon/part.ts";
+import type { TokenLogprob } from "../../canon/reply.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
+import { encodeAnswerPart } from "./content.ts";
+import { GroundingWriter } from "./grounding.ts";
+import { clientSignature } from "./signature.ts";
+
+/**
+ * Writes an answer as chunks in the shape of whole answers. Blocks stand one after the other, because text has no number by
+ * which a reader could sort it; a call goes out whole when it is whole. What read back differs from what was written:
+ * neighbouring texts are one text, neighbouring thoughts one thought, and a text's signature stands on an empty text
+ * behind it, as in the provider's own streams.
+ */
+export class GenaiStreamEncoder implements StreamEncoder {
+  readonly #context: EncodeAnswerContext;
+  readonly #sequence = new InSequence();
+  readonly #envelope: AnswerEnvelope;
+  readonly #grounding = new GroundingWriter();
+  readonly #hidden: boolean;
+  /** Hidden reasoning of the open block. */
+  #unseen = "";
+  #call: ToolCallPart | undefined;
+  #logprobs: TokenLogprob[] = [];
+  #usage: Usage | undefined;
+  #refused = false;
+  #chunks = 0;
+
+  constructor(context: EncodeAnswerContext) {
+    this.#context = context;
+    this.#envelope = new AnswerEnvelope(context);
+    this.#hidden = hidesThoughts(context);
+  }
+
+  push(event: CanonEvent): string {
+    return this.#sequence
+      .push(event)
+      .map((one) => this.#encode(one))
+      .join("");
+  }
+
+  #endThought(signature: Opaque | undefined): string {
+    const text = this.#unseen;
+    this.#unseen = "";
+    const part = { type: "reasoning", text, ...(signature === undefined ? {} : { signature }) } as const;
+    return this.#parts(encodeAnswerPart(part, this.#hidden));
+  }
+
+  #encode(event: CanonEvent): string {
+    switch (event.type) {
+      case "metadata":
+        this.#envelope.name(event.id);
+        return "";
+      case "refusal-start":
+        this.#refused = true;
+        return "";
+      case "text-delta":
+      case "refusal-delta":
+        this.#grounding.text(event.block, event.text);
+        return event.text === "" ? "" : this.#parts([{ text: event.text }]);
+      case "text-end":
+        return this.#signature({ text: "" }, event.signature);
+      case "citation":
+        this.#grounding.cite(event.block, event.citation);
+        return "";
+      case "reasoning-delta":
+        if (this.#hidden) this.#unseen += event.text;
+        return this.#hidden || event.text === "" ? "" : this.#parts([{ text: event.text, thought: true }]);
+      case "reasoning-end":
+        return this.#endThought(event.signature);
+      case "tool-input-start": {
+        const { type: _type, block: _block, ...call } = event;
+        this.#call = { type: "tool-call", input: "", ...call };
+        return "";
+      }
+      case "tool-input-delta":
+        if (this.#call !== undefined) this.#call.input += event.text;
+        return "";
+      case "tool-input-end": {
+        const call = this.#call;
+        this.#call = undefined;
+        if (call === undefined) return "";
+        const signed = event.signature === undefined ? call : { ...call, signature: event.signature };
+        return this.#parts(encodeAnswerPart(signed, this.#hidden));
+      }
+      case "whole":
+        if (event.part.type === "server-tool-call" || event.part.type === "server-tool-result") {
+          this.#grounding.search(event.part);
+        }
+        return this.#parts(encodeAnswerPart(event.part, this.#hidden));
+      case "logprobs":
+        this.#logprobs.push(...event.tokens);
+        return "";
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "finish":
+        return this.#finish(event);
+      // Spoken by encodeStreamError.
+      case "error":
+      case "text-start":
+      case "reasoning-start":
+      case "refusal-end":
+        return "";
+    }
+  }
+
+  #signature(part: JsonObject, signature: Opaque | undefined): string {
+    return signature === undefined ? "" : this.#parts([{ ...part, ...clientSignature(signature) }]);
+  }
+
+  #parts(parts: readonly JsonObject[]): string {
+    if (parts.length === 0) return "";
+    return this.#frame(this.#envelope.wrap({ content: { role: "model", parts } }));
+  }
+
+  #finish({ stop, stopDetail }: Extract<CanonEvent, { type: "finish" }>): string {
+    const closing = encodeClosing(
+      {
+        stop,
+        ...(stopDetail === undefined ? {} : { stopDetail }),
+        refused: this.#refused,
+        grounding: this.#grounding,
+        logprobs: this.#logprobs,
+      },
+      this.#context.bareFinishReason,
+    );
+    // Chats of the vendor's own packages forget an answer whose last chunk has no part in its content.
+    const filtered = stop.unified === "filter" && this.#chunks === 0;
+    const content = filtered ? {} : { content: { role: "model", parts: [{ text: "" }] } };
+    const text = this.#frame(this.#envelope.wrap({ ...content, ...closing }, this.#usage));
+    return this.#context.arrayFraming ? `${text}]` : text;
+  }
+
+  #frame(json: string): string {
+    this.#chunks++;
+    if (!this.#context.arrayFraming) return `data: ${json}\n\n`;
+    return `${this.#chunks === 1 ? "[" : ",\r\n"}${json}`;
+  }
+}

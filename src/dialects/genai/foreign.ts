@@ -1,0 +1,11 @@
+import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import { unwrapOpaqueBase64 } from "../../canon/opaque.ts";
+
+/** Whether the history holds a value of another family, which this gateway wrapped for the client to send back. */
+export function carriesForeign(body: JsonObject): boolean {
+  return arrayAt(body, "contents").some((content) =>
+    arrayAt(content, "parts").some(
+      (part) => unwrapOpaqueBase64(stringAt(part, "thoughtSignature") ?? "") !== undefined,
+    ),
+  );
+}

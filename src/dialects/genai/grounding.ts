@@ -1,0 +1,170 @@
+import type { Citation, WebCitation } from "../../canon/citation.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
+import { parseArguments } from "./arguments.ts";
+
+/** How the canon's clients know the search that this dialect tells in its grounding. */
+const SEARCH_NAME = "web_search";
+
+/** A piece of an answer's text, by its characters (UTF-16). */
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
+export interface FoundCitation {
+  citation: WebCitation;
+  /** Where in the answer's whole text; undefined where the answer does not say, or says it wrongly. */
+  range: TextRange | undefined;
+}
+
+/** What an answer's grounding and citation metadata say of its text. */
+export function decodeCitations(
+  grounding: JsonObject | undefined,
+  recited: readonly unknown[],
+  text: string,
+): FoundCitation[] {
+  const bytes = new ByteOffsets(text);
+  const sources = arrayAt(grounding, "groundingChunks").map(sourceOf);
+  const grounded = arrayAt(grounding, "groundingSupports").flatMap((support) => {
+    const range = bytes.rangeOf(objectAt(support, "segment"));
+    return arrayAt(support, "groundingChunkIndices").flatMap((index): FoundCitation[] => {
+      const page = typeof index === "number" ? sources[index] : undefined;
+      return page === undefined ? [] : [{ citation: { type: "web", ...page }, range }];
+    });
+  });
+  const quoted = recited.flatMap((one): FoundCitation[] => {
+    const url = stringAt(one, "uri");
+    const title = stringAt(one, "title");
+    if (!url) return [];
+    return [{ citation: { type: "web", url, ...(title ? { title } : {}) }, range: bytes.rangeOf(one) }];
+  });
+  return [...grounded, ...quoted];
+}
+
+/** A chunk's page, whatever kind of source it is. */
+function sourceOf(chunk: unknown): WebPage | undefined {
+  const source = Object.values(isObject(chunk) ? chunk : {}).find((one) => stringAt(one, "uri"));
+  const url = stringAt(source, "uri");
+  const title = stringAt(source, "title");
+  return url === undefined ? undefined : { url, ...(title ? { title } : {}) };
+}
+
+/** The search behind the grounding as the call and the result that other protocols have; none where nothing was searched. */
+export function decodeSearch(
+  grounding: JsonObject | undefined,
+  id: string,
+): [] | [ServerToolCallPart, ServerToolResultPart] {
+  const queries = arrayAt(grounding, "webSearchQueries").filter((query) => typeof query === "string");
+  if (queries.length === 0) return [];
+  const pages = arrayAt(grounding, "groundingChunks").flatMap((chunk) => sourceOf(chunk) ?? []);
+  return [
+    { type: "server-tool-call", id, name: SEARCH_NAME, input: JSON.stringify({ queries }) },
+    { type: "server-tool-result", callId: id, name: SEARCH_NAME, result: { pages } },
+  ];
+}
+
+/** Offsets in bytes of UTF-8, as this dialect counts, and in characters of UTF-16, as the canon does. */
+class ByteOffsets {
+  readonly #text: string;
+  readonly #bytes: Buffer;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#bytes = Buffer.from(text);
+  }
+
+  /** A segment's range where its offsets fit the text, else where its words stand in it once. A missing start is 0. */
+  rangeOf(segment: unknown): TextRange | undefined {
+    const startByte = numberAt(segment, "startIndex") ?? 0;
+    const endByte = numberAt(segment, "endIndex");
+    const words = stringAt(segment, "text");
+    if (endByte !== undefined && startByte >= 0 && startByte < endByte && endByte <= this.#bytes.length) {
+      const start = this.#bytes.subarray(0, startByte).toString().length;
+      const said = this.#bytes.subarray(startByte, endByte).toString();
+      const range = { start, end: start + said.length };
+      const fits = words === undefined || words === said;
+      // An offset inside of a character fits nothing.
+      if (fits && this.#text.slice(range.start, range.end) === said) return range;
+    }
+    const found = words ? this.#text.indexOf(words) : -1;
+    if (!words || found < 0 || this.#text.indexOf(words, found + 1) >= 0) return undefined;
+    return { start: found, end: found + words.length };
+  }
+}
+
+/** Characters of answer whose places in the text are kept for citations. */
+const MAX_TEXT = 16 * 1024 * 1024;
+
+/** Gathers what an answer for a client says of its sources, and tells it at the end. */
+export class GroundingWriter {
+  #text = "";
+  readonly #blocks = new Map<number, TextRange>();
+  readonly #citations: { block: number; citation: Citation }[] = [];
+  readonly #queries: string[] = [];
+  readonly #pages: WebPage[] = [];
+
+  /** Text that the client has got, in the order in which it got it; a block's text comes in one stretch. */
+  text(block: number, text: string): void {
+    if (this.#text.length + text.length > MAX_TEXT) return;
+    const range = this.#blocks.get(block) ?? { start: this.#text.length, end: this.#text.length };
+    this.#text += text;
+    this.#blocks.set(block, { start: range.start, end: this.#text.length });
+  }
+
+  cite(block: number, citation: Citation): void {
+    this.#citations.push({ block, citation });
+  }
+
+  search(part: ServerToolCallPart | ServerToolResultPart): void {
+    if (part.name !== SEARCH_NAME) return;
+    if (part.type === "server-tool-result") {
+      if ("pages" in part.result) this.#pages.push(...part.result.pages);
+      return;
+    }
+    const input = parseArguments(part.input);
+    const queries = [stringAt(input, "query"), ...arrayAt(input, "queries")];
+    this.#queries.push(...queries.filter((query) => typeof query === "string"));
+  }
+
+  /** The answer's `groundingMetadata`; nothing where it has no sources. */
+  metadata(): { groundingMetadata?: JsonObject } {
+    const cited = this.#citations.flatMap(({ block, citation }) =>
+      citation.type === "web" ? [{ block, citation }] : [],
+    );
+    const pages = new Map<string, WebPage>();
+    for (const page of [...this.#pages, ...cited.map(({ citation }) => citation)]) {
+      if (!pages.has(page.url)) pages.set(page.url, page);
+    }
+    if (pages.size === 0 && this.#queries.length === 0) return {};
+    const urls = [...pages.keys()];
+    const supports = new Map<string, { segment: JsonObject; groundingChunkIndices: number[] }>();
+    for (const { block, citation } of cited) {
+      const segment = this.#segment(block, citation);
+      if (segment === undefined) continue;
+      const key = `${segment["startIndex"]}-${segment["endIndex"]}`;
+      const support = supports.get(key) ?? { segment, groundingChunkIndices: [] };
+      supports.set(key, support);
+      support.groundingChunkIndices.push(urls.indexOf(citation.url));
+    }
+    return {
+      groundingMetadata: {
+        ...(this.#queries.length > 0 ? { webSearchQueries: this.#queries } : {}),
+        groundingChunks: [...pages.values()].map(({ url, title }) => ({
+          web: { uri: url, ...(title === undefined ? {} : { title }) },
+        })),
+        groundingSupports: [...supports.values()],
+      },
+    };
+  }
+
+  #segment(block: number, { start, end }: WebCitation): JsonObject | undefined {
+    const range = this.#blocks.get(block);
+    if (range === undefined) return undefined;
+    const from = Math.min(range.start + (start ?? 0), range.end);
+    const to = Math.min(range.start + (end ?? range.end - range.start), range.end);
+    const startIndex = Buffer.byteLength(this.#text.slice(0, from));
+    const text = this.#text.slice(from, to);
+    return { startIndex, endIndex: startIndex + Buffer.byteLength(text), text };
+  }
+}

@@ -1,0 +1,234 @@
+import { Fields } from "../../canon/fields.ts";
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
+import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
+import { leftOver, putBack } from "./part-extras.ts";
+import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
+
+const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  heif: "image/heif",
+  pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  ogg: "audio/ogg",
+  flac: "audio/flac",
+  aac: "audio/aac",
+  mp4: "video/mp4",
+  mpeg: "video/mpeg",
+  mpg: "video/mpg",
+  mov: "video/mov",
+  avi: "video/avi",
+  wmv: "video/wmv",
+  flv: "video/flv",
+  webm: "video/webm",
+};
+
+const USUAL_TYPE: Readonly<Record<MediaKind, string>> = {
+  image: "image/jpeg",
+  document: "application/pdf",
+  audio: "audio/mpeg",
+  video: "video/mp4",
+};
+
+const RESOLUTION = "MEDIA_RESOLUTION_";
+const LEVELS = { LOW: "low", MEDIUM: "medium", HIGH: "high", ULTRA_HIGH: "ultra_high", UNSPECIFIED: "auto" } as const;
+
+/** Pages of films that the provider opens by itself and nobody can fetch. */
+const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
+/** Files that were given to the provider before. */
+const OWN_FILE = /^(?:gs:|https:\/\/[a-z]+\.googleapis\.com\/(?:[^?#]*\/)?files\/|files\/)/i;
+
+export function kindOfMimeType(mimeType: string): MediaKind {
+  const family = mimeType.slice(0, mimeType.indexOf("/")).toLowerCase();
+  return family === "image" || family === "audio" || family === "video" ? family : "document";
+}
+
+export function guessMimeType(url: string): string | undefined {
+  const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(url)?.[1]?.toLowerCase();
+  return extension === undefined ? undefined : TYPE_OF_EXTENSION[extension];
+}
+
+/** A part with inlineData or fileData; undefined for any other. */
+export function decodeMedia(raw: JsonObject, source: PartSource): MediaPart | undefined {
+  const outer = new Fields(raw);
+  const name = raw["inlineData"] === undefined ? "fileData" : "inlineData";
+  const data = outer.object(name);
+  if (data === undefined) return undefined;
+  const inner = new Fields(data);
+  const found = name === "inlineData" ? readInline(inner, source) : readFile(inner);
+  const title = inner.string("displayName");
+  const clip = readClip(raw, outer);
+  const detail = readDetail(raw, outer);
+  return {
+    type: "media",
+    ...found,
+    ...(source.path === undefined ? {} : { path: source.path }),
+    ...(title === undefined ? {} : { title }),
+    ...(title === undefined || source.path === undefined ? {} : { titlePath: `${source.path}.${name}.displayName` }),
+    ...(clip === undefined ? {} : { clip }),
+    ...(detail === undefined ? {} : { detail }),
+    ...readSignature(outer.string("thoughtSignature"), source),
+    ...leftOver(outer, { name, fields: inner }),
+  };
+}
+
+function readInline(inline: Fields, { fromClient }: PartSource): Pick<MediaPart, "kind" | "source"> {
+  const mimeType = inline.string("mimeType") ?? "application/octet-stream";
+  const data = inline.string("data") ?? "";
+  const text = fromClient && mimeType === "text/plain" ? utf8Of(data) : undefined;
+  return {
+    kind: kindOfMimeType(mimeType),
+    source: text === undefined ? { type: "data", mimeType, data } : { type: "text", text },
+  };
+}
+
+/** Plain text as text, which more targets take than a file of it. */
+function utf8Of(base64: string): string | undefined {
+  const text = Buffer.from(base64, "base64").toString();
+  return Buffer.from(text).toString("base64") === base64 ? text : undefined;
+}
+
+function readFile(file: Fields): Pick<MediaPart, "kind" | "source"> {
+  const url = file.string("fileUri") ?? "";
+  const mimeType = file.string("mimeType");
+  const guessed = mimeType ?? guessMimeType(url) ?? (FILM_PAGE.test(url) ? USUAL_TYPE.video : USUAL_TYPE.document);
+  const told = mimeType === undefined ? {} : { mimeType };
+  const source: MediaSource =
+    OWN_FILE.test(url) || !/^https?:/i.test(url)
+      ? { type: "file", id: url, origin: OWN_ORIGIN, ...told }
+      : { type: "url", url, ...told };
+  return { kind: kindOfMimeType(guessed), source };
+}
+
+/** Read only where nothing would be lost: fields that nobody knows keep the whole object among the left-overs. */
+function readClip(raw: JsonObject, part: Fields): MediaPart["clip"] {
+  const metadata = new Fields(raw["videoMetadata"]);
+  const start = metadata.string("startOffset");
+  const end = metadata.string("endOffset");
+  const fps = metadata.number("fps");
+  if (!isObject(raw["videoMetadata"]) || metadata.rest() !== undefined) return undefined;
+  part.skip("videoMetadata");
+  return {
+    ...(start === undefined ? {} : { start }),
+    ...(end === undefined ? {} : { end }),
+    ...(fps === undefined ? {} : { fps }),
+  };
+}
+
+function readDetail(raw: JsonObject, part: Fields): MediaPart["detail"] {
+  const resolution = new Fields(raw["mediaResolution"]);
+  const level = resolution.string("level")?.replace(RESOLUTION, "");
+  const detail = level === undefined ? undefined : (LEVELS as Record<string, MediaPart["detail"]>)[level];
+  if (detail === undefined || resolution.rest() !== undefined) return undefined;
+  part.skip("mediaResolution");
+  return detail;
+}
+
+/** What the newest generation knows for single parts, and every one for a whole request; undefined for the default. */
+export function encodeDetail(detail: MediaPart["detail"]): string | undefined {
+  return detail === undefined || detail === "auto" ? undefined : RESOLUTION + detail.toUpperCase();
+}
+
+/** A picture or a document of the prompt. Some become several parts, because this dialect has no field for what they say. */
+export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
+  const { notes, context, call } = scope;
+  noteCacheMark(part, scope);
+  if (!context.quirks.media.includes(part.kind)) {
+    notes.dropped(pathOf(part), `this provider takes no ${part.kind} content`);
+    return [];
+  }
+  const wire = encodeSource(part, scope);
+  if (wire.length === 0) return [];
+  if (part.citations)
+    notes.dropped(placeOf(scope, part, "citations"), "this protocol cannot cite the prompt's documents");
+  if (part.context !== undefined) {
+    notes.approximated(placeOf(scope, part, "context"), "sent as a text before the document");
+  }
+  // Other protocols' details go into the whole request's resolution (generation-config.ts).
+  const level = call.dialect === "genai" ? encodeDetail(part.detail) : undefined;
+  const { start, end, fps } = part.clip ?? {};
+  const side = {
+    ...(part.clip === undefined
+      ? {}
+      : {
+          videoMetadata: {
+            ...(start === undefined ? {} : { startOffset: start }),
+            ...(end === undefined ? {} : { endOffset: end }),
+            ...(fps === undefined ? {} : { fps }),
+          },
+        }),
+    ...(level === undefined ? {} : { mediaResolution: { level } }),
+    ...upstreamSignature(part, scope),
+  };
+  const [first, ...rest] = wire;
+  const own = call.dialect === "genai" ? putBack({ ...first, ...side }, part.extras) : { ...first, ...side };
+  return [...(part.context === undefined ? [] : [{ text: part.context }]), own, ...rest];
+}
+
+function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
+  const { source, title, kind } = part;
+  const { notes, context } = scope;
+  switch (source.type) {
+    case "data":
+      return [{ inlineData: { mimeType: source.mimeType, data: source.data, ...encodeTitle(part, scope) } }];
+    case "url": {
+      if (!context.quirks.mediaUrls.includes(kind) && !FILM_PAGE.test(source.url)) {
+        notes.dropped(pathOf(part), `this provider does not fetch ${kind} content from an address`);
+        return [];
+      }
+      return [{ fileData: { ...typeOfUrl(part, source, scope), fileUri: source.url, ...encodeTitle(part, scope) } }];
+    }
+    case "file": {
+      if (source.origin !== context.origin) {
+        notes.dropped(pathOf(part), "the file was given to another provider, and only that one has it");
+        return [];
+      }
+      const mimeType = source.mimeType ?? guessMimeType(source.id);
+      const told = mimeType === undefined ? {} : { mimeType };
+      return [{ fileData: { ...told, fileUri: source.id, ...encodeTitle(part, scope) } }];
+    }
+    case "text": {
+      if (title === undefined || context.quirks.labels) {
+        const data = Buffer.from(source.text).toString("base64");
+        return [{ inlineData: { mimeType: "text/plain", data, ...encodeTitle(part, scope) } }];
+      }
+      notes.approximated(pathOf(part), "the document goes as a text under its title");
+      return [{ text: `${title}\n\n${source.text}` }];
+    }
+    case "parts": {
+      notes.approximated(pathOf(part), "the document's parts go as parts of the message");
+      const inner = source.parts.flatMap((one) =>
+        one.type === "text" ? (one.text === "" ? [] : [{ text: one.text }]) : encodeMedia(one, scope),
+      );
+      return title === undefined ? inner : [{ text: title }, ...inner];
+    }
+  }
+}
+
+function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope: EncodeScope): JsonObject {
+  const mimeType = source.mimeType ?? guessMimeType(source.url);
+  if (mimeType !== undefined) return { mimeType };
+  // A client of this protocol left it out knowingly: for the pages of films it may be missing.
+  if (scope.call.dialect === "genai") return {};
+  const usual = USUAL_TYPE[part.kind];
+  scope.notes.approximated(pathOf(part), `the address does not tell its media type; ${usual} was assumed`);
+  return { mimeType: usual };
+}
+
+/** Hosts that take labels take names of files too; the others refuse them as unknown. */
+function encodeTitle(part: MediaPart, scope: EncodeScope): JsonObject {
+  if (part.title === undefined) return {};
+  if (scope.context.quirks.labels) return { displayName: part.title };
+  scope.notes.dropped(placeOf(scope, part, "title"), "this provider takes no names of files");
+  return {};
+}

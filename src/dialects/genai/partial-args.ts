@@ -1,0 +1,125 @@
+import { type ErrorKind, GatewayError } from "../../canon/error.ts";
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+
+/** Objects are maps here, because their keys are the model's own and must keep its order. */
+type Node = Map<string, Node> | Node[] | string | number | boolean | null;
+
+/** Characters of one call's arguments. Nothing honest comes near. */
+const MAX_ARGUMENTS = 16 * 1024 * 1024;
+const MAX_DEPTH = 256;
+
+/** One step of a path: `.name`, `[0]`, `["name"]` or `['name']`. */
+const STEP = /\.([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y;
+
+/** A call whose arguments come in pieces, each a leaf of them or the next stretch of a string. */
+export class CallAssembly {
+  readonly #fault: ErrorKind;
+  #root: Map<string, Node> = new Map();
+  #size = 0;
+
+  /** `fault`: whose fault a piece is that fits nowhere. */
+  constructor(fault: ErrorKind) {
+    this.#fault = fault;
+  }
+
+  /** Takes what one `functionCall` says in. */
+  add(call: JsonObject): void {
+    if (isObject(call["args"])) this.#root = nodeOf(call["args"]) as Map<string, Node>;
+    for (const piece of arrayAt(call, "partialArgs")) {
+      const value = leafOf(piece);
+      // A piece without a value only says that a string goes on.
+      if (value !== undefined) this.#put(stringAt(piece, "jsonPath") ?? "", value);
+    }
+  }
+
+  get input(): string {
+    return textOf(this.#root);
+  }
+
+  #put(path: string, value: string | number | boolean | null): void {
+    this.#size += path.length + (typeof value === "string" ? value.length : 0);
+    const steps = this.#size > MAX_ARGUMENTS ? undefined : stepsOf(path);
+    if (steps === undefined || !place(this.#root, steps, value)) {
+      throw new GatewayError(this.#fault, `A function call's arguments have a piece that fits nowhere: ${path}`);
+    }
+  }
+}
+
+/** More pieces of this call will come. */
+export const continues = (call: JsonObject): boolean => call["willContinue"] === true;
+
+/** A piece of a call, and not a whole one. */
+export const isPiece = (call: JsonObject): boolean => continues(call) || call["partialArgs"] !== undefined;
+
+function leafOf(piece: unknown): string | number | boolean | null | undefined {
+  if (!isObject(piece)) return undefined;
+  if ("nullValue" in piece) return null;
+  const value = piece["stringValue"] ?? piece["numberValue"] ?? piece["boolValue"];
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;
+}
+
+function stepsOf(path: string): (string | number)[] | undefined {
+  if (!path.startsWith("$")) return undefined;
+  const steps: (string | number)[] = [];
+  STEP.lastIndex = 1;
+  while (STEP.lastIndex < path.length) {
+    const match = STEP.exec(path);
+    if (match === null) return undefined;
+    const [, name, index, double, single] = match;
+    if (index !== undefined) steps.push(Number(index));
+    else steps.push(name ?? unescaped(double ?? single ?? ""));
+  }
+  return steps.length === 0 || steps.length > MAX_DEPTH ? undefined : steps;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/g, (_, code: string) => {
+    if (code.length === 5) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }[code] ?? code;
+  });
+}
+
+/** False where the path goes through a value, or leaves a hole in a list. */
+function place(root: Node, [step, ...rest]: (string | number)[], value: string | number | boolean | null): boolean {
+  if (step === undefined) return false;
+  const before = childOf(root, step);
+  if (before === undefined) return false;
+  if (rest.length > 0) {
+    const child = before.node ?? (typeof rest[0] === "number" ? [] : new Map<string, Node>());
+    return setChild(root, step, child) && place(child, rest, value);
+  }
+  const joined = typeof before.node === "string" && typeof value === "string" ? before.node + value : value;
+  return setChild(root, step, joined);
+}
+
+function childOf(parent: Node, step: string | number): { node: Node | undefined } | undefined {
+  if (parent instanceof Map) return typeof step === "string" ? { node: parent.get(step) } : undefined;
+  if (Array.isArray(parent) && typeof step === "number") return { node: parent[step] };
+  return undefined;
+}
+
+function setChild(parent: Node, step: string | number, child: Node): boolean {
+  if (parent instanceof Map && typeof step === "string") {
+    parent.set(step, child);
+    return true;
+  }
+  if (!Array.isArray(parent) || typeof step !== "number" || step > parent.length) return false;
+  parent[step] = child;
+  return true;
+}
+
+function nodeOf(value: unknown): Node {
+  if (Array.isArray(value)) return value.map(nodeOf);
+  if (isObject(value)) return new Map(Object.entries(value).map(([key, one]) => [key, nodeOf(one)]));
+  return value as Node;
+}
+
+function textOf(node: Node): string {
+  if (node instanceof Map) {
+    const members = [...node].map(([key, value]) => `${stringifyInOrder({ [key]: 0 }).slice(1, -2)}${textOf(value)}`);
+    return `{${members.join(",")}}`;
+  }
+  if (Array.isArray(node)) return `[${node.map(textOf).join(",")}]`;
+  return JSON.stringify(node);
+}

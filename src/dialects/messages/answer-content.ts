@@ -1,0 +1,93 @@
+import type { JsonObject } from "../../canon/json.ts";
+import { isObject, stringAt } from "../../canon/json.ts";
+import { carryNative } from "../../canon/native-carrier.ts";
+import { wrapOpaque } from "../../canon/opaque.ts";
+import type { MediaPart } from "../../canon/part.ts";
+import type { ReplyPart } from "../../canon/reply.ts";
+import type { DecodeAnswerContext } from "../codec.ts";
+import { encodeCarrier } from "./carriers.ts";
+import { encodeCitation } from "./citations.ts";
+import { decodeBlock } from "./content.ts";
+import { encodeOpaque, OWN_ORIGIN } from "./opaque-values.ts";
+import { encodeSearchResults, encodeServerToolCall } from "./search.ts";
+import { encodeHiddenThinking, encodeThinking } from "./thinking.ts";
+import { fitCallId, parseInput } from "./tool-input.ts";
+import { CUSTOM_INPUT } from "./tools.ts";
+
+/** One whole block of an upstream's answer. */
+export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext): ReplyPart {
+  const block = isObject(value) ? value : {};
+  const named = block["type"] === "tool_use" && !block["id"] ? { ...block, id: `toolu_${context.makeId()}` } : block;
+  const part = decodeBlock(named, undefined, { origin: context.origin, fromClient: false });
+  switch (part.type) {
+    case "tool-result":
+    case "search-result":
+      return { type: "native", dialect: "messages", name: stringAt(block, "type") ?? "", raw: block };
+    default: {
+      // No other dialect can show them, and who asks in this one gets the answer as it is.
+      const { extras: _extras, cache: _cache, ...kept } = part;
+      return kept;
+    }
+  }
+}
+
+/** What the client wants to see of an answer. */
+export interface AnswerManner {
+  /** Nothing of the reasoning. */
+  hidden: boolean;
+  /** Whether a text's signature may stand in a block behind it; told of each one that must be left out. */
+  keepsTextSignature: () => boolean;
+}
+
+/** One part of an answer for a client. */
+export function encodeAnswerPart(part: ReplyPart, { hidden, keepsTextSignature }: AnswerManner): JsonObject[] {
+  switch (part.type) {
+    case "text": {
+      const { text, citations = [], signature } = part;
+      const cited =
+        citations.length === 0 ? {} : { citations: citations.map((one) => encodeCitation(one, encodeOpaque)) };
+      const there = text !== "" || citations.length > 0;
+      return [
+        ...(there ? [{ type: "text", text, ...cited }] : []),
+        ...(signature !== undefined && keepsTextSignature()
+          ? [encodeCarrier({ place: there ? "text" : "empty-text", signature })]
+          : []),
+      ];
+    }
+    case "refusal":
+      return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    case "reasoning": {
+      const block = hidden ? encodeHiddenThinking(part) : encodeThinking(part);
+      return block === undefined ? [] : [block];
+    }
+    case "tool-call": {
+      const { id, name, input, custom, signature } = part;
+      return [
+        ...(signature === undefined ? [] : [encodeCarrier({ place: "next-call", signature })]),
+        {
+          type: "tool_use",
+          id: fitCallId(id),
+          name,
+          input: custom ? { [CUSTOM_INPUT]: input } : (parseInput(input) ?? {}),
+        },
+      ];
+    }
+    case "server-tool-call":
+      return [encodeServerToolCall(part)];
+    case "server-tool-result":
+      return [encodeSearchResults(part, encodeOpaque)];
+    case "native":
+      if (part.dialect === OWN_ORIGIN) return [part.raw];
+      return [{ type: "redacted_thinking", data: wrapOpaque(carryNative(part)) }];
+    case "media":
+      return [omitted(part)];
+    default:
+      return part satisfies never;
+  }
+}
+
+/** Answers of this dialect are text and calls: whoever gets one is told what is missing in it. */
+const omitted = (part: MediaPart): JsonObject => ({
+  type: "text",
+  text: `[${part.kind} omitted: this protocol has no place for it]`,
+});

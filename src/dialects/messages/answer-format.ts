@@ -1,0 +1,45 @@
+import type { CanonCall } from "../../canon/call.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import { objectRoot, structuredToolName } from "../answer-schema.ts";
+import type { AnswerReading } from "../codec.ts";
+import { lowerSchema } from "./lower-schema.ts";
+
+/** What an answer's form comes to in a request: at most one of the three. */
+export interface EncodedFormat {
+  /** For `output_config`. */
+  format?: JsonObject;
+  /** A tool that stands in for a schema. */
+  standIn?: JsonObject;
+  /** A line for the system prompt. */
+  instruction?: string;
+  reading: AnswerReading;
+}
+
+/** `knowsSchemas`: the host and the model take a schema for the answer. */
+export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Notes): EncodedFormat {
+  const { format } = call;
+  const path = call.paths.format ?? "output_config.format";
+  if (format === undefined) return { reading: {} };
+  if (format.type === "json") {
+    notes.approximated(path, "the target was told in words to answer with JSON: its protocol has no such form");
+    return { instruction: "Answer with JSON only.", reading: {} };
+  }
+  const { schema, reading } = objectRoot(format);
+  if (knowsSchemas) {
+    const lowered = call.dialect === "messages" ? schema : lowerSchema(schema, path, notes);
+    const described =
+      format.description === undefined || "description" in lowered ? {} : { description: format.description };
+    return { format: { type: "json_schema", schema: { ...described, ...lowered } }, reading };
+  }
+  notes.approximated(path, "the target knows no schemas of answers: a tool that it had to call stood in for it");
+  const name = structuredToolName(call.tools.map((tool) => ("name" in tool ? tool.name : "")));
+  return {
+    standIn: {
+      name,
+      description: format.description ?? "Gives the answer in the form that was asked for.",
+      input_schema: schema,
+    },
+    reading: { ...reading, structuredTool: name },
+  };
+}

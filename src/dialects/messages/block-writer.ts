@@ -1,0 +1,156 @@
+import type { CanonEvent } from "../../canon/event.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Opaque } from "../../canon/opaque.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { type AnswerManner, encodeAnswerPart } from "./answer-content.ts";
+import { encodeCarrier } from "./carriers.ts";
+import { encodeCitation } from "./citations.ts";
+import { encodeOpaque } from "./opaque-values.ts";
+import { encodeThinking, hiddenText } from "./thinking.ts";
+import { fitCallId } from "./tool-input.ts";
+import { CUSTOM_INPUT } from "./tools.ts";
+
+type BlockEvent = Extract<CanonEvent, { block: number }>;
+
+/**
+ * Blocks of an answer as events, one after the other. Text and thinking begin on the wire when there is something in them:
+ * clients would send an empty block back, and upstreams refuse it. Empty thinking that is signed is something (H02).
+ */
+export class BlockWriter {
+  readonly #manner: AnswerManner;
+  /** The position of the next block in the client's content. */
+  #next = 0;
+  #open = false;
+  /** Hidden reasoning of the open block. */
+  #unseen = "";
+  /** The open call takes free text, which becomes the one argument of a function's. */
+  #custom = false;
+  /** Characters of generated text, for an estimate where the upstream never says its usage. */
+  characters = 0;
+  refused = false;
+
+  constructor(manner: AnswerManner) {
+    this.#manner = manner;
+  }
+
+  push(event: BlockEvent): JsonObject[] {
+    if ("text" in event) this.characters += event.text.length;
+    switch (event.type) {
+      case "text-start":
+      case "reasoning-start":
+        this.#unseen = "";
+        return this.close();
+      case "refusal-start":
+        this.refused = true;
+        return this.close();
+      case "text-delta":
+      case "refusal-delta":
+        return event.text === "" ? [] : this.#text({ type: "text_delta", text: event.text });
+      case "citation":
+        return this.#text({ type: "citations_delta", citation: encodeCitation(event.citation, encodeOpaque) });
+      case "text-end":
+      case "refusal-end":
+        return this.#endText("signature" in event ? event.signature : undefined);
+      case "reasoning-delta":
+        if (event.text === "") return [];
+        if (!this.#manner.hidden) return this.#thinking({ type: "thinking_delta", thinking: event.text });
+        this.#unseen += event.text;
+        return [];
+      case "reasoning-end":
+        return this.#endThinking(event.signature ?? this.#takeUnseen());
+      case "tool-input-start":
+        return this.#startCall(event);
+      case "tool-input-delta":
+        return this.#input(event.text);
+      case "tool-input-end":
+        return this.#endCall(event.signature);
+      case "whole":
+        return encodeAnswerPart(event.part, this.#manner).flatMap((block) => this.#whole(block));
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** Ends a block that the upstream left open. */
+  close(): JsonObject[] {
+    if (!this.#open) return [];
+    this.#open = false;
+    return [{ type: "content_block_stop", index: this.#next++ }];
+  }
+
+  #begin(block: JsonObject): JsonObject[] {
+    const before = this.close();
+    this.#open = true;
+    return [...before, { type: "content_block_start", index: this.#next, content_block: block }];
+  }
+
+  #delta = (delta: JsonObject): JsonObject => ({ type: "content_block_delta", index: this.#next, delta });
+
+  #text(delta: JsonObject): JsonObject[] {
+    const start = this.#open ? [] : this.#begin({ type: "text", text: "" });
+    return [...start, this.#delta(delta)];
+  }
+
+  #endText(signature: Opaque | undefined): JsonObject[] {
+    const place = this.#open ? "text" : "empty-text";
+    const kept = signature !== undefined && this.#manner.keepsTextSignature();
+    const carried = kept ? [encodeCarrier({ place, signature })] : [];
+    return [...this.close(), ...carried.flatMap((block) => this.#whole(block))];
+  }
+
+  #thinking(delta: JsonObject): JsonObject[] {
+    const start = this.#open ? [] : this.#begin({ type: "thinking", thinking: "", signature: "" });
+    return [...start, this.#delta(delta)];
+  }
+
+  #endThinking(signature: Opaque | undefined): JsonObject[] {
+    if (signature === undefined) return this.close();
+    if (!this.#open && signature.kind !== "signature" && signature.kind !== "text") {
+      const block = encodeThinking({ type: "reasoning", text: "", signature });
+      return block === undefined ? [] : this.#whole(block);
+    }
+    const signed = this.#thinking({ type: "signature_delta", signature: encodeOpaque(signature, "signature") });
+    return [...signed, ...this.close()];
+  }
+
+  /** Reasoning that the client does not want to see, and that nobody signed, goes with it unseen. */
+  #takeUnseen(): Opaque | undefined {
+    const text = this.#unseen;
+    this.#unseen = "";
+    return text === "" ? undefined : hiddenText(text);
+  }
+
+  #startCall(event: Extract<BlockEvent, { type: "tool-input-start" }>): JsonObject[] {
+    const { id, name, custom, signature } = event;
+    const carried = signature === undefined ? [] : this.#whole(encodeCarrier({ place: "next-call", signature }));
+    const started = this.#begin({ type: "tool_use", id: fitCallId(id), name, input: {} });
+    this.#custom = custom === true;
+    return [...carried, ...started, ...(this.#custom ? [this.#json(`{"${CUSTOM_INPUT}":"`)] : [])];
+  }
+
+  #input(text: string): JsonObject[] {
+    if (text === "") return [];
+    return [this.#json(this.#custom ? JSON.stringify(text).slice(1, -1) : text)];
+  }
+
+  #endCall(signature: Opaque | undefined): JsonObject[] {
+    const carried = signature === undefined ? [] : [encodeCarrier({ place: "call", signature })];
+    const last = this.#custom ? [this.#json('"}')] : [];
+    this.#custom = false;
+    return [...last, ...this.close(), ...carried.flatMap((block) => this.#whole(block))];
+  }
+
+  #json = (partial_json: string): JsonObject => this.#delta({ type: "input_json_delta", partial_json });
+
+  /** Some clients put input and text together from deltas alone, and never look into a block's beginning for them. */
+  #whole(block: JsonObject): JsonObject[] {
+    const { input, text } = block;
+    if (block["type"] === "server_tool_use") {
+      return [...this.#begin({ ...block, input: {} }), this.#json(stringifyInOrder(input)), ...this.close()];
+    }
+    if (block["type"] === "text") {
+      return [...this.#begin({ ...block, text: "" }), this.#delta({ type: "text_delta", text }), ...this.close()];
+    }
+    return [...this.#begin(block), ...this.close()];
+  }
+}

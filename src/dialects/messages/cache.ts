@@ -1,0 +1,38 @@
+import type { Fields } from "../../canon/fields.ts";
+import { type JsonObject, stringAt } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { CacheMark } from "../../canon/part.ts";
+
+/** Upstreams answer 400 to a fifth mark. */
+const MAX_MARKS = 4;
+
+export function decodeCache(fields: Fields): { cache?: CacheMark } {
+  const control = fields.object("cache_control");
+  if (control === undefined) return {};
+  const ttl = stringAt(control, "ttl");
+  return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
+}
+
+export const encodeCache = (mark: CacheMark): JsonObject => ({ type: "ephemeral", ...mark });
+
+/** The marks of one request in the order of its prompt: tools, system, messages. */
+export class CacheMarks {
+  readonly #marked: { block: { cache_control?: JsonObject }; path: string }[] = [];
+
+  /** `path`: where the mark itself stood in the client's request. */
+  put(block: JsonObject, mark: CacheMark | undefined, path: string): JsonObject {
+    if (mark === undefined) return block;
+    const marked = { ...block, cache_control: encodeCache(mark) };
+    this.#marked.push({ block: marked, path });
+    return marked;
+  }
+
+  /** The later marks cover the longer prefixes: the earliest beyond the limit go. `reserved`: marks that stand elsewhere. */
+  limit(notes: Notes, reserved: number): void {
+    const beyond = Math.max(0, this.#marked.length + reserved - MAX_MARKS);
+    for (const { block, path } of this.#marked.slice(0, beyond)) {
+      delete block.cache_control;
+      notes.dropped(path, `the target takes at most ${MAX_MARKS} cache marks, and later ones cover more of the prompt`);
+    }
+  }
+}

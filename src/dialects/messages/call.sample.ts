@@ -1,0 +1,60 @@
+import { expect } from "bun:test";
+import type { CanonCall, Turn } from "../../canon/call.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Part } from "../../canon/part.ts";
+import type { ModelTraits } from "../../canon/traits.ts";
+import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
+import { encodeRequest } from "./encode-request.ts";
+
+/** Pieces of calls of other dialects, for the tests of what becomes of them on the way to an upstream. */
+export const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: "messages[0]" });
+export const assistant = (...parts: Part[]): Turn => ({ role: "assistant", parts, path: "messages[1]" });
+export const say = (text: string, path = "messages[0].content"): Part => ({ type: "text", text, path });
+export const callOf = (id: string, input = "{}"): Part => ({
+  type: "tool-call",
+  id,
+  name: "f",
+  input,
+  path: `calls.${id}`,
+});
+export const resultOf = (callId: string, text = "ok"): Part => ({
+  type: "tool-result",
+  callId,
+  content: [{ type: "text", text }],
+  path: `results.${callId}`,
+});
+export const TOOL = {
+  type: "function",
+  name: "f",
+  schema: { type: "object", properties: {} },
+  path: "tools[0]",
+} as const;
+
+/** The catalogue knows no limit of the model's. */
+export const UNLIMITED = { maxOutputTokens: undefined } as unknown as Partial<ModelTraits>;
+
+export function encode(call: Partial<CanonCall>, traits: Partial<ModelTraits> = {}, quirks: Partial<Quirks> = {}) {
+  const whole: CanonCall = {
+    dialect: "chat",
+    system: [],
+    turns: [user(say("hi"))],
+    tools: [],
+    paths: {},
+    extras: [],
+    ...call,
+  };
+  const before = JSON.stringify(whole);
+  const result = encodeRequest(whole, {
+    upstreamModel: "up",
+    stream: false,
+    traits: { reasoning: true, maxOutputTokens: 64000, ...traits },
+    quirks: { ...DEFAULT_QUIRKS, ...quirks },
+    origin: "messages",
+  });
+  // Law 8.
+  expect(JSON.stringify(whole)).toBe(before);
+  return { ...result, notes: result.notes.map(({ path, action }) => `${action} ${path}`) };
+}
+
+export const messagesOf = ({ body }: { body: JsonObject }) =>
+  body["messages"] as { role: string; content: JsonObject[] }[];

@@ -1,0 +1,167 @@
+import type { Citation } from "../../canon/citation.ts";
+import { Fields } from "../../canon/fields.ts";
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import type {
+  NativePart,
+  Part,
+  ReasoningPart,
+  SearchResultPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../../canon/part.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { decodeCache } from "./cache.ts";
+import { decodeCarrier } from "./carriers.ts";
+import { decodeCitation } from "./citations.ts";
+import { decodeCitationSwitch, decodeDocument, decodeImage } from "./media.ts";
+import { type BlockSource, CLIENT_SOURCE } from "./opaque-values.ts";
+import { decodeSearchResults, decodeServerToolCall } from "./search.ts";
+import { decodeRedactedThinking, decodeThinking } from "./thinking.ts";
+
+/** The content of a client's message: a text, or blocks. Carriers are dissolved into what they belong to. */
+export function decodeContent(content: unknown, path: string): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content, path }];
+  const parts: Part[] = [];
+  /** The signature of the next tool call, as the reasoning part that it becomes where no call follows. */
+  let waiting: ReasoningPart | undefined;
+  for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {
+    const where = `${path}[${index}]`;
+    const data = stringAt(block, "type") === "redacted_thinking" ? stringAt(block, "data") : undefined;
+    const carrier = data === undefined ? undefined : decodeCarrier(data);
+    if (carrier === undefined) {
+      const part = decodeBlock(block, where, CLIENT_SOURCE);
+      const signature = part.type === "tool-call" ? waiting?.signature : undefined;
+      if (signature !== undefined) waiting = undefined;
+      parts.push(signature === undefined ? part : { ...part, signature });
+      continue;
+    }
+    const { place, signature } = carrier;
+    const before = parts.at(-1);
+    if (place === "next-call") {
+      if (waiting !== undefined) parts.push(waiting);
+      waiting = { type: "reasoning", text: "", signature, path: where };
+    } else if (place === "call" && before?.type === "tool-call") parts[parts.length - 1] = { ...before, signature };
+    else if (place === "text" && before?.type === "text") parts[parts.length - 1] = { ...before, signature };
+    else if (place === "call") parts.push({ type: "reasoning", text: "", signature, path: where });
+    else parts.push({ type: "text", text: "", signature, path: where });
+  }
+  return waiting === undefined ? parts : [...parts, waiting];
+}
+
+/** One block of a request (with its path) or of an answer. What nobody knows stays whole, for its own dialect alone. */
+export function decodeBlock(value: unknown, path: string | undefined, source: BlockSource): Part {
+  const block = isObject(value) ? value : {};
+  const type = stringAt(block, "type") ?? "";
+  const fields = new Fields(block);
+  fields.skip("type");
+  const common = { ...(path === undefined ? {} : { path }), ...decodeCache(fields) };
+  const part = decodeKnown(type, block, fields, path ?? "", source);
+  if (part === undefined) return nativePart(type, block, common);
+  const extras = fields.rest();
+  return { ...part, ...common, ...(extras === undefined ? {} : { extras }) };
+}
+
+function nativePart(type: string, block: JsonObject, common: Pick<NativePart, "path" | "cache">): NativePart {
+  const { cache_control: _cache, ...raw } = block;
+  return { type: "native", dialect: "messages", name: type, raw, ...common };
+}
+
+function decodeKnown(
+  type: string,
+  block: JsonObject,
+  fields: Fields,
+  path: string,
+  source: BlockSource,
+): Part | undefined {
+  const inner = (value: unknown, where: string) => decodeBlock(value, where, source);
+  switch (type) {
+    case "text":
+      return decodeText(block, fields, source);
+    case "thinking":
+      return decodeThinking(fields, source);
+    case "redacted_thinking":
+      return decodeRedactedThinking(fields, source);
+    case "tool_use":
+      return decodeToolUse(fields);
+    case "tool_result":
+      return decodeToolResult(fields, path, inner);
+    case "image":
+      return decodeImage(fields);
+    case "document":
+      return decodeDocument(fields, path, inner);
+    case "search_result":
+      return decodeSearchResult(fields, path, inner);
+    case "server_tool_use":
+      return decodeServerToolCall(fields);
+    case "web_search_tool_result":
+      return decodeSearchResults(fields, source);
+    default:
+      return undefined;
+  }
+}
+
+/** Citations of a kind that nobody knows keep all of them among the extras, so that their order stays. */
+function decodeText(block: JsonObject, fields: Fields, source: BlockSource): TextPart | undefined {
+  const text = fields.string("text");
+  if (text === undefined) return undefined;
+  const citations = arrayAt(block, "citations").map((citation) => decodeCitation(citation, source));
+  const known = citations.filter((citation): citation is Citation => citation !== undefined);
+  if (known.length < citations.length && source.fromClient) return { type: "text", text };
+  fields.skip("citations");
+  return { type: "text", text, ...(known.length === 0 ? {} : { citations: known }) };
+}
+
+function decodeToolUse(fields: Fields): ToolCallPart | undefined {
+  const id = fields.string("id");
+  const name = fields.string("name");
+  if (id === undefined || name === undefined) return undefined;
+  return { type: "tool-call", id, name, input: stringifyInOrder(fields.object("input") ?? {}) };
+}
+
+type Inner = (value: unknown, where: string) => Part;
+
+function decodeToolResult(fields: Fields, path: string, inner: Inner): ToolResultPart | undefined {
+  const callId = fields.string("tool_use_id");
+  if (callId === undefined) return undefined;
+  const isError = fields.boolean("is_error");
+  const content = fields.take("content");
+  const where = `${path}.content`;
+  return {
+    type: "tool-result",
+    callId,
+    content:
+      typeof content === "string"
+        ? [{ type: "text", text: content, path: where }]
+        : decodeList(content, where, inner).map((part, index) =>
+            part.type === "text" || part.type === "media" || part.type === "search-result" || part.type === "native"
+              ? part
+              : asNative(part, (content as unknown[])[index]),
+          ),
+    ...(isError === undefined ? {} : { isError }),
+  };
+}
+
+function decodeSearchResult(fields: Fields, path: string, inner: Inner): SearchResultPart | undefined {
+  const source = fields.string("source");
+  const title = fields.string("title");
+  const citations = decodeCitationSwitch(fields);
+  const content = decodeList(fields.array("content"), `${path}.content`, inner);
+  if (!content.every((part) => part.type === "text" || part.type === "media")) return undefined;
+  return {
+    type: "search-result",
+    ...(source === undefined ? {} : { source }),
+    ...(title === undefined ? {} : { title }),
+    content,
+    ...(citations === undefined ? {} : { citations }),
+  };
+}
+
+const decodeList = (content: unknown, where: string, inner: Inner): Part[] =>
+  Array.isArray(content) ? content.map((value, index) => inner(value, `${where}[${index}]`)) : [];
+
+const asNative = ({ path, cache }: Part, value: unknown): NativePart =>
+  nativePart(stringAt(value, "type") ?? "", isObject(value) ? value : {}, {
+    ...(path === undefined ? {} : { path }),
+    ...(cache === undefined ? {} : { cache }),
+  });

@@ -1,0 +1,10 @@
+import { type JsonObject, numberAt } from "../../canon/json.ts";
+import type { TokenCounting } from "../codec.ts";
+
+/** What shapes the answer alone is no part of a prompt, and the counter refuses it. */
+const PROMPT = ["model", "system", "messages", "tools", "tool_choice", "thinking"];
+
+export const counting: TokenCounting = {
+  encodeRequest: (body): JsonObject => Object.fromEntries(Object.entries(body).filter(([key]) => PROMPT.includes(key))),
+  decodeAnswer: (body) => numberAt(body, "input_tokens"),
+};

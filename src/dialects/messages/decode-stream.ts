@@ -1,0 +1,130 @@
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { CanonEvent } from "../../canon/event.ts";
+import { isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
+import type { SseFrame } from "../../wire/sse.ts";
+import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
+import { decodeException } from "../framed-exception.ts";
+import { decodeErrorObject } from "./errors.ts";
+import { decodeFinish } from "./finish.ts";
+import { type BlockDecoder, createBlockDecoder } from "./stream-blocks.ts";
+import { decodeUsage } from "./usage.ts";
+
+/**
+ * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
+ * knows say nothing; only `message_stop` is a proper end.
+ */
+export class MessagesStreamDecoder implements StreamDecoder {
+  readonly #context: DecodeAnswerContext;
+  /** The open blocks by their position in the upstream's content. */
+  readonly #blocks = new Map<unknown, BlockDecoder>();
+  /** The counters of `message_start`, overwritten by those of `message_delta`, which are cumulative. */
+  #usage: Record<string, unknown> = {};
+  #finish: JsonObject | undefined;
+  #begun = 0;
+  #over = false;
+
+  constructor(context: DecodeAnswerContext) {
+    this.#context = context;
+  }
+
+  push(frame: SseFrame): CanonEvent[] {
+    if (this.#over || frame.data === undefined || frame.data === "[DONE]") return [];
+    const event = readEvent(frame.data);
+    if (event === undefined) return this.#fail("The provider sent an event that is not one of its protocol.");
+    if (frame.event === "exception") {
+      this.#over = true;
+      return [{ type: "error", error: decodeException(event) }];
+    }
+    try {
+      return this.#event(stringAt(event, "type") ?? frame.event, event);
+    } catch (thrown) {
+      // A block that grew beyond its bound: the stream ends here as it does for any other fault of the provider's.
+      this.#over = true;
+      return [{ type: "error", error: asGatewayError(thrown) }];
+    }
+  }
+
+  end(): CanonEvent[] {
+    return this.#over ? [] : this.#fail("The provider broke off its answer.");
+  }
+
+  #event(type: string | undefined, event: JsonObject): CanonEvent[] {
+    switch (type) {
+      case "message_start":
+        return this.#start(objectAt(event, "message"));
+      case "content_block_start":
+        return this.#startBlock(event["index"], objectAt(event, "content_block") ?? {});
+      case "content_block_delta": {
+        const block = this.#blocks.get(event["index"]);
+        return (
+          block?.delta(objectAt(event, "delta")) ?? this.#fail("The provider went on with a block that is not open.")
+        );
+      }
+      case "content_block_stop":
+        return this.#endBlock(event["index"]);
+      case "message_delta":
+        return this.#delta(event);
+      case "message_stop":
+        return this.#stop();
+      case "error":
+        this.#over = true;
+        return [{ type: "error", error: decodeErrorObject(event) }];
+      default:
+        return [];
+    }
+  }
+
+  #start(message: JsonObject | undefined): CanonEvent[] {
+    const id = stringAt(message, "id");
+    return [{ type: "metadata", ...(id ? { id } : {}) }, ...this.#take(objectAt(message, "usage"))];
+  }
+
+  #startBlock(index: unknown, content: JsonObject): CanonEvent[] {
+    const unended = this.#endBlock(index);
+    const block = createBlockDecoder(content, this.#begun++, this.#context);
+    this.#blocks.set(index, block);
+    return [...unended, ...block.start()];
+  }
+
+  #endBlock(index: unknown): CanonEvent[] {
+    const block = this.#blocks.get(index);
+    this.#blocks.delete(index);
+    return block?.end() ?? [];
+  }
+
+  #delta(event: JsonObject): CanonEvent[] {
+    const delta = objectAt(event, "delta");
+    this.#finish = { ...this.#finish, ...delta };
+    return this.#take(objectAt(event, "usage") ?? objectAt(delta, "usage"));
+  }
+
+  #stop(): CanonEvent[] {
+    this.#over = true;
+    const unended = [...this.#blocks.values()].flatMap((block) => block.end());
+    return [...unended, { type: "finish", ...decodeFinish(this.#finish) }];
+  }
+
+  #take(usage: JsonObject | undefined): CanonEvent[] {
+    if (usage === undefined) return [];
+    for (const [key, value] of Object.entries(usage)) if (value !== null) this.#usage[key] = value;
+    const decoded = decodeUsage(this.#usage);
+    return decoded === undefined ? [] : [{ type: "usage", usage: decoded }];
+  }
+
+  #fail(message: string): CanonEvent[] {
+    this.#over = true;
+    return [{ type: "error", error: new GatewayError("upstream_failed", message) }];
+  }
+}
+
+/** A block's beginning may hold whole arguments, whose order must stay (H05); the many deltas hold only texts. */
+function readEvent(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = data.includes('"content_block_start"') ? parseInOrder(data) : JSON.parse(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // Half an event, or none of this protocol: the caller says so.
+    return undefined;
+  }
+}

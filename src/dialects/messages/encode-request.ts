@@ -1,0 +1,90 @@
+import type { CanonCall } from "../../canon/call.ts";
+import type { DialectName } from "../../canon/dialect-name.ts";
+import { mergeExtras, reportExtras } from "../../canon/extras.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import { Notes } from "../../canon/notes.ts";
+import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { encodeFormat } from "./answer-format.ts";
+import { CacheMarks, encodeCache } from "./cache.ts";
+import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
+import { RequestContent } from "./request-content.ts";
+import { encodeSettings } from "./request-settings.ts";
+import { encodeSystem, encodeTurns, lacksThinking } from "./request-turns.ts";
+import { allowedNames, encodeToolChoice } from "./tool-choice.ts";
+import { encodeTool } from "./tools.ts";
+
+export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
+  const { traits, quirks } = context;
+  const notes = new Notes();
+  const marks = new CacheMarks();
+  const own = call.dialect === "messages";
+  if (!own) reportExtras(call, notes);
+  const knowsSchemas = quirks.structuredOutput && traits.structuredOutput !== false;
+  const { format, standIn, instruction, reading } = encodeFormat(call, knowsSchemas, notes);
+
+  const allowed = allowedNames(call, notes);
+  const tools = call.tools
+    .filter((tool) => allowed === undefined || !("name" in tool) || allowed.includes(tool.name))
+    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
+  const content = new RequestContent(call, context, notes, marks);
+  const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
+  const messages = encodeTurns(call, content, notes);
+  marks.limit(notes, call.cache === undefined ? 0 : 1);
+
+  const limit = outputLimit(call, context, notes);
+  const budgeted = traits.reasoningForm === undefined || traits.reasoningForm === "budget";
+  const obstacle =
+    standIn !== undefined
+      ? "a tool that must be called stands in for the answer's schema, which excludes thinking"
+      : budgeted && lacksThinking(messages)
+        ? "the target demands the thinking that came before the last tool call, and the history has none of its own"
+        : undefined;
+  const reasoning = encodeReasoning(call, { traits, notes, ...limit, obstacle });
+  const { thinking, effort, maxTokens } = reasoning;
+  const thinks = thinking !== undefined && thinking["type"] !== "disabled";
+  const choice = encodeToolChoice(call, {
+    notes,
+    hasTools: tools.length > 0,
+    standIn: reading.structuredTool,
+    thinking: thinks,
+  });
+
+  const offered = standIn === undefined ? tools : [...tools, standIn];
+  const outputConfig = { ...(effort === undefined ? {} : { effort }), ...(format === undefined ? {} : { format }) };
+  const body: JsonObject = {
+    model: context.upstreamModel,
+    max_tokens: maxTokens,
+    ...(context.stream ? { stream: true } : {}),
+    ...(offered.length === 0 ? {} : { tools: offered }),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(system.length === 0 ? {} : { system }),
+    messages,
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
+    ...encodeSettings(call, traits, thinks, notes),
+    ...(call.cache === undefined ? {} : { cache_control: encodeCache(call.cache) }),
+  };
+  return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading };
+}
+
+/** How the clients' dialects call the limit that this one cannot do without. */
+const LIMIT_FIELDS: Readonly<Record<DialectName, string>> = {
+  chat: "max_completion_tokens",
+  messages: "max_tokens",
+  genai: "generationConfig.maxOutputTokens",
+};
+
+function outputLimit(call: CanonCall, { traits }: EncodeRequestContext, notes: Notes) {
+  const wanted = call.maxOutputTokens;
+  const most = traits.maxOutputTokens;
+  const path = call.paths.maxOutputTokens ?? LIMIT_FIELDS[call.dialect];
+  if (wanted === undefined && most === undefined) {
+    notes.approximated(path, `the target demands a limit, and none is known: ${DEFAULT_OUTPUT} was sent`);
+    return { maxTokens: DEFAULT_OUTPUT, growing: true };
+  }
+  if (wanted !== undefined && most !== undefined && wanted > most) {
+    notes.approximated(path, `the model's limit is ${most}`);
+    return { maxTokens: most, growing: false };
+  }
+  return { maxTokens: wanted ?? most ?? DEFAULT_OUTPUT, growing: false };
+}

@@ -1,0 +1,86 @@
+import type { CanonEvent } from "../../canon/event.ts";
+import { InSequence } from "../../canon/in-sequence.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { tokensOfCharacters } from "../estimate-tokens.ts";
+import { BlockWriter } from "./block-writer.ts";
+import { mannerOf } from "./encode-response.ts";
+import { encodeFinish } from "./finish.ts";
+import { encodeUsage } from "./usage.ts";
+
+/** Writes named events from `message_start` to `message_stop`, one block after the other. */
+export class MessagesStreamEncoder implements StreamEncoder {
+  readonly #context: EncodeAnswerContext;
+  readonly #sequence = new InSequence();
+  readonly #blocks: BlockWriter;
+  #usage: Usage | undefined;
+  #started = false;
+
+  constructor(context: EncodeAnswerContext) {
+    this.#context = context;
+    this.#blocks = new BlockWriter(mannerOf(context));
+  }
+
+  push(event: CanonEvent): string {
+    const start = this.#start(event);
+    return (
+      start +
+      this.#sequence
+        .push(event)
+        .map((one) => this.#write(one))
+        .join("")
+    );
+  }
+
+  /** An estimate of the prompt stands in for its count until the upstream tells it (H11). */
+  #start(event: CanonEvent): string {
+    if (this.#started || event.type === "error") return "";
+    this.#started = true;
+    const id = event.type === "metadata" ? event.id : undefined;
+    const told = event.type === "usage" ? event.usage.input : undefined;
+    return writeEvent({
+      type: "message_start",
+      message: {
+        id: id ?? `msg_${this.#context.makeId()}`,
+        type: "message",
+        role: "assistant",
+        model: this.#context.publicModel,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: told ?? this.#context.estimateInputTokens(), output_tokens: 0 },
+      },
+    });
+  }
+
+  #write(event: CanonEvent): string {
+    switch (event.type) {
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "finish":
+        return this.#blocks.close().map(writeEvent).join("") + this.#finish(event);
+      // This dialect has no place for log probabilities; errors are spoken elsewhere; the beginning is written.
+      case "metadata":
+      case "logprobs":
+      case "error":
+        return "";
+      default:
+        return this.#blocks.push(event).map(writeEvent).join("");
+    }
+  }
+
+  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
+  #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
+    const usage = encodeUsage(this.#usage, {
+      input: this.#context.estimateInputTokens,
+      output: () => tokensOfCharacters(this.#blocks.characters),
+    });
+    const delta = { ...encodeFinish(event, this.#blocks.refused), usage };
+    return writeEvent({ type: "message_delta", delta, usage }) + writeEvent({ type: "message_stop" });
+  }
+}
+
+const writeEvent = (event: JsonObject): string => `event: ${event["type"]}\ndata: ${stringifyInOrder(event)}\n\n`;

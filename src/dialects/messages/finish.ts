@@ -1,0 +1,28 @@
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { CanonReply } from "../../canon/reply.ts";
+import { decodeStop, encodeStop } from "./stop-reason.ts";
+
+type Finish = Pick<CanonReply, "stop" | "stopSequence" | "stopDetail">;
+
+/** How an answer ended: these fields stand in a whole answer and in the `delta` of a streamed one alike. */
+export function decodeFinish(value: JsonObject | undefined): Finish {
+  const stopSequence = stringAt(value, "stop_sequence");
+  const stopDetail = stringAt(objectAt(value, "stop_details"), "explanation");
+  return {
+    stop: decodeStop(stringAt(value, "stop_reason") ?? ""),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
+    ...(stopDetail === undefined ? {} : { stopDetail }),
+  };
+}
+
+/** `refused`: the model said that it will not answer, which some upstreams do under an ordinary stop. */
+export function encodeFinish({ stop, stopSequence, stopDetail }: Finish, refused: boolean): JsonObject {
+  const reason = refused ? "refusal" : encodeStop(stop, stopSequence);
+  return {
+    stop_reason: reason,
+    stop_sequence: stopSequence ?? null,
+    ...(reason === "refusal" && stopDetail !== undefined
+      ? { stop_details: { type: "refusal", category: null, explanation: stopDetail } }
+      : {}),
+  };
+}

@@ -1,0 +1,100 @@
+import type { CanonCall, Turn } from "../../canon/call.ts";
+import { fieldPath } from "../../canon/field-names.ts";
+import { type JsonObject, stringAt } from "../../canon/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { Part, TextPart } from "../../canon/part.ts";
+import type { RequestContent } from "./request-content.ts";
+
+interface Message extends JsonObject {
+  role: "user" | "assistant";
+  content: JsonObject[];
+}
+
+/** What a user says where the conversation needs a word of the user's and has none. */
+const NO_WORDS: JsonObject = { type: "text", text: "." };
+
+/** System text at the beginning, wherever it came from. */
+export function encodeSystem(call: CanonCall, content: RequestContent): JsonObject[] {
+  const parts = [...call.system, ...leadingSystem(call).flatMap((turn) => turn.parts)];
+  return parts.flatMap((part) => content.encode(part, "system"));
+}
+
+/** The conversation: user and assistant in turn, the user first, results of tools before anything else that the user says. */
+export function encodeTurns(call: CanonCall, content: RequestContent, notes: Notes): Message[] {
+  const messages: Message[] = [];
+  for (const turn of withoutTrailingSpace(call.turns.slice(leadingSystem(call).length), notes)) {
+    if (turn.name !== undefined) {
+      notes.dropped(fieldPath(call.dialect, turn.path, "name"), "the target does not tell participants apart by name");
+    }
+    const role = turn.role === "assistant" ? "assistant" : "user";
+    const parts = turn.role === "system" ? inTags(turn, notes) : turn.parts;
+    const blocks = parts.flatMap((part) => content.encode(part, role));
+    const before = messages.at(-1);
+    const extras = call.dialect === "messages" ? turn.extras : undefined;
+    if (before?.role === role) before.content.push(...blocks);
+    else if (blocks.length > 0) messages.push({ role, content: blocks, ...extras });
+  }
+  const first = messages[0];
+  if (first?.role !== "user") {
+    notes.approximated(
+      call.turns[0]?.path ?? "messages",
+      'the target wants the user to speak first: "." was put before',
+    );
+    messages.unshift({ role: "user", content: [NO_WORDS] });
+  }
+  return messages.map((message, index) => resultsFirst(message, messages[index - 1]));
+}
+
+const leadingSystem = ({ turns }: CanonCall): readonly Turn[] => {
+  const end = turns.findIndex(({ role }) => role !== "system");
+  return end < 0 ? turns : turns.slice(0, end);
+};
+
+function inTags(turn: Turn, notes: Notes): Part[] {
+  notes.approximated(turn.path, "the target knows no system text in the middle: it was sent as the user's, in tags");
+  return turn.parts.map((part) =>
+    part.type === "text" && part.text.trim() !== "" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part,
+  );
+}
+
+/** Upstreams refuse an answer's beginning that ends in white space. */
+function withoutTrailingSpace(turns: readonly Turn[], notes: Notes): readonly Turn[] {
+  const last = turns.at(-1);
+  const part = last?.parts.at(-1);
+  if (last?.role !== "assistant" || part?.type !== "text") return turns;
+  const text = part.text.trimEnd();
+  if (text === part.text) return turns;
+  notes.approximated(
+    part.path ?? last.path,
+    "the target refuses white space at the end of a beginning: it was cut off",
+  );
+  const trimmed: TextPart = { ...part, text };
+  return [...turns.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), trimmed] }];
+}
+
+/** In the order of the calls; results of other calls behind them. */
+function resultsFirst(message: Message, before: Message | undefined): Message {
+  const calls = (before?.content ?? []).map((block) => stringAt(block, "id"));
+  const isResult = (block: JsonObject) => block["type"] === "tool_result";
+  const rank = (block: JsonObject) => {
+    const at = calls.indexOf(stringAt(block, "tool_use_id"));
+    return at < 0 ? calls.length : at;
+  };
+  const results = message.content.filter(isResult).sort((one, other) => rank(one) - rank(other));
+  if (message.role !== "user" || results.length === 0) return message;
+  return { ...message, content: [...results, ...message.content.filter((block) => !isResult(block))] };
+}
+
+/**
+ * Whether the model is in the middle of using tools without having thought, or is to go on from a beginning: hosts that
+ * are given a budget for thinking then demand the thinking that came first.
+ */
+export function lacksThinking(messages: readonly Message[]): boolean {
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === "user" && !content.some((block) => block["type"] === "tool_result"),
+  );
+  const answers = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
+  return answers.length > 0 && !answers.some(({ content }) => THINKING.includes(content[0]?.["type"]));
+}
+
+const THINKING: readonly unknown[] = ["thinking", "redacted_thinking"];

@@ -1,0 +1,139 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { CanonEvent, WholePart } from "../../canon/event.ts";
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { ReplyPart } from "../../canon/reply.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import type { DecodeAnswerContext } from "../codec.ts";
+import { decodeAnswerBlock } from "./answer-content.ts";
+import { decodeCitation } from "./citations.ts";
+import { readOpaque } from "./opaque-values.ts";
+import { parseInput } from "./tool-input.ts";
+
+/** What a block that is told in one step may hold until then, in characters. Nothing honest comes near. */
+const MAX_HELD = 16 * 1024 * 1024;
+
+/** One block of a streamed answer, from its shell to its end. */
+export interface BlockDecoder {
+  start(): CanonEvent[];
+  /** Throws where more comes than can be held. */
+  delta(delta: JsonObject | undefined): CanonEvent[];
+  end(): CanonEvent[];
+}
+
+export function createBlockDecoder(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {
+  switch (content["type"]) {
+    case "text":
+      return textBlock(content, block, context);
+    case "thinking":
+      return thinkingBlock(content, block, context);
+    case "redacted_thinking":
+      return redactedBlock(content, block, context);
+    case "tool_use":
+      return toolBlock(content, block, context);
+    default:
+      return wholeBlock(content, block, context);
+  }
+}
+
+function textBlock(content: JsonObject, block: number, { origin }: DecodeAnswerContext): BlockDecoder {
+  const said = (text: string | undefined): CanonEvent[] => (text ? [{ type: "text-delta", block, text }] : []);
+  const cited = (value: unknown): CanonEvent[] => {
+    const citation = decodeCitation(value, { origin, fromClient: false });
+    return citation === undefined ? [] : [{ type: "citation", block, citation }];
+  };
+  return {
+    start: () => [
+      { type: "text-start", block },
+      ...said(stringAt(content, "text")),
+      ...arrayAt(content, "citations").flatMap(cited),
+    ],
+    delta: (delta) => [...said(stringAt(delta, "text")), ...cited(delta?.["citation"])],
+    end: () => [{ type: "text-end", block }],
+  };
+}
+
+function thinkingBlock(content: JsonObject, block: number, { origin }: DecodeAnswerContext): BlockDecoder {
+  let signature = stringAt(content, "signature");
+  const thought = (text: string | undefined): CanonEvent[] => (text ? [{ type: "reasoning-delta", block, text }] : []);
+  return {
+    start: () => [{ type: "reasoning-start", block }, ...thought(stringAt(content, "thinking"))],
+    delta: (delta) => {
+      signature = stringAt(delta, "signature") ?? signature;
+      return thought(stringAt(delta, "thinking"));
+    },
+    end: () => {
+      const opaque = readOpaque(signature, "signature", { origin, fromClient: false });
+      return [{ type: "reasoning-end", block, ...(opaque === undefined ? {} : { signature: opaque }) }];
+    },
+  };
+}
+
+function redactedBlock(content: JsonObject, block: number, { origin }: DecodeAnswerContext): BlockDecoder {
+  const opaque = readOpaque(stringAt(content, "data"), "redacted", { origin, fromClient: false });
+  return {
+    start: () => [{ type: "reasoning-start", block }],
+    delta: () => [],
+    end: () => [{ type: "reasoning-end", block, ...(opaque === undefined ? {} : { signature: opaque }) }],
+  };
+}
+
+/** The arguments come in pieces, or whole at the start, or not at all where there are none. */
+function toolBlock(content: JsonObject, block: number, { makeId }: DecodeAnswerContext): BlockDecoder {
+  let pieces = false;
+  const id = stringAt(content, "id") || `toolu_${makeId()}`;
+  return {
+    start: () => [{ type: "tool-input-start", block, id, name: stringAt(content, "name") ?? "" }],
+    delta: (delta) => {
+      const text = stringAt(delta, "partial_json");
+      if (!text) return [];
+      pieces = true;
+      return [{ type: "tool-input-delta", block, text }];
+    },
+    end: () => [
+      ...(pieces
+        ? []
+        : [{ type: "tool-input-delta" as const, block, text: stringifyInOrder(objectAt(content, "input") ?? {}) }]),
+      { type: "tool-input-end", block },
+    ],
+  };
+}
+
+/**
+ * A block that is told in one step when it has ended. Of blocks that nobody knows, deltas are put together by the names of
+ * their members: texts are appended, and `partial_json` is the input.
+ */
+function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {
+  const whole: Record<string, unknown> = { ...content };
+  let input = "";
+  let held = 0;
+  return {
+    start: () => [],
+    delta: (delta) => {
+      held += sizeOf(delta);
+      if (held > MAX_HELD) {
+        throw new GatewayError("upstream_failed", "The provider sent a block that is larger than can be held.");
+      }
+      const { type: _type, partial_json, ...members } = delta ?? {};
+      if (typeof partial_json === "string") input += partial_json;
+      for (const [key, value] of Object.entries(members)) {
+        const before = whole[key];
+        whole[key] = typeof value === "string" && typeof before === "string" ? before + value : value;
+      }
+      return [];
+    },
+    end: () => {
+      if (input !== "") whole["input"] = parseInput(input) ?? {};
+      const part = decodeAnswerBlock(whole, context);
+      return isWhole(part) ? [{ type: "whole", block, part }] : [];
+    },
+  };
+}
+
+const sizeOf = (delta: JsonObject | undefined): number =>
+  Object.values(delta ?? {}).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 64), 0);
+
+const isWhole = (part: ReplyPart): part is WholePart =>
+  part.type === "media" ||
+  part.type === "native" ||
+  part.type === "server-tool-call" ||
+  part.type === "server-tool-result";

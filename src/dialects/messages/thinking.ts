@@ -1,0 +1,59 @@
+import type { Fields } from "../../canon/fields.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import { nativeOf } from "../../canon/native-carrier.ts";
+import { BYTES, type Opaque } from "../../canon/opaque.ts";
+import type { NativePart, ReasoningPart } from "../../canon/part.ts";
+import { type BlockSource, encodeOpaque, readOpaque } from "./opaque-values.ts";
+
+/** A thinking block may be empty but signed (H02), or unsigned where its text comes from elsewhere. */
+export function decodeThinking(fields: Fields, source: BlockSource): ReasoningPart {
+  const signature = readOpaque(fields.string("signature"), "signature", source);
+  const text = fields.string("thinking") ?? "";
+  if (signature?.kind === "text") return { type: "reasoning", text: text || signature.value };
+  return {
+    type: "reasoning",
+    text,
+    ...(signature === undefined ? {} : { signature }),
+  };
+}
+
+/** Redacted reasoning, or a block of another dialect that travelled in the place of one. */
+export function decodeRedactedThinking(fields: Fields, source: BlockSource): ReasoningPart | NativePart | undefined {
+  const signature = readOpaque(fields.string("data"), "redacted", source);
+  return signature && (nativeOf(signature) ?? { type: "reasoning", text: "", signature });
+}
+
+/** For a client that does not want to see it: what must come back goes with it unseen. */
+export function encodeHiddenThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+  const unseen = signature ?? (text === "" ? undefined : hiddenText(text));
+  return encodeThinking({ type: "reasoning", text: "", ...(unseen === undefined ? {} : { signature: unseen }) });
+}
+
+/** Reasoning that nobody signed is its own proof. */
+export const hiddenText = (text: string): Opaque => ({ origin: "", kind: "text", value: text });
+
+/** For a client. Nothing comes of a part that has neither text nor a signature. */
+export function encodeThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+  if (text !== "") {
+    return {
+      type: "thinking",
+      thinking: text,
+      signature: signature === undefined ? "" : encodeOpaque(signature, "signature"),
+    };
+  }
+  if (signature === undefined) return undefined;
+  return signature.kind === "signature" || signature.kind === "text"
+    ? { type: "thinking", thinking: "", signature: encodeOpaque(signature, "signature") }
+    : { type: "redacted_thinking", data: encodeOpaque(signature, "redacted") };
+}
+
+/** For an upstream, which takes back only what it has signed itself. */
+export function encodeOwnThinking({ text, signature }: ReasoningPart, origin: string): JsonObject | undefined {
+  if (signature === undefined || signature.origin !== origin) return undefined;
+  if (signature.kind === "redacted") return { type: "redacted_thinking", data: textOf(signature) };
+  return signature.kind === "signature" ? { type: "thinking", thinking: text, signature: signature.value } : undefined;
+}
+
+/** The same family is reached by a wire that carries bytes, too. */
+const textOf = ({ value, format }: Opaque): string =>
+  format === BYTES ? Buffer.from(value, "base64").toString() : value;

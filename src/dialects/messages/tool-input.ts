@@ -1,0 +1,20 @@
+import { isObject, type JsonObject } from "../../canon/json.ts";
+import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
+
+const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `toolu_${seed}` };
+
+/** The id of a call or of its result, as the dialect allows it. */
+export const fitCallId = (id: string): string => fitToolId(id, TOOL_ID);
+
+/** The arguments as the object that the dialect demands, in the order of the text; undefined where they are none. */
+export function parseInput(text: string): JsonObject | undefined {
+  if (text.trim() === "") return {};
+  try {
+    const value = parseInOrder(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // The model broke its own JSON, or was cut off inside it.
+    return undefined;
+  }
+}

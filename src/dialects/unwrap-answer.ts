@@ -1,0 +1,82 @@
+import type { CanonEvent } from "../canon/event.ts";
+import { fold } from "../canon/fold.ts";
+import type { CanonReply } from "../canon/reply.ts";
+import { unfold } from "../canon/unfold.ts";
+import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
+import type { AnswerReading } from "./codec.ts";
+
+/** Undoes in a stream what a request had to do so that a target without schemas would answer by one. */
+export class AnswerUnwrapper {
+  readonly #reading: AnswerReading;
+  /** Blocks that are the stand-in's call. */
+  readonly #standIns = new Set<number>();
+  /** Texts that are read whole before a member is taken out of them. */
+  readonly #held = new Map<number, string>();
+  #otherCalls = false;
+  #unwrapped = false;
+
+  constructor(reading: AnswerReading) {
+    this.#reading = reading;
+  }
+
+  push(event: CanonEvent): CanonEvent[] {
+    return this.#asText(event).flatMap((one) => this.#takeMember(one));
+  }
+
+  #asText(event: CanonEvent): CanonEvent[] {
+    const { structuredTool } = this.#reading;
+    if (structuredTool === undefined) return [event];
+    if (event.type === "tool-input-start") {
+      if (event.name !== structuredTool) {
+        this.#otherCalls = true;
+        return [event];
+      }
+      this.#unwrapped = true;
+      this.#standIns.add(event.block);
+      return [{ type: "text-start", block: event.block }];
+    }
+    if (event.type === "tool-input-delta" && this.#standIns.has(event.block)) return [{ ...event, type: "text-delta" }];
+    if (event.type === "tool-input-end" && this.#standIns.has(event.block)) {
+      return [{ type: "text-end", block: event.block }];
+    }
+    if (event.type === "finish" && event.stop.unified === "tool" && this.#unwrapped && !this.#otherCalls) {
+      return [{ ...event, stop: { unified: "stop", raw: event.stop.raw } }];
+    }
+    return [event];
+  }
+
+  #takeMember(event: CanonEvent): CanonEvent[] {
+    const { unwrapMember, unquoteMember = false, structuredTool } = this.#reading;
+    if (unwrapMember === undefined) return [event];
+    // Where a stand-in carries the answer, other text is talk around it and stays as it is.
+    const concerns = (block: number) => structuredTool === undefined || this.#standIns.has(block);
+    if (event.type === "text-start" && concerns(event.block)) this.#held.set(event.block, "");
+    if (!("block" in event) || !this.#held.has(event.block)) return [event];
+    if (event.type === "text-delta") {
+      this.#held.set(event.block, (this.#held.get(event.block) ?? "") + event.text);
+      return [];
+    }
+    if (event.type !== "text-end") return [event];
+    const text = memberOf(this.#held.get(event.block) ?? "", unwrapMember, unquoteMember);
+    this.#held.delete(event.block);
+    return [...(text === "" ? [] : [{ type: "text-delta" as const, block: event.block, text }]), event];
+  }
+}
+
+export function unwrapReply(reply: CanonReply, reading: AnswerReading): CanonReply {
+  if (reading.structuredTool === undefined && reading.unwrapMember === undefined) return reply;
+  const unwrapper = new AnswerUnwrapper(reading);
+  return fold([...unfold(reply)].flatMap((event) => unwrapper.push(event)));
+}
+
+/** The member's own text: a word without its quotes, anything else as JSON. Text of another form stays as it is. */
+function memberOf(text: string, member: string, unquote: boolean): string {
+  try {
+    const value = (parseInOrder(text) as Record<string, unknown> | null)?.[member];
+    if (value === undefined) return text;
+    return unquote && typeof value === "string" ? value : stringifyInOrder(value);
+  } catch {
+    // Cut off at its limit, or no JSON at all: the client gets what the model said.
+    return text;
+  }
+}

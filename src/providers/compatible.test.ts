@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { Secret } from "../canon/secret.ts";
+import { fitToolId } from "../canon/tool-id.ts";
+import { builtInModels } from "../catalogue/built-in-models.ts";
+import { publisherOf } from "../catalogue/model.ts";
+import type { ProviderSettings } from "../config/config.ts";
+import { COMPATIBLE_PROVIDERS } from "./compatible.ts";
+import { Provider } from "./provider.ts";
+
+function providerOf(kind: string, settings: Partial<ProviderSettings> = {}): Provider {
+  const declaration = COMPATIBLE_PROVIDERS.find((one) => one.kind === kind);
+  if (declaration === undefined) throw new Error(`no kind ${kind}`);
+  return new Provider(declaration, { name: "host", kind, apiKey: new Secret("host-secret"), ...settings });
+}
+
+const addressOf = async (provider: Provider, dialect: "chat" | "messages") =>
+  provider.address({ dialect, verb: "generate", model: "m", stream: true, betas: [] });
+
+describe("providers 1.7: the compatible hosts", () => {
+  test("every kind is there once, and its publishers are publishers of the catalogue", () => {
+    const kinds = COMPATIBLE_PROVIDERS.map(({ kind }) => kind);
+    expect(new Set(kinds).size).toBe(kinds.length);
+    const publishers = new Set(builtInModels.map(({ id }) => publisherOf(id)));
+    for (const { kind, publishers: own } of COMPATIBLE_PROVIDERS) {
+      for (const publisher of own)
+        expect({ kind, publisher, known: publishers.has(publisher) }).toMatchObject({ known: true });
+    }
+  });
+
+  test("decisions §7: a host is on by its usual variable, and one's own machine only by configuration", () => {
+    const keyless = COMPATIBLE_PROVIDERS.filter(({ variables }) => variables === undefined);
+    expect(keyless.map(({ kind }) => kind)).toEqual(["ollama", "vllm", "llama.cpp"]);
+    for (const { kind, fields, baseUrl } of keyless) {
+      expect(fields.required).toEqual([]);
+      expect(baseUrl({ name: kind, kind })).toStartWith("http://127.0.0.1:");
+    }
+  });
+
+  test("a host with a messages endpoint is reached there too, at the vendor's own address", async () => {
+    const kinds = COMPATIBLE_PROVIDERS.filter(({ wires }) => wires.messages).map(({ kind }) => kind);
+    expect(kinds).toEqual(["deepseek", "moonshot", "z-ai", "qwen", "minimax"]);
+    const provider = providerOf("z-ai");
+    expect(provider.dialects).toEqual(["chat", "messages"]);
+    expect(await addressOf(provider, "chat")).toMatchObject({
+      url: "https://api.z.ai/api/paas/v4/chat/completions",
+      headers: { authorization: "Bearer host-secret" },
+    });
+    expect(await addressOf(provider, "messages")).toMatchObject({
+      url: "https://api.z.ai/api/anthropic/v1/messages",
+      headers: { authorization: "Bearer host-secret", "anthropic-version": "2023-06-01" },
+    });
+  });
+
+  test("S07: a configured base_url is the only destination, so messages is not spoken below it", async () => {
+    const provider = providerOf("z-ai", { baseUrl: "http://127.0.0.1:9001/v4", dialects: ["messages", "chat"] });
+    expect(provider.dialects).toEqual(["chat"]);
+    expect(await addressOf(provider, "chat")).toMatchObject({ url: "http://127.0.0.1:9001/v4/chat/completions" });
+  });
+
+  test("dialects in the configuration narrow what is spoken", () => {
+    expect(providerOf("minimax", { dialects: ["messages"] }).dialects).toEqual(["messages"]);
+  });
+
+  test("H03: ids of tool calls fit the host that takes nine letters and digits, and differ where they differed", () => {
+    const { toolId } = providerOf("mistral").quirks;
+    const ids = ["call_1", "call_2", "toolu_01A"].map((id) => fitToolId(id, toolId));
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+    expect(new Set(ids).size).toBe(3);
+    expect(fitToolId("D681PevKs", toolId)).toBe("D681PevKs");
+  });
+});

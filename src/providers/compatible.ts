@@ -1,0 +1,301 @@
+import type { ToolIdRule } from "../canon/tool-id.ts";
+import { bearer } from "./auth.ts";
+import type { ProviderDeclaration, Wire } from "./provider.ts";
+
+/** Hosts that speak chat completions below one address with a bearer key. What is their own stands in their quirks. */
+type Host = Pick<ProviderDeclaration, "kind" | "quirks"> & {
+  /** The vendor's address; a host without `variable` runs on one's own machine and wants no key. */
+  baseUrl: string;
+  publishers?: readonly string[];
+  variable?: string;
+  /** Where the host speaks the messages dialect too: an address beside the first, which no `base_url` can tell. */
+  messagesUrl?: string;
+};
+
+const CHAT: Wire = { generate: () => "/chat/completions" };
+
+/** For hosts that send usage without being asked for it, and may refuse to be asked. */
+const CHAT_WITH_USAGE: Wire = { ...CHAT, body: { remove: ["stream_options"] } };
+
+const messagesAt = (baseUrl: string, origin: string): Wire => ({
+  baseUrl,
+  origin,
+  generate: () => "/v1/messages",
+  headers: () => ({ "anthropic-version": "2023-06-01" }),
+});
+
+function declare({ kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {} }: Host): ProviderDeclaration {
+  const narrows = messagesUrl === undefined ? [] : ["dialects"];
+  return {
+    kind,
+    publishers,
+    ...(variable === undefined ? {} : { variables: { api_key: variable } }),
+    fields:
+      variable === undefined
+        ? { required: [], optional: ["api_key", ...narrows] }
+        : { required: ["api_key"], optional: narrows },
+    baseUrl: () => baseUrl,
+    authenticate: bearer,
+    wires: {
+      chat: quirks.askStreamUsage === false ? CHAT_WITH_USAGE : CHAT,
+      ...(messagesUrl === undefined ? {} : { messages: messagesAt(messagesUrl, kind) }),
+    },
+    // None of the messages endpoints knows an answer's schema, and chat has no form for a document at an address.
+    quirks: { structuredOutput: false, mediaUrls: ["image"], ...quirks },
+  };
+}
+
+/** Exactly nine letters and digits. */
+const NINE_CHARACTERS: ToolIdRule = { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) => seed.slice(-9).padStart(9, "0") };
+const THINK_TAGS = { open: "<think>", close: "</think>" };
+
+export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
+  declare({
+    kind: "deepseek",
+    publishers: ["deepseek"],
+    variable: "DEEPSEEK_API_KEY",
+    baseUrl: "https://api.deepseek.com",
+    messagesUrl: "https://api.deepseek.com/anthropic",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "thinking",
+      thinkingEffort: true,
+      efforts: ["high", "max"],
+      reasoningHistory: "required",
+      unsupported: ["topK", "seed"],
+      outputFormats: ["json"],
+      // A begun answer is gone on with at a beta address only.
+      prefill: "none",
+      media: [],
+      mediaUrls: [],
+    },
+  }),
+  declare({
+    kind: "x-ai",
+    publishers: ["x-ai"],
+    variable: "XAI_API_KEY",
+    baseUrl: "https://api.x.ai/v1",
+    quirks: {
+      efforts: ["off", "low", "medium", "high"],
+      unsupported: ["topK", "frequencyPenalty", "presencePenalty"],
+      media: ["image"],
+      mediaUrls: ["image"],
+    },
+  }),
+  declare({
+    kind: "mistral",
+    publishers: ["mistralai"],
+    variable: "MISTRAL_API_KEY",
+    baseUrl: "https://api.mistral.ai/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      seedField: "random_seed",
+      efforts: ["off", "high"],
+      anyToolWord: "any",
+      toolId: NINE_CHARACTERS,
+      prefill: "prefix",
+      askStreamUsage: false,
+      unsupported: ["topK", "logprobs", "logitBias", "userId", "verbosity"],
+      media: ["image"],
+      mediaUrls: ["image"],
+    },
+  }),
+  declare({
+    kind: "groq",
+    variable: "GROQ_API_KEY",
+    baseUrl: "https://api.groq.com/openai/v1",
+    quirks: {
+      unsupported: ["topK", "logprobs", "logitBias", "candidateCount"],
+      // Where a model's reasoning is not parsed, it stands in the text.
+      reasoningTags: THINK_TAGS,
+      media: ["image"],
+      mediaUrls: ["image"],
+    },
+  }),
+  declare({
+    kind: "together",
+    variable: "TOGETHER_API_KEY",
+    baseUrl: "https://api.together.xyz/v1",
+    quirks: { maxTokensField: "max_tokens", unsupported: [], reasoningTags: THINK_TAGS, media: ["image", "video"] },
+  }),
+  declare({
+    kind: "fireworks",
+    variable: "FIREWORKS_API_KEY",
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningHistory: "keep",
+      unsupported: [],
+      reasoningTags: THINK_TAGS,
+      media: ["image"],
+      mediaUrls: ["image"],
+    },
+  }),
+  declare({
+    kind: "openrouter",
+    variable: "OPENROUTER_API_KEY",
+    baseUrl: "https://openrouter.ai/api/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "reasoning",
+      efforts: ["off", "minimal", "low", "medium", "high", "xhigh"],
+      reasoningHistory: "keep",
+      reasoningHistoryField: "reasoning",
+      reasoningDetails: true,
+      cacheControl: true,
+      unsupported: [],
+    },
+  }),
+  declare({
+    kind: "moonshot",
+    publishers: ["moonshotai"],
+    variable: "MOONSHOT_API_KEY",
+    baseUrl: "https://api.moonshot.ai/v1",
+    messagesUrl: "https://api.moonshot.ai/anthropic",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "thinking",
+      reasoningHistory: "required",
+      reasoningPlaceholder: " ",
+      temperature: { min: 0, max: 1 },
+      anyToolWord: undefined,
+      unsupported: ["topK", "seed"],
+      media: ["image", "video"],
+      mediaUrls: [],
+    },
+  }),
+  declare({
+    kind: "z-ai",
+    publishers: ["z-ai"],
+    variable: "ZAI_API_KEY",
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    messagesUrl: "https://api.z.ai/api/anthropic",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "thinking",
+      reasoningHistory: "keep",
+      temperature: { min: 0, max: 1 },
+      topP: { min: 0, max: 1 },
+      anyToolWord: undefined,
+      namedToolChoice: false,
+      outputFormats: ["json"],
+      unsupported: ["topK", "seed", "frequencyPenalty", "presencePenalty", "logprobs", "logitBias", "userId"],
+      media: ["image", "video"],
+      mediaUrls: ["image", "video"],
+    },
+  }),
+  declare({
+    kind: "qwen",
+    publishers: ["qwen"],
+    variable: "DASHSCOPE_API_KEY",
+    baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    messagesUrl: "https://dashscope.aliyuncs.com/apps/anthropic",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "enable_thinking",
+      cacheControl: true,
+      unsupported: ["frequencyPenalty"],
+      media: ["image", "audio", "video"],
+      mediaUrls: ["image", "audio", "video"],
+    },
+  }),
+  declare({
+    kind: "minimax",
+    publishers: ["minimax"],
+    variable: "MINIMAX_API_KEY",
+    baseUrl: "https://api.minimax.io/v1",
+    messagesUrl: "https://api.minimax.io/anthropic",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "thinking",
+      reasoningTags: THINK_TAGS,
+      alwaysTagged: true,
+      media: ["image", "video"],
+      mediaUrls: ["image"],
+    },
+  }),
+  declare({
+    kind: "volcengine",
+    publishers: ["bytedance"],
+    variable: "ARK_API_KEY",
+    baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningField: "thinking",
+      unsupported: ["topK", "seed"],
+      media: ["image", "video"],
+      mediaUrls: ["image", "video"],
+    },
+  }),
+  declare({
+    kind: "cerebras",
+    variable: "CEREBRAS_API_KEY",
+    baseUrl: "https://api.cerebras.ai/v1",
+    quirks: {
+      askStreamUsage: false,
+      unsupported: [
+        "topK",
+        "frequencyPenalty",
+        "presencePenalty",
+        "logprobs",
+        "logitBias",
+        "candidateCount",
+        "verbosity",
+        "parallelTools",
+      ],
+      media: [],
+      mediaUrls: [],
+    },
+  }),
+  declare({
+    kind: "cohere",
+    publishers: ["cohere"],
+    variable: "COHERE_API_KEY",
+    baseUrl: "https://api.cohere.ai/compatibility/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      efforts: ["off", "high"],
+      askStreamUsage: false,
+      unsupported: ["topK", "logprobs", "logitBias", "candidateCount", "parallelTools", "userId", "verbosity"],
+      media: ["image"],
+      mediaUrls: ["image"],
+    },
+  }),
+  declare({
+    kind: "ollama",
+    baseUrl: "http://127.0.0.1:11434/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      efforts: ["off", "low", "medium", "high", "max"],
+      reasoningHistory: "keep",
+      reasoningHistoryField: "reasoning",
+      anyToolWord: undefined,
+      namedToolChoice: false,
+      unsupported: ["topK", "logprobs", "logitBias", "candidateCount", "parallelTools", "userId", "verbosity"],
+      media: ["image"],
+      mediaUrls: [],
+    },
+  }),
+  declare({
+    kind: "vllm",
+    baseUrl: "http://127.0.0.1:8000/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      reasoningHistory: "keep",
+      reasoningHistoryField: "reasoning",
+      unsupported: [],
+    },
+  }),
+  declare({
+    kind: "llama.cpp",
+    baseUrl: "http://127.0.0.1:8080/v1",
+    quirks: {
+      maxTokensField: "max_tokens",
+      efforts: ["off"],
+      reasoningHistory: "keep",
+      unsupported: [],
+      media: ["image", "audio"],
+      mediaUrls: [],
+    },
+  }),
+];

@@ -1,0 +1,89 @@
+import { createHash, createHmac } from "node:crypto";
+
+/** Signature version 4 of the AWS hosts: a digest of the whole request, signed with a key of the day. */
+export interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+export interface SigningRequest {
+  method: string;
+  url: string;
+  /** Headers to be covered by the signature beside those that it needs itself. */
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+}
+
+export interface SigningScope {
+  region: string;
+  service: string;
+}
+
+const ALGORITHM = "AWS4-HMAC-SHA256";
+
+/** The headers to add to the request. Nothing about it may change afterwards. */
+export function signRequest(
+  request: SigningRequest,
+  credentials: Credentials,
+  scope: SigningScope,
+  date: Date,
+): Record<string, string> {
+  const moment = `${date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+  const day = moment.slice(0, 8);
+  const { sessionToken } = credentials;
+  const added = {
+    "x-amz-date": moment,
+    ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
+  };
+  const url = new URL(request.url);
+  const headers = canonicalHeaders({ ...request.headers, ...added, host: url.host });
+  const names = headers.map(([name]) => name).join(";");
+  const canonical = [
+    request.method,
+    canonicalPath(url.pathname),
+    canonicalQuery(url.searchParams),
+    ...headers.map(([name, value]) => `${name}:${value}`),
+    "",
+    names,
+    digest(request.body),
+  ].join("\n");
+  const place = `${day}/${scope.region}/${scope.service}/aws4_request`;
+  const toSign = [ALGORITHM, moment, place, digest(canonical)].join("\n");
+  let key: string | Buffer = `AWS4${credentials.secretAccessKey}`;
+  for (const word of place.split("/")) key = createHmac("sha256", key).update(word).digest();
+  const signature = createHmac("sha256", key).update(toSign).digest("hex");
+  return {
+    ...added,
+    authorization: `${ALGORITHM} Credential=${credentials.accessKeyId}/${place}, SignedHeaders=${names}, Signature=${signature}`,
+  };
+}
+
+function canonicalHeaders(headers: Readonly<Record<string, string>>): [name: string, value: string][] {
+  const lower = Object.entries(headers).map(([name, value]): [string, string] => [
+    name.toLowerCase(),
+    value.trim().replaceAll(/ +/g, " "),
+  ]);
+  return lower.sort(byFirst);
+}
+
+/** The path stands in the URL encoded already, and is encoded once more, segment by segment: `%3A` becomes `%253A`. */
+const canonicalPath = (path: string): string => path.split("/").map(encode).join("/");
+
+function canonicalQuery(parameters: URLSearchParams): string {
+  const pairs = [...parameters].map(([name, value]): [string, string] => [encode(name), encode(value)]);
+  return pairs
+    .sort(byFirst)
+    .map((pair) => pair.join("="))
+    .join("&");
+}
+
+const byFirst = ([a, c = ""]: readonly string[], [b, d = ""]: readonly string[]): number =>
+  compare(a ?? "", b ?? "") || compare(c, d);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Every byte but letters, digits, `-`, `.`, `_` and `~`. */
+const encode = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+
+const digest = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");

@@ -1,0 +1,32 @@
+import type { GatewayError } from "../canon/error.ts";
+import type { JsonObject } from "../canon/json.ts";
+import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { PlannedOffer } from "../routing/plan.ts";
+import type { Call } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { NativeLane } from "./native.ts";
+import { TranslatedLane } from "./translated.ts";
+
+/** How one attempt's request goes up and its answer comes back. */
+export interface Lane {
+  readonly name: "native" | "translated";
+  prepareRequest(received: ReceivedRequest): NativeRequest | Promise<NativeRequest>;
+  /** An answer in one piece, as the client reads it. Throws where it is an error under a status of success. */
+  readAnswer(text: string, body: JsonObject): NativeAnswer;
+  /** The same for a count of tokens. */
+  readCount(text: string, body: JsonObject): NativeAnswer;
+  createTap(): Tap;
+  decodeError(failure: UpstreamFailure): GatewayError;
+}
+
+/**
+ * Native whenever both sides speak the same dialect, unless the request holds an opaque value of another family, which only
+ * the canon takes out (H01), or the host hides in its text what the contract has a field for.
+ */
+export function chooseLane(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>): Lane {
+  const { dialect } = call.incoming;
+  const same = planned.dialect === dialect.name;
+  const native = same && !planned.provider.quirksOf(planned.dialect).alwaysTagged && !dialect.carriesForeign(call.body);
+  return native ? new NativeLane(call, planned) : new TranslatedLane(call, gateway, planned);
+}

@@ -1,0 +1,116 @@
+import type { CanonCall } from "../canon/call.ts";
+import { GatewayError } from "../canon/error.ts";
+import type { MediaKind, MediaPart, MediaSource, Part } from "../canon/part.ts";
+import type { Quirks } from "../dialects/quirks.ts";
+import { type FetchedMedia, MediaFetchError } from "../wire/media-fetch.ts";
+
+export type FetchMedia = (url: string, options: { signal: AbortSignal }) => Promise<FetchedMedia>;
+
+const MAX_AT_ONCE = 8;
+const MAX_ADDRESSES = 32;
+/** Of all that one call lets the gateway fetch: it is held in memory, and no host takes a larger request. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Something to fetch, and the first place that names it. */
+interface Wanted {
+  url: string;
+  path: string;
+}
+
+/**
+ * The call with everything fetched that its target cannot fetch by itself (S12). Addresses that are not on the web are left
+ * as they are: files that a provider keeps, and data that came in the address. So are kinds of media that the target does
+ * not take at all, which its encoder reports.
+ */
+export async function resolveMedia(call: CanonCall, quirks: Quirks, fetchMedia: FetchMedia): Promise<CanonCall> {
+  const wanted = new Map<string, Wanted>();
+  walkCall(call, (part, path) => {
+    const url = addressToFetch(part, quirks);
+    if (url !== undefined && !wanted.has(url)) wanted.set(url, { url, path });
+    return part;
+  });
+  if (wanted.size === 0) return call;
+  if (wanted.size > MAX_ADDRESSES)
+    throw new GatewayError(
+      "invalid_request",
+      `The request names ${wanted.size} addresses of media that the model's host does not fetch by itself; at most ${MAX_ADDRESSES} are fetched for one call. Send the others as data.`,
+    );
+  const fetched = await fetchAll([...wanted.values()], fetchMedia);
+  return walkCall(call, (part, path) => {
+    const url = addressToFetch(part, quirks);
+    const media = url === undefined ? undefined : fetched.get(url);
+    return media === undefined ? part : { ...part, source: sourceOf(part, media, path) };
+  });
+}
+
+function addressToFetch({ kind, source }: MediaPart, quirks: Quirks): string | undefined {
+  if (source.type !== "url" || quirks.mediaUrls.includes(kind) || !quirks.media.includes(kind)) return undefined;
+  return /^https?:/i.test(source.url) ? source.url : undefined;
+}
+
+type Visit = (part: MediaPart, path: string) => MediaPart;
+
+function walkCall(call: CanonCall, visit: Visit): CanonCall {
+  return { ...call, turns: call.turns.map((turn) => ({ ...turn, parts: walk(turn.parts, turn.path, visit) })) };
+}
+
+/** All media at any depth: in results of tools, in search results, and in documents that are made of parts. */
+function walk<P extends Part>(parts: readonly P[], parentPath: string, visit: Visit): P[] {
+  return parts.map((part: Part) => {
+    const path = part.path ?? parentPath;
+    if (part.type === "tool-result" || part.type === "search-result")
+      return { ...part, content: walk<Part>(part.content, path, visit) };
+    if (part.type !== "media") return part;
+    if (part.source.type !== "parts") return visit(part, path);
+    return { ...part, source: { ...part.source, parts: walk(part.source.parts, path, visit) } };
+  }) as P[];
+}
+
+/** A few at once; the first failure ends all of them. */
+async function fetchAll(wanted: readonly Wanted[], fetchMedia: FetchMedia): Promise<Map<string, FetchedMedia>> {
+  const fetched = new Map<string, FetchedMedia>();
+  const stop = new AbortController();
+  const queue = wanted.values();
+  let total = 0;
+  const work = async () => {
+    for (const { url, path } of queue) {
+      if (stop.signal.aborted) return;
+      const media = await fetchMedia(url, { signal: stop.signal }).catch((error: unknown) => {
+        throw error instanceof MediaFetchError ? notFetched(path, error.reason, error) : error;
+      });
+      total += media.bytes.length;
+      if (total > MAX_BYTES)
+        throw notFetched(path, `with it, the media of this call are larger than ${MAX_BYTES} bytes`);
+      fetched.set(url, media);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(MAX_AT_ONCE, wanted.length) }, work));
+  } finally {
+    stop.abort();
+  }
+  return fetched;
+}
+
+const notFetched = (path: string, reason: string, cause?: unknown) =>
+  new GatewayError("invalid_request", `${path} could not be fetched: ${reason}`, { path, cause });
+
+const PREFIXES: Readonly<Record<MediaKind, readonly string[]>> = {
+  image: ["image/"],
+  document: ["application/", "text/"],
+  audio: ["audio/"],
+  video: ["video/"],
+};
+const UNKNOWN_TYPE = "application/octet-stream";
+
+function sourceOf({ kind, source }: MediaPart, media: FetchedMedia, path: string): MediaSource {
+  // A host that does not say what it serves leaves the word to the caller.
+  const said = source.type === "url" ? source.mimeType : undefined;
+  const mimeType = media.mimeType === UNKNOWN_TYPE ? (said ?? UNKNOWN_TYPE) : media.mimeType;
+  const fits = mimeType !== UNKNOWN_TYPE && PREFIXES[kind].some((prefix) => mimeType.startsWith(prefix));
+  if (!fits) throw notFetched(path, `it is ${mimeType}, which is no ${kind}`);
+  if (kind === "document" && mimeType.startsWith("text/"))
+    return { type: "text", text: new TextDecoder().decode(media.bytes) };
+  const { buffer, byteOffset, length } = media.bytes;
+  return { type: "data", mimeType, data: Buffer.from(buffer, byteOffset, length).toString("base64") };
+}

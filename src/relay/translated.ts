@@ -1,0 +1,127 @@
+import type { CanonCall } from "../canon/call.ts";
+import { GatewayError } from "../canon/error.ts";
+import { isObject, type JsonObject } from "../canon/json.ts";
+import { traitsOf } from "../catalogue/traits.ts";
+import type {
+  AnswerReading,
+  DecodeAnswerContext,
+  EncodeAnswerContext,
+  TokenCounting,
+  UpstreamCodec,
+} from "../dialects/codec.ts";
+import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
+import { UPSTREAM_CODECS } from "../dialects/index.ts";
+import { TranslatingTap } from "../dialects/translating-tap.ts";
+import { unwrapReply } from "../dialects/unwrap-answer.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { PlannedOffer } from "../routing/plan.ts";
+import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
+import { answerContext } from "./answer-context.ts";
+import type { Call } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { makeId } from "./ids.ts";
+import type { Lane } from "./lane.ts";
+import { resolveMedia } from "./resolve-media.ts";
+
+/** The two sides speak different dialects: request and answer go through the canon. */
+export class TranslatedLane implements Lane {
+  readonly name = "translated";
+  readonly #call: Call;
+  readonly #gateway: Gateway;
+  readonly #planned: PlannedOffer<Provider>;
+  readonly #upstream: UpstreamCodec;
+  #reading: AnswerReading = {};
+
+  constructor(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#planned = planned;
+    this.#upstream = UPSTREAM_CODECS[planned.dialect];
+  }
+
+  async prepareRequest(received: ReceivedRequest): Promise<NativeRequest> {
+    const { incoming, model, stream } = this.#call;
+    const { provider, offer, dialect } = this.#planned;
+    const quirks = provider.quirksOf(dialect);
+    const asked = this.#canonical(received);
+    const call = await resolveMedia(asked, quirks, this.#gateway.fetchMedia);
+    const { body, notes, reading } = this.#upstream.encodeRequest(call, {
+      upstreamModel: offer.upstreamModel,
+      stream,
+      traits: traitsOf(model, offer),
+      quirks,
+      origin: provider.originOf(dialect, offer.upstreamModel),
+    });
+    this.#reading = reading;
+    const sent =
+      incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
+    return { payload: stringifyInOrder(sent), notes: [...notes] };
+  }
+
+  /** Decoded once for a call, however many offers are tried. */
+  #canonical(received: ReceivedRequest): CanonCall {
+    const { incoming } = this.#call;
+    const canonical =
+      this.#call.canonical ?? incoming.dialect.codec.decodeRequest(inOrder(received.text, received.body));
+    this.#call.canonical = canonical;
+    return canonical;
+  }
+
+  readAnswer(text: string, body: JsonObject): NativeAnswer {
+    const decoded = this.#upstream.decodeResponse(inOrder(text, body), this.#decodeContext());
+    const reply = unwrapReply(decoded, this.#reading);
+    return {
+      text: this.#call.incoming.dialect.codec.encodeResponse(reply, this.#encodeContext()),
+      usage: reply.usage,
+      stop: reply.stop,
+    };
+  }
+
+  readCount(_text: string, body: JsonObject): NativeAnswer {
+    const tokens = this.#counting().decodeAnswer(body);
+    if (tokens === undefined) throw new GatewayError("upstream_failed", "The provider gave no count of tokens.");
+    return { text: this.#call.incoming.dialect.encodeTokenCount(tokens), usage: undefined, stop: undefined };
+  }
+
+  #counting(): TokenCounting {
+    const { counting } = this.#upstream;
+    if (counting === undefined) throw new Error(`the ${this.#upstream.name} dialect has no token counter`);
+    return counting;
+  }
+
+  createTap(): Tap {
+    const decoder = this.#upstream.createStreamDecoder(this.#decodeContext());
+    const encoder = this.#call.incoming.dialect.codec.createStreamEncoder(this.#encodeContext());
+    return new TranslatingTap(decoder, encoder, this.#reading);
+  }
+
+  decodeError(failure: UpstreamFailure): GatewayError {
+    return this.#upstream.decodeError(failure);
+  }
+
+  #decodeContext(): DecodeAnswerContext {
+    const { provider, offer, dialect } = this.#planned;
+    return {
+      origin: provider.originOf(dialect, offer.upstreamModel),
+      quirks: provider.quirksOf(dialect),
+      reading: this.#reading,
+      makeId,
+    };
+  }
+
+  #encodeContext(): EncodeAnswerContext {
+    const { incoming, body } = this.#call;
+    return {
+      ...answerContext(this.#call, this.#planned),
+      nowSeconds: () => Math.floor(this.#gateway.nowMs() / 1000),
+      estimateInputTokens: () => incoming.dialect.estimateTokens(body),
+      note: (note) => this.#call.notes.push(note),
+    };
+  }
+}
+
+/** The body that was parsed already, but for the rare text whose keys would lose their order in it (H05). */
+function inOrder(text: string, body: JsonObject): JsonObject {
+  const ordered = parseInOrder(text, body);
+  return isObject(ordered) ? ordered : body;
+}

@@ -1,0 +1,169 @@
+import { crc32 } from "node:zlib";
+
+/**
+ * The binary frames of `application/vnd.amazon.eventstream`, big-endian throughout: total length, length of the headers and
+ * the CRC-32 of these two; headers; payload; the CRC-32 of all before it.
+ */
+const PRELUDE_BYTES = 12;
+const CHECKSUM_BYTES = 4;
+const LEAST_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
+/** The protocol's own bounds. What says it is larger is no frame, and is not waited for. */
+const MOST_BYTES = 24 * 1024 * 1024;
+const MOST_HEADER_BYTES = 128 * 1024;
+
+/** Bytes of the value by the header's type; `undefined` where a length of two bytes stands before it. */
+const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
+const STRING_TYPE = 7;
+
+const EVENT_NAME = /^[\w.-]+$/;
+
+export class BrokenFrameError extends Error {
+  constructor(why: string) {
+    super(`a frame of the event stream is broken: ${why}`);
+    this.name = "BrokenFrameError";
+  }
+}
+
+const decoder = new TextDecoder("utf-8");
+
+/**
+ * Cuts a byte stream into frames and gives each as the text of one server-sent event, so that whoever reads events can read
+ * these too. The same surface as `EventSplitter`.
+ */
+export class AwsEventSplitter {
+  #rest: Uint8Array = new Uint8Array(0);
+  #length = 0;
+
+  /** Text of every frame that is whole now; empty while there is none. Throws for a frame that cannot be trusted. */
+  push(bytes: Uint8Array): string {
+    this.#keep(bytes);
+    let text = "";
+    let at = 0;
+    for (;;) {
+      const size = frameSize(this.#rest.subarray(at, this.#length));
+      if (size === undefined || at + size > this.#length) break;
+      text += renderFrame(this.#rest.subarray(at, at + size));
+      at += size;
+    }
+    this.#rest.copyWithin(0, at, this.#length);
+    this.#length -= at;
+    return text;
+  }
+
+  /** What tells a reader of events that the stream ended inside a frame; empty where it ended between two. */
+  end(): string {
+    const left = this.#length;
+    this.#length = 0;
+    return left === 0 ? "" : renderException("unexpectedEnd", `The stream ended inside a frame, after ${left} bytes.`);
+  }
+
+  /** No frame is larger than its bound, so neither is what waits, but for the last piece. */
+  #keep(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length;
+    if (needed > this.#rest.length) {
+      const grown = new Uint8Array(Math.max(needed, this.#rest.length * 2, 1024));
+      grown.set(this.#rest.subarray(0, this.#length));
+      this.#rest = grown;
+    }
+    this.#rest.set(bytes, this.#length);
+    this.#length = needed;
+  }
+}
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** How long the frame is that begins here; undefined while its first bytes are not all there. */
+function frameSize(bytes: Uint8Array): number | undefined {
+  if (bytes.length < PRELUDE_BYTES) return undefined;
+  const view = viewOf(bytes);
+  const total = view.getUint32(0);
+  const headers = view.getUint32(4);
+  if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw new BrokenFrameError("its first checksum is wrong");
+  if (total < LEAST_BYTES || total > MOST_BYTES) throw new BrokenFrameError(`it says it is ${total} bytes long`);
+  if (headers > MOST_HEADER_BYTES || headers > total - LEAST_BYTES) {
+    throw new BrokenFrameError(`it says its headers are ${headers} bytes long`);
+  }
+  return total;
+}
+
+function renderFrame(frame: Uint8Array): string {
+  const view = viewOf(frame);
+  const end = frame.length - CHECKSUM_BYTES;
+  if (view.getUint32(end) !== crc32(frame.subarray(0, end))) throw new BrokenFrameError("its last checksum is wrong");
+  const payloadAt = PRELUDE_BYTES + view.getUint32(4);
+  const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadAt));
+  const payload = decoder.decode(frame.subarray(payloadAt, end));
+  const kind = headers.get(":message-type");
+  if (kind === "exception") {
+    return renderException(headers.get(":exception-type") ?? "exception", messageIn(payload) ?? payload);
+  }
+  if (kind === "error")
+    return renderException(headers.get(":error-code") ?? "error", headers.get(":error-message") ?? "");
+  const name = headers.get(":event-type") ?? "";
+  return name === "chunk" ? renderChunk(payload) : renderEvent(name, payload);
+}
+
+function readHeaders(bytes: Uint8Array): Map<string, string> {
+  const headers = new Map<string, string>();
+  const view = viewOf(bytes);
+  const broken = () => new BrokenFrameError("its headers do not fit their length");
+  for (let at = 0; at < bytes.length; ) {
+    const nameEnd = at + 1 + (bytes[at] ?? 0);
+    const type = bytes[nameEnd];
+    if (type === undefined || !(type in VALUE_BYTES)) throw broken();
+    const fixed = VALUE_BYTES[type];
+    const valueAt = nameEnd + (fixed === undefined ? 3 : 1);
+    if (valueAt > bytes.length) throw broken();
+    const valueEnd = valueAt + (fixed ?? view.getUint16(nameEnd + 1));
+    if (valueEnd > bytes.length) throw broken();
+    if (type === STRING_TYPE) {
+      headers.set(decoder.decode(bytes.subarray(at + 1, nameEnd)), decoder.decode(bytes.subarray(valueAt, valueEnd)));
+    }
+    at = valueEnd;
+  }
+  return headers;
+}
+
+/**
+ * A model's own event inside the host's: JSON in base64. It is named by its `type`, or, where a model has its events each
+ * under a member of its own, by that member; the host's own measurements may stand behind it.
+ */
+function renderChunk(payload: string): string {
+  const encoded = memberOf(parse(payload), "bytes");
+  if (typeof encoded !== "string") throw new BrokenFrameError("its payload holds no bytes");
+  const inner = Buffer.from(encoded, "base64").toString("utf8");
+  const event = parse(inner);
+  const type = memberOf(event, "type");
+  if (typeof type === "string") return renderEvent(type, inner);
+  const [name] = Object.keys(event ?? {});
+  if (name === undefined) throw new BrokenFrameError("it holds an event without a name");
+  return renderEvent(name, JSON.stringify(memberOf(event, name)));
+}
+
+const renderException = (type: string, message: string): string =>
+  renderEvent("exception", JSON.stringify({ type, message }));
+
+/** No string of JSON holds a bare line end, so those between its tokens can become blanks. */
+function renderEvent(name: string, json: string): string {
+  if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no name");
+  return `event: ${name}\ndata: ${json === "" ? "{}" : json.replaceAll(/[\r\n]/g, " ")}\n\n`;
+}
+
+function messageIn(payload: string): string | undefined {
+  const body = parse(payload);
+  const message = memberOf(body, "message") ?? memberOf(body, "Message");
+  return typeof message === "string" ? message : undefined;
+}
+
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    // What is not JSON is told by whoever needed it to be.
+    return undefined;
+  }
+}
+
+const memberOf = (value: object | undefined, key: string): unknown =>
+  (value as Record<string, unknown> | undefined)?.[key];

@@ -1,0 +1,49 @@
+import { HttpFailure } from "./failure.ts";
+
+/** A URL in the pieces that a request needs. */
+export interface Address {
+  url: string;
+  /** Connections may be shared within it. */
+  origin: string;
+  secure: boolean;
+  /** As the resolver wants it: an IPv6 address without brackets. */
+  hostname: string;
+  port: number;
+  hostHeader: string;
+  /** Path and query. */
+  target: string;
+}
+
+const FORBIDDEN = /[^\x21-\x7e]/;
+/** A gateway calls few addresses, each many times. */
+const MAX_KNOWN = 1000;
+const known = new Map<string, Address>();
+
+export function readAddress(url: string): Address {
+  const seen = known.get(url);
+  if (seen) return seen;
+  const address = parseAddress(url);
+  if (known.size === MAX_KNOWN) known.clear();
+  known.set(url, address);
+  return address;
+}
+
+function parseAddress(url: string): Address {
+  const refuse = (why: string) => new HttpFailure("connect", `the address cannot be called: ${why}`);
+  // The parser would quietly take out or rewrite such characters: nobody has meant the address that is left.
+  if (FORBIDDEN.test(url)) throw refuse("it holds a space or a character that is not printable ASCII");
+  const parsed = URL.parse(url);
+  if (!parsed) throw refuse("it is not a URL");
+  const secure = parsed.protocol === "https:";
+  if (!secure && parsed.protocol !== "http:") throw refuse(`its scheme is ${parsed.protocol}, not http: or https:`);
+  if (parsed.username !== "" || parsed.password !== "") throw refuse("it holds a user name or password");
+  return {
+    url,
+    origin: parsed.origin,
+    secure,
+    hostname: parsed.hostname.replace(/^\[|\]$/g, ""),
+    port: parsed.port === "" ? (secure ? 443 : 80) : Number(parsed.port),
+    hostHeader: parsed.host,
+    target: parsed.pathname + parsed.search,
+  };
+}

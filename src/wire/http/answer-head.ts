@@ -1,0 +1,78 @@
+import { malformed } from "./failure.ts";
+
+export interface AnswerHead {
+  status: number;
+  headers: ReadonlyMap<string, string>;
+  /** Where the body ends: after so many bytes, with its last chunk, or with the connection. */
+  framing: number | "chunked" | "close";
+  /** Whether the host will take another request on this connection. */
+  keepAlive: boolean;
+}
+
+/** No honest host needs more lines; the block's size is bounded by whoever collects it. */
+const MAX_HEADERS = 256;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+const LENGTH = /^\d{1,15}$/;
+
+/** Reads a head, up to and without its blank line. Lines end in CR LF and in nothing else. */
+export function readAnswerHead(text: string): AnswerHead {
+  const firstEnd = lineEnd(text, 0);
+  const match = STATUS_LINE.exec(text.slice(0, firstEnd));
+  if (!match) throw malformed("its first line is no HTTP/1.1 status line");
+  const status = Number(match[2]);
+  const headers = readHeaders(text, firstEnd + 2);
+  const current = match[1] === "1";
+  const framing = framingOf(status, headers, current);
+  const keepAlive = current && framing !== "close" && !/\bclose\b/i.test(headers.get("connection") ?? "");
+  return { status, headers, framing, keepAlive };
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf("\r\n", from);
+  return end < 0 ? text.length : end;
+}
+
+function readHeaders(text: string, from: number): Map<string, string> {
+  const headers = new Map<string, string>();
+  let name = "";
+  for (let at = from, count = 0; at < text.length; count++) {
+    if (count === MAX_HEADERS) throw malformed(`it has more than ${MAX_HEADERS} headers`);
+    const end = lineEnd(text, at);
+    const first = text.charCodeAt(at);
+    if (first === 0x20 || first === 0x09) {
+      // An old way to go on with a header on the next line.
+      if (name === "") throw malformed("its first header begins with a space");
+      headers.set(name, `${headers.get(name)} ${readValue(text.slice(at, end))}`);
+    } else {
+      const colon = text.indexOf(":", at);
+      const written = colon < 0 || colon > end ? "" : text.slice(at, colon);
+      if (!NAME.test(written)) throw malformed("a header has no proper name");
+      name = written.toLowerCase();
+      const value = readValue(text.slice(colon + 1, end));
+      const before = headers.get(name);
+      if (before !== undefined && name === "content-length") throw malformed("it gives its length twice");
+      headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    }
+    at = end + 2;
+  }
+  return headers;
+}
+
+function readValue(text: string): string {
+  if (NOT_A_VALUE.test(text)) throw malformed("a header's value holds a control character");
+  return text.trim();
+}
+
+function framingOf(status: number, headers: ReadonlyMap<string, string>, current: boolean): AnswerHead["framing"] {
+  const length = headers.get("content-length");
+  const encoding = headers.get("transfer-encoding");
+  if (length !== undefined && encoding !== undefined) throw malformed("it gives both a length and a transfer encoding");
+  if (length !== undefined && !LENGTH.test(length)) throw malformed("its length is not a number");
+  if (encoding !== undefined && (!current || encoding.toLowerCase() !== "chunked"))
+    throw malformed("its transfer encoding is not the one of HTTP/1.1");
+  if (status < 200 || status === 204 || status === 304) return 0;
+  if (encoding !== undefined) return "chunked";
+  return length === undefined ? "close" : Number(length);
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { ChunkedBody } from "./chunked-body.ts";
+
+/** What comes out of a body that comes in pieces of these sizes. */
+function decode(text: string, sizes: readonly number[] = [text.length]) {
+  const body = new ChunkedBody();
+  let content = "";
+  let behind = 0;
+  for (let at = 0, piece = 0; at < text.length && !body.done; piece++) {
+    const size = Math.max(1, sizes[piece % sizes.length] ?? 1);
+    const bytes = Uint8Array.from(Buffer.from(text.slice(at, at + size), "latin1"));
+    content += Buffer.from(body.push(bytes, (count) => (behind += count))).toString("latin1");
+    at += size;
+  }
+  return { content, done: body.done, behind };
+}
+
+test("sizes in either case, leading zeros, extensions, padding and trailers", () => {
+  const text = '3\r\nabc\r\n0A;name="a;b"\r\n0123456789\r\n2 \t\r\nde\r\n000;x\r\nTrailer: one\r\nother: two\r\n\r\n';
+  expect(decode(text)).toEqual({ content: "abc0123456789de", done: true, behind: 0 });
+  expect(decode(`${text}HTTP/1.1`)).toEqual({ content: "abc0123456789de", done: true, behind: 8 });
+});
+
+test("any content in any chunks, cut into pieces anywhere, is the same; a body that is cut is never done", () => {
+  const chunk = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { minLength: 1 }), (chunks, sizes) => {
+      const text = `${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join("")}0\r\n\r\n`;
+      expect(decode(text, sizes)).toEqual({ content: chunks.join(""), done: true, behind: 0 });
+      for (let cut = 0; cut < text.length; cut++) expect(decode(text.slice(0, cut), sizes).done).toBe(false);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("frames that are not as they should be are refused", () => {
+  const refused = [
+    "\r\n",
+    "g\r\n",
+    "-1\r\n",
+    "0x3\r\nabc",
+    ";x\r\n",
+    "3\nabc",
+    "3\rabc",
+    "3;x\nabc",
+    "3\r\nabcd\r\n",
+    "3\r\nabc\n",
+    "3\r\nabc\rx",
+    "0\r\nt: x\n\r\n",
+    "0\r\n\rx",
+    "fffffffffffffffff\r\n",
+    `${"0".repeat(5000)}1\r\n`,
+    `1;${"x".repeat(5000)}`,
+    `0\r\n${"t: x\r\n".repeat(20_000)}`,
+  ];
+  for (const text of refused) {
+    expect(() => decode(text), text.slice(0, 40)).toThrow(/not sound HTTP/);
+    expect(() => decode(text, [1]), text.slice(0, 40)).toThrow(/not sound HTTP/);
+  }
+});

@@ -1,0 +1,127 @@
+import { malformed } from "./failure.ts";
+
+const CR = 0x0d;
+const LF = 0x0a;
+const SEMICOLON = 0x3b;
+const SPACE = 0x20;
+const TAB = 0x09;
+/** The longest line with a chunk's size, extensions included. */
+const MAX_SIZE_LINE = 4096;
+const MAX_TRAILERS = 64 * 1024;
+const MAX_CHUNK = 2 ** 48;
+
+type Place =
+  | "size"
+  | "extension"
+  | "size end"
+  | "data"
+  | "data return"
+  | "data end"
+  | "trailers"
+  | "trailer line"
+  | "trailer end"
+  | "last end";
+
+/** Takes the chunks' frames off. Trailers are read and forgotten: nothing here has a use for them. */
+export class ChunkedBody {
+  done = false;
+  #place: Place = "size";
+  /** Bytes of the chunk that are still to come; while its size is read, the size so far. */
+  #left = 0;
+  #digits = 0;
+  #line = 0;
+  #trailers = 0;
+
+  /**
+   * The content of a piece, all of it together: it is moved within the piece, which the caller gives away. `behind` is told
+   * how many bytes follow the end of the body.
+   */
+  push(bytes: Uint8Array, behind: (count: number) => void): Uint8Array {
+    let start = -1;
+    let end = 0;
+    let at = 0;
+    const { length } = bytes;
+    while (at < length && !this.done) {
+      if (this.#place !== "data") {
+        this.#step(bytes[at++] ?? 0);
+        continue;
+      }
+      const taken = Math.min(this.#left, length - at);
+      if (start < 0) start = end = at;
+      else bytes.copyWithin(end, at, at + taken);
+      end += taken;
+      at += taken;
+      this.#left -= taken;
+      if (this.#left === 0) this.#place = "data return";
+    }
+    if (at < length) behind(length - at);
+    return bytes.subarray(Math.max(start, 0), end);
+  }
+
+  /** One byte of a frame. */
+  #step(byte: number): void {
+    switch (this.#place) {
+      case "size":
+        this.#size(byte);
+        break;
+      case "extension":
+        if (byte === LF || ++this.#line > MAX_SIZE_LINE) throw malformed("a chunk's size is not a line of its own");
+        if (byte === CR) this.#place = "size end";
+        break;
+      case "size end":
+        expect(byte, LF);
+        this.#place = this.#left === 0 ? "trailers" : "data";
+        break;
+      case "data return":
+        expect(byte, CR);
+        this.#place = "data end";
+        break;
+      case "data end":
+        expect(byte, LF);
+        this.#place = "size";
+        this.#digits = 0;
+        this.#line = 0;
+        break;
+      case "trailers":
+        this.#trailer(byte === CR ? "last end" : "trailer line", byte);
+        break;
+      case "trailer line":
+        this.#trailer(byte === CR ? "trailer end" : "trailer line", byte);
+        break;
+      case "trailer end":
+        expect(byte, LF);
+        this.#place = "trailers";
+        break;
+      default:
+        expect(byte, LF);
+        this.done = true;
+    }
+  }
+
+  #size(byte: number): void {
+    const digit = digitOf(byte);
+    if (digit >= 0) {
+      this.#left = this.#left * 16 + digit;
+      if (++this.#digits > MAX_SIZE_LINE || this.#left > MAX_CHUNK) throw malformed("a chunk's size is beyond measure");
+      return;
+    }
+    if (this.#digits === 0 || (byte !== CR && byte !== SEMICOLON && byte !== SPACE && byte !== TAB))
+      throw malformed("a chunk has no size");
+    this.#place = byte === CR ? "size end" : "extension";
+  }
+
+  #trailer(next: Place, byte: number): void {
+    if (byte === LF || ++this.#trailers > MAX_TRAILERS) throw malformed("its trailers do not end as they should");
+    this.#place = next;
+  }
+}
+
+function expect(byte: number, wanted: number): void {
+  if (byte !== wanted) throw malformed("a chunk does not end where its size says");
+}
+
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}

@@ -1,0 +1,166 @@
+import type { Address } from "./address.ts";
+import { HttpFailure } from "./failure.ts";
+
+/** Who has a connection to himself for the time of one exchange. */
+export interface ConnectionUser {
+  /** The connection is open and, where it is a secure one, the host has proved who it is. */
+  ready(connection: Connection): void;
+  receive(bytes: Uint8Array): void;
+  /** The host has ended the connection, or it broke; nothing comes any more. */
+  lost(failure: HttpFailure, properEnd: boolean): void;
+}
+
+type Socket = Bun.Socket<Connection>;
+
+const handlers: Bun.SocketHandler<Connection> = {
+  open: (socket) => socket.data.opened(socket),
+  handshake: (socket, trusted, error) => socket.data.shookHands(trusted, error),
+  data: (socket, bytes) => socket.data.received(bytes),
+  drain: (socket) => socket.data.drained(),
+  end: (socket) => socket.data.ended(undefined),
+  close: (socket, error) => socket.data.ended(error),
+  error: (socket, error) => socket.data.broke(error),
+};
+
+/** A socket to a host. While it has no user it waits in the pool, and whatever happens to it ends it. */
+export class Connection {
+  readonly origin: string;
+  /** It has served an exchange before, and may have been closed by the host since. */
+  reused = false;
+  idleSinceMs = 0;
+  #user: ConnectionUser | undefined;
+  #socket: Socket | undefined;
+  #open = true;
+  #secure: boolean;
+  #unsent: Uint8Array | undefined;
+  /** Told when it ends without a user. */
+  #onIdleEnd: ((connection: Connection) => void) | undefined;
+
+  constructor(address: Address, user: ConnectionUser) {
+    this.origin = address.origin;
+    this.#secure = address.secure;
+    this.#user = user;
+    void this.#connect(address);
+  }
+
+  async #connect({ hostname, port, secure }: Address): Promise<void> {
+    try {
+      // The runtime checks the chain and the name, and its trust store heeds NODE_EXTRA_CA_CERTS.
+      const tls = secure ? { tls: { rejectUnauthorized: true } } : {};
+      await Bun.connect<Connection>({ hostname, port, data: this, socket: handlers, ...tls });
+    } catch (error) {
+      this.#lose(new HttpFailure("connect", "no connection to the host could be made", error), false);
+    }
+  }
+
+  opened(socket: Socket): void {
+    this.#socket = socket;
+    if (!this.#open) socket.terminate();
+    else if (!this.#secure) this.#user?.ready(this);
+  }
+
+  shookHands(trusted: boolean, error: Error | null): void {
+    if (!this.#secure || !this.#open) return;
+    if (trusted && !error) this.#user?.ready(this);
+    else this.broke(error ?? undefined, "the host did not prove who it is");
+  }
+
+  received(bytes: Uint8Array): void {
+    // Nobody has asked: whatever this is, the next answer must not begin with it.
+    if (!this.#user) this.terminate();
+    else this.#user.receive(bytes);
+  }
+
+  ended(error: Error | undefined): void {
+    this.#lose(new HttpFailure("broken", "the host closed the connection", error), error === undefined);
+  }
+
+  broke(error: Error | undefined, message = "the connection broke"): void {
+    this.#lose(new HttpFailure("broken", message, error), false);
+    this.#socket?.terminate();
+  }
+
+  #lose(failure: HttpFailure, properEnd: boolean): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#unsent = undefined;
+    const user = this.#user;
+    this.#user = undefined;
+    if (user) user.lost(failure, properEnd);
+    else this.#onIdleEnd?.(this);
+  }
+
+  /** Everything that was to be sent has left. */
+  get sent(): boolean {
+    return this.#unsent === undefined;
+  }
+
+  /** `head` is ASCII; `bodyBytes` is the body's length in UTF-8. */
+  send(head: string, body: string | Uint8Array, bodyBytes: number): void {
+    if (typeof body === "string") {
+      const text = head + body;
+      const written = this.#write(text);
+      if (written < head.length + bodyBytes) this.#unsent = Buffer.from(text).subarray(written);
+      return;
+    }
+    const written = this.#write(head);
+    if (written < head.length) this.#unsent = Buffer.concat([Buffer.from(head).subarray(written), body]);
+    else {
+      this.#unsent = body;
+      this.drained();
+    }
+  }
+
+  drained(): void {
+    while (this.#unsent) {
+      const written = this.#write(this.#unsent);
+      if (written === 0) return;
+      this.#unsent = written < this.#unsent.length ? this.#unsent.subarray(written) : undefined;
+    }
+  }
+
+  /** A socket that has closed takes nothing; it tells so itself. */
+  #write(data: string | Uint8Array): number {
+    return Math.max(0, this.#socket?.write(data) ?? 0);
+  }
+
+  /** The rest of the request is not wanted any more; the connection cannot be used again. */
+  stopSending(): void {
+    if (this.#unsent) this.#unsent = new Uint8Array(0);
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  /** Gives the connection to its next user. False where it has ended meanwhile. */
+  lend(user: ConnectionUser): boolean {
+    if (!this.#open) return false;
+    this.reused = true;
+    this.#onIdleEnd = undefined;
+    this.#user = user;
+    this.#socket?.ref();
+    return true;
+  }
+
+  /** Takes it back. An idle connection does not keep the program from ending. */
+  park(nowMs: number, onEnd: (connection: Connection) => void): void {
+    this.#user = undefined;
+    this.idleSinceMs = nowMs;
+    this.#onIdleEnd = onEnd;
+    this.#socket?.unref();
+  }
+
+  terminate(): void {
+    this.#user = undefined;
+    if (!this.#open) return;
+    this.#open = false;
+    this.#unsent = undefined;
+    this.#socket?.terminate();
+    this.#onIdleEnd?.(this);
+  }
+}

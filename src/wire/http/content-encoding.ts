@@ -1,0 +1,34 @@
+import { pipeline, Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { type HttpAnswer, pullWhile } from "./exchange.ts";
+import { malformed } from "./failure.ts";
+
+/** Without zstd: the runtime's decoder takes a stream that was cut for a whole one. */
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * The answer with its content as it was before a compression. Requests ask for none: it would cost both sides work, and
+ * compressors hold back the small pieces of a stream. Some hosts compress all the same.
+ */
+export function decodeContent(answer: HttpAnswer): HttpAnswer {
+  const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (encoding === "identity" || encoding === "") return answer;
+  const create = DECODERS[encoding];
+  if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
+  const decoder = create();
+  // Whatever ends the one ends the other; the reader below learns of it from the decoder itself.
+  pipeline(Readable.from(rawPieces(answer)), decoder, () => {});
+  const pieces = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  const { status, headers } = answer;
+  const read = async () => (await pieces.next()).value as Uint8Array | undefined;
+  return { status, headers, read, readWhile: (take) => pullWhile(read, take) };
+}
+
+async function* rawPieces(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
+  for (let piece = await answer.read(); piece; piece = await answer.read()) yield piece;
+}

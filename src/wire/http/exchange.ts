@@ -1,0 +1,36 @@
+/** One request and its answer. It has begun when it is made, and is ended by `close` or by the end of the answer. */
+export interface Exchange {
+  /** Resolves when the answer's headers are there; called once. */
+  answer(): Promise<HttpAnswer>;
+  /** Ends it, finished or not: an answer under way is cut, and the host learns of it at once. */
+  close(): void;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  /**
+   * The bytes that have come since the last call, at least one; undefined at the end of a whole body. Rejects where the
+   * body breaks off. One call at a time. While nobody reads, the host is held back.
+   */
+  read(): Promise<Uint8Array | undefined>;
+  /**
+   * Hands each piece over in the moment in which it comes, until `take` says no: then true. False at the end of a whole
+   * body. Instead of `read`, where a turn of waiting for each piece would cost more than the piece.
+   */
+  readWhile(take: (piece: Uint8Array) => boolean): Promise<boolean>;
+}
+
+/** `readWhile` for answers that can only be read piece by piece. */
+export async function pullWhile(
+  read: () => Promise<Uint8Array | undefined>,
+  take: (piece: Uint8Array) => boolean,
+): Promise<boolean> {
+  for (let piece = await read(); piece; piece = await read()) if (!take(piece)) return true;
+  return false;
+}
+
+export interface AnswerHeaders {
+  /** By the name in lower case; a repeated header's values are joined by commas. */
+  get(name: string): string | undefined;
+}

@@ -1,0 +1,32 @@
+import { type AnswerHeaders, type Exchange, type HttpAnswer, pullWhile } from "./exchange.ts";
+import { HttpFailure } from "./failure.ts";
+
+const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket", "EHOSTUNREACH"]);
+
+/** An exchange by the runtime's own client, which knows how to speak through a proxy. */
+export class FetchExchange implements Exchange {
+  readonly #controller = new AbortController();
+  readonly #request: () => Promise<Response>;
+
+  constructor(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array) {
+    const { signal } = this.#controller;
+    this.#request = () => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+  }
+
+  async answer(): Promise<HttpAnswer> {
+    const response = await this.#request().catch(fail);
+    const reader = response.body?.getReader();
+    const headers: AnswerHeaders = { get: (name) => response.headers.get(name) ?? undefined };
+    const read = async () => (reader ? (await reader.read().catch(fail)).value : undefined);
+    return { status: response.status, headers, read, readWhile: (take) => pullWhile(read, take) };
+  }
+
+  close(): void {
+    this.#controller.abort();
+  }
+}
+
+function fail(thrown: unknown): never {
+  const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";
+  throw new HttpFailure(NOT_CONNECTED.has(code) ? "connect" : "broken", "the call through the proxy failed", thrown);
+}

@@ -1,0 +1,14 @@
+/** A process beside the tests', which differs from theirs in its environment: posts to each address and prints what came. */
+import { post, postFailure } from "../post.ts";
+
+for (const url of process.argv.slice(2)) {
+  try {
+    const answer = await post(url, { "x-test": "1" }, "hello").answer();
+    const parts: Uint8Array[] = [];
+    for (let part = await answer.read(); part; part = await answer.read()) parts.push(part);
+    console.log(`${answer.status} ${Buffer.concat(parts).toString()}`);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+    console.log(postFailure(error), cause && "code" in cause ? cause.code : "");
+  }
+}

@@ -1,0 +1,18 @@
+import type { Address } from "./address.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether the environment names a proxy for this address. */
+export function usesProxy(address: Address, environment: Environment): boolean {
+  const name = address.secure ? "https_proxy" : "http_proxy";
+  if (!(environment[name] || environment[name.toUpperCase()])) return false;
+  const exceptions = environment["no_proxy"] || environment["NO_PROXY"] || "";
+  return !exceptions.split(",").some((entry) => covers(entry.trim().toLowerCase(), address));
+}
+
+/** `*`, a host with or without its port, or a domain with all that is below it. */
+function covers(entry: string, { hostname, hostHeader }: Address): boolean {
+  if (entry === "*" || entry === hostname || entry === hostHeader) return true;
+  const domain = entry.replace(/^\*?\.?/, "");
+  return domain !== "" && (hostname === domain || hostname.endsWith(`.${domain}`));
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { readAddress } from "./address.ts";
+import { requestHead } from "./request-head.ts";
+
+test("a request's first lines", () => {
+  const address = readAddress("https://example.test:8443/a%20b/c?d=e");
+  expect(requestHead(address, { authorization: "Bearer x" }, 12)).toBe(
+    "POST /a%20b/c?d=e HTTP/1.1\r\nhost: example.test:8443\r\nauthorization: Bearer x\r\n" +
+      "accept-encoding: identity\r\ncontent-length: 12\r\n\r\n",
+  );
+});
+
+test("nothing in a header can begin another line or another request", () => {
+  const address = readAddress("http://example.test/");
+  const refused: Record<string, string>[] = [
+    { "x-a": "1\r\nx-b: 2" },
+    { "x-a": "1\n" },
+    { "x-a": "1\r" },
+    { "x-a": "\0" },
+    { "x-a": "é" },
+    { "x-a\r\nx-b": "1" },
+    { "x a": "1" },
+    { "": "1" },
+    { "Content-Length": "0" },
+    { "transfer-encoding": "chunked" },
+    { host: "elsewhere" },
+    { Connection: "upgrade" },
+  ];
+  for (const headers of refused) expect(() => requestHead(address, headers, 1)).toThrow(/cannot be sent/);
+  expect(() => requestHead(address, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
+});
+
+test("addresses: defaults, literals, and what is refused", () => {
+  expect(readAddress("http://example.test")).toMatchObject({ port: 80, secure: false, target: "/" });
+  expect(readAddress("https://example.test/x")).toMatchObject({ port: 443, secure: true, hostHeader: "example.test" });
+  expect(readAddress("http://[::1]:90/")).toMatchObject({ hostname: "::1", port: 90, hostHeader: "[::1]:90" });
+  const refused = [
+    "http://example.test/a b",
+    "http://example.test/a\r\nx: y",
+    "http://example.test/a\tb",
+    "http://example.test/é",
+    "http://user:word@example.test/",
+    "ftp://example.test/",
+    "/v1",
+  ];
+  for (const url of refused) expect(() => readAddress(url), url).toThrow(/cannot be called/);
+});

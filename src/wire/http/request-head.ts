@@ -1,0 +1,25 @@
+import type { Address } from "./address.ts";
+import { HttpFailure } from "./failure.ts";
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const NOT_A_VALUE = /[^\t\x20-\x7e]/;
+/** What this client says itself; a caller's word on these could let one request pass for two. */
+const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"]);
+
+/** The request's first lines. Whatever could end a line before its time is refused, not mended. */
+export function requestHead(address: Address, headers: Readonly<Record<string, string>>, bodyBytes: number): string {
+  let lines = "";
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    if (!NAME.test(name) || OWN.has(name.toLowerCase())) throw refused(name, "its name is not allowed");
+    if (NOT_A_VALUE.test(value)) throw refused(name, "its value holds what is not printable ASCII");
+    lines += `${name}: ${value}\r\n`;
+  }
+  if (!("accept-encoding" in headers)) lines += "accept-encoding: identity\r\n";
+  const { target, hostHeader } = address;
+  return `POST ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}content-length: ${bodyBytes}\r\n\r\n`;
+}
+
+/** The value may be a credential, and is not shown. */
+const refused = (name: string, why: string) =>
+  new HttpFailure("connect", `the header ${JSON.stringify(name.slice(0, 80))} cannot be sent: ${why}`);

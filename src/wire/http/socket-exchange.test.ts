@@ -1,0 +1,454 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { readAddress } from "./address.ts";
+import type { HttpAnswer } from "./exchange.ts";
+import { HttpFailure } from "./failure.ts";
+import { ConnectionPool } from "./pool.ts";
+import { type RawHost, startRawHost, WHOLE } from "./raw-host.sample.ts";
+import { SocketExchange } from "./socket-exchange.ts";
+
+const running: RawHost[] = [];
+afterEach(() => {
+  for (const host of running.splice(0)) host.stop();
+});
+
+function startHost(...of: Parameters<typeof startRawHost>): RawHost {
+  const host = startRawHost(...of);
+  running.push(host);
+  return host;
+}
+
+const begin = (url: string, body: string | Uint8Array = "{}", pool = new ConnectionPool()) =>
+  new SocketExchange(pool, readAddress(url), { "content-type": "application/json" }, body);
+
+async function readAll(answer: HttpAnswer): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for (let part = await answer.read(); part; part = await answer.read()) parts.push(part);
+  return Buffer.concat(parts).toString("latin1");
+}
+
+const call = async (...of: Parameters<typeof begin>) => readAll(await begin(...of).answer());
+
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  const thrown = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return thrown instanceof HttpFailure ? thrown.kind : `${thrown}`;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 3000;
+  while (!condition() && performance.now() < deadline) await Bun.sleep(2);
+  expect(condition()).toBe(true);
+}
+
+const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+
+describe("answers", () => {
+  test("a request goes out as it should, and status, headers and body come back", async () => {
+    const host = startHost(
+      (socket) => void socket.write("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 2\r\n\r\nno"),
+    );
+    const answer = await begin(host.url, '{"a":"é"}').answer();
+    expect([answer.status, answer.headers.get("retry-after"), await readAll(answer)]).toEqual([429, "7", "no"]);
+    const [head = "", body] = host.requests[0]?.text.split("\r\n\r\n") ?? [];
+    expect(head.split("\r\n")).toEqual([
+      "POST /v1/do?it=now HTTP/1.1",
+      `host: 127.0.0.1:${host.port}`,
+      "content-type: application/json",
+      "accept-encoding: identity",
+      "content-length: 10",
+    ]);
+    expect(body).toBe(Buffer.from('{"a":"é"}').toString("latin1"));
+  });
+
+  test("every way to end a body; interim answers are skipped; no redirect is followed", async () => {
+    const cases: [string, string][] = [
+      [WHOLE, "hello"],
+      [`${CHUNKED}2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nT: z\r\n\r\n`, "hello"],
+      ["HTTP/1.1 200 OK\r\n\r\nhello", "hello"],
+      ["HTTP/1.0 200 OK\r\n\r\nhello", "hello"],
+      ["HTTP/1.1 204 No Content\r\n\r\n", ""],
+      ["HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n", ""],
+      [`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${WHOLE}`, "hello"],
+      ["HTTP/1.1 307 Go\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 2\r\n\r\nno", "no"],
+      ["HTTP/1.1 200 OK\r\nx-folded: a\r\n b\r\ncontent-length: 5\r\n\r\nhello", "hello"],
+    ];
+    let text = "";
+    const host = startHost((socket) => void socket.end(text));
+    for (const [wire, body] of cases) {
+      text = wire;
+      expect([wire, await call(host.url)]).toEqual([wire, body]);
+    }
+  });
+
+  test("the same answer in pieces of one byte", async () => {
+    const text = `HTTP/1.1 100 Continue\r\n\r\n${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`;
+    const host = startHost(async (socket) => {
+      for (const letter of text) {
+        socket.write(letter);
+        socket.flush();
+        await Bun.sleep(0);
+      }
+    });
+    expect(await call(host.url)).toBe("hello");
+  });
+
+  for (const how of ["end", "reset"] as const) {
+    test(`H16: an answer cut after any byte (${how}) is a failure, never a short success`, async () => {
+      const answers = [WHOLE, `${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\nt: x\r\n\r\n`];
+      let text = "";
+      const host = startHost((socket) => {
+        socket.write(text);
+        socket.flush();
+        if (how === "end") socket.end();
+        else setTimeout(() => socket.terminate(), 2);
+      });
+      for (const whole of answers) {
+        for (let cut = 0; cut < whole.length; cut++) {
+          text = whole.slice(0, cut);
+          expect([text, await failureOf(call(host.url))]).toEqual([text, "broken"]);
+        }
+      }
+    });
+  }
+
+  test("a body that ends with the connection is not whole when the connection breaks", async () => {
+    const host = startHost((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\nhello");
+      setTimeout(() => socket.terminate(), 20);
+    });
+    expect(await failureOf(call(host.url))).toBe("broken");
+  });
+
+  test("what is not sound HTTP fails at once, and its connection is closed", async () => {
+    const refused = [
+      "hello\r\n\r\n",
+      "HTTP/1.1 200 OK\ncontent-length: 5\n\nhello",
+      "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 5\r\n\r\nhello",
+      "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n",
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(66_000)}`,
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(66_000)}\r\n\r\n`,
+      `${CHUNKED}zz\r\n`,
+      "HTTP/1.1 200 OK\r\ncontent-encoding: zstd\r\ncontent-length: 5\r\n\r\nhello",
+    ];
+    let text = "";
+    const host = startHost((socket) => void socket.write(text));
+    for (const wire of refused) {
+      text = wire;
+      expect([wire.slice(0, 60), await failureOf(call(host.url))]).toEqual([wire.slice(0, 60), "broken"]);
+    }
+    await until(() => host.open === 0);
+  });
+
+  test("a compression that was not asked for is undone, also piece by piece; a cut or broken one fails", async () => {
+    const content = "data: 1\n\n".repeat(500);
+    const packed: [string, Uint8Array][] = [
+      ["gzip", gzipSync(content)],
+      ["deflate", deflateSync(content)],
+      ["br", brotliCompressSync(content)],
+    ];
+    let parts: Uint8Array[] = [];
+    const host = startHost(async (socket) => {
+      for (const part of parts) {
+        socket.write(part);
+        await Bun.sleep(2);
+      }
+      socket.end();
+    });
+    for (const [encoding, bytes] of packed) {
+      const head = Buffer.from(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\n\r\n`);
+      parts = [head, bytes.subarray(0, 20), bytes.subarray(20)];
+      expect([encoding, await call(host.url)]).toEqual([encoding, content]);
+      parts = [head, bytes.subarray(0, bytes.length - 8)];
+      expect([encoding, await call(host.url).catch(() => "failed")]).toEqual([encoding, "failed"]);
+      parts = [head, Buffer.from("not packed at all")];
+      expect([encoding, await call(host.url).catch(() => "failed")]).toEqual([encoding, "failed"]);
+    }
+  });
+});
+
+describe("the pool", () => {
+  test("a connection is used again after a whole answer, and only then", async () => {
+    const cases: [string, number][] = [
+      [WHOLE, 1],
+      [`${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, 1],
+      ["HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello", 2],
+      ["HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello", 2],
+      [`${WHOLE}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`, 2],
+      [`${CHUNKED}5\r\nhello\r\n0\r\n\r\nmore`, 2],
+    ];
+    for (const [text, connections] of cases) {
+      const pool = new ConnectionPool();
+      const host = startHost((socket) => void socket.write(text));
+      expect([text, await call(host.url, "{}", pool)]).toEqual([text, "hello"]);
+      expect([text, await call(host.url, "{}", pool)]).toEqual([text, "hello"]);
+      expect([text, host.made]).toEqual([text, connections]);
+    }
+  });
+
+  test("bytes that nobody asked for end an idle connection before they can pass for an answer", async () => {
+    const pool = new ConnectionPool();
+    const host = startHost((socket, count) => {
+      socket.write(WHOLE);
+      if (count === 1) setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil"), 20);
+    });
+    expect(await call(host.url, "{}", pool)).toBe("hello");
+    await until(() => pool.idle === 0);
+    expect(await call(host.url, "{}", pool)).toBe("hello");
+  });
+
+  test("idle connections are bounded in number and in time, by origin", async () => {
+    const pool = new ConnectionPool({ maxIdle: 2, idleMs: 80 });
+    const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
+    const other = startHost((socket) => void socket.write(WHOLE));
+    await Promise.all(Array.from({ length: 6 }, () => call(host.url, "{}", pool)));
+    await call(other.url, "{}", pool);
+    expect([host.made, other.made, pool.idle]).toEqual([6, 1, 3]);
+    await until(() => host.open === 2);
+    await until(() => pool.idle === 0 && host.open === 0 && other.open === 0);
+  });
+
+  test("far more calls at once than the runtime's own client allows", async () => {
+    const waiting: (() => void)[] = [];
+    const host = startHost((socket) => {
+      waiting.push(() => socket.write(WHOLE));
+    });
+    const calls = Array.from({ length: 600 }, () => call(host.url));
+    await until(() => waiting.length === 600);
+    for (const answer of waiting) answer();
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["hello"]));
+  });
+
+  test("a kept connection that the host had closed costs one more try, on a new one", async () => {
+    for (const how of ["end", "reset"] as const) {
+      const pool = new ConnectionPool();
+      const host = startHost((socket, count) => {
+        if (count !== 2) socket.write(WHOLE);
+        else if (how === "end") socket.end();
+        else socket.terminate();
+      });
+      expect(await call(host.url, "{}", pool)).toBe("hello");
+      expect(await call(host.url, "again", pool)).toBe("hello");
+      expect([host.made, host.requests.length, host.requests[2]?.text.endsWith("again")]).toEqual([2, 3, true]);
+    }
+  });
+
+  test("but one more try only, none after the first byte of an answer, and none on a new connection", async () => {
+    const pool = new ConnectionPool();
+    const host = startHost((socket, count) => {
+      if (count === 1) socket.write(WHOLE);
+      else socket.end();
+    });
+    expect(await call(host.url, "{}", pool)).toBe("hello");
+    expect(await failureOf(call(host.url, "{}", pool))).toBe("broken");
+    expect(host.requests.length).toBe(3);
+    expect(await failureOf(call(host.url, "{}", pool))).toBe("broken");
+    expect(host.requests.length).toBe(4);
+
+    const partial = startHost((socket, count) => {
+      if (count === 1) socket.write(WHOLE);
+      else socket.end("H");
+    });
+    expect(await call(partial.url, "{}", pool)).toBe("hello");
+    expect(await failureOf(call(partial.url, "{}", pool))).toBe("broken");
+    expect(partial.requests.length).toBe(2);
+  });
+});
+
+describe("back-pressure", () => {
+  const LARGE = 60_000_000;
+
+  test("a large body arrives whole at a host that reads slowly", async () => {
+    let received = 0;
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket, bytes) => {
+          received += bytes.length;
+          if (received > LARGE) socket.write(WHOLE);
+          else if (received % 7 === 0) {
+            socket.pause();
+            setTimeout(() => socket.resume(), 5);
+          }
+        },
+      },
+    });
+    const url = `http://127.0.0.1:${server.port}/`;
+    expect(await call(url, Buffer.alloc(LARGE, "x"))).toBe("hello");
+    const text = "é".repeat(LARGE / 2);
+    received = 0;
+    expect(await call(url, text)).toBe("hello");
+    expect(received).toBeGreaterThan(LARGE);
+    server.stop(true);
+  });
+
+  test("a host is held back while nobody reads", async () => {
+    let written = 0;
+    const piece = Buffer.alloc(64 * 1024, "y");
+    const total = 40_000_000;
+    const fill = (socket: Bun.Socket<unknown>) => {
+      while (written < total) {
+        const taken = socket.write(written + piece.length > total ? piece.subarray(0, total - written) : piece);
+        if (taken <= 0) return;
+        written += taken;
+      }
+    };
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => {
+          socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${total}\r\n\r\n`);
+          fill(socket);
+        },
+        drain: fill,
+      },
+    });
+    const answer = await begin(`http://127.0.0.1:${server.port}/`).answer();
+    await Bun.sleep(200);
+    const stalled = written;
+    await Bun.sleep(200);
+    expect(written).toBe(stalled);
+    expect(written).toBeLessThan(total / 2);
+    expect((await readAll(answer)).length).toBe(total);
+    server.stop(true);
+  });
+
+  test("a host that refuses a body before it has come is heard, and is not sent the rest", async () => {
+    let received = 0;
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket, bytes) => {
+          if (received === 0) socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 3\r\n\r\nno!");
+          received += bytes.length;
+          socket.pause();
+        },
+      },
+    });
+    const pool = new ConnectionPool();
+    const answer = await begin(`http://127.0.0.1:${server.port}/`, Buffer.alloc(LARGE), pool).answer();
+    expect([answer.status, await readAll(answer), pool.idle]).toEqual([413, "no!", 0]);
+    expect(received).toBeLessThan(LARGE);
+    server.stop(true);
+  });
+});
+
+describe("pieces handed over as they come", () => {
+  const three = async (socket: Bun.Socket<unknown>) => {
+    socket.write(CHUNKED);
+    for (const letter of ["a", "b", "c"]) {
+      await Bun.sleep(15);
+      socket.write(`1\r\n${letter}\r\n`);
+    }
+    socket.end("0\r\n\r\n");
+  };
+
+  test("until the taker says no, and from there on again", async () => {
+    const host = startHost((socket) => void three(socket));
+    const answer = await begin(host.url).answer();
+    let text = "";
+    const take = (piece: Uint8Array) => {
+      text += Buffer.from(piece).toString();
+      return !text.endsWith("b");
+    };
+    expect([await answer.readWhile(take), text]).toEqual([true, "ab"]);
+    await Bun.sleep(40);
+    expect([await answer.readWhile(take), text]).toEqual([false, "abc"]);
+    expect([await answer.readWhile(take), await answer.read()]).toEqual([false, undefined]);
+  });
+
+  test("a taker that throws, and one that closes, end it", async () => {
+    const host = startHost((socket) => void three(socket));
+    const thrown = (await begin(host.url).answer()).readWhile(() => {
+      throw new Error("no more");
+    });
+    await expect(thrown).rejects.toThrow("no more");
+    const exchange = begin(host.url);
+    const answer = await exchange.answer();
+    const closed = answer.readWhile(() => {
+      exchange.close();
+      return true;
+    });
+    expect(await failureOf(closed)).toBe("broken");
+    expect(await failureOf(answer.readWhile(() => true))).toBe("broken");
+  });
+
+  test("an answer that breaks off, and one that was packed", async () => {
+    let end = `${CHUNKED}1\r\na\r\n`;
+    const host = startHost((socket) => void socket.end(end));
+    let text = "";
+    const take = (piece: Uint8Array) => {
+      text += Buffer.from(piece).toString();
+      return true;
+    };
+    expect(await failureOf((await begin(host.url).answer()).readWhile(take))).toBe("broken");
+    expect(text).toBe("a");
+    end = `HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\n\r\n`;
+    const packed = startHost((socket) => void socket.end(Buffer.concat([Buffer.from(end), deflateSync("bcd")])));
+    expect([await (await begin(packed.url).answer()).readWhile(take), text]).toEqual([false, "abcd"]);
+  });
+});
+
+describe("failures and leaving", () => {
+  test("no host there, no such name: not reached", async () => {
+    const host = startHost(() => {});
+    host.stop();
+    expect(await failureOf(call(host.url))).toBe("connect");
+    expect(await failureOf(call("http://no-such-host.invalid/"))).toBe("connect");
+  });
+
+  test("both address families", async () => {
+    const six = startHost((socket) => void socket.write(WHOLE), undefined, "::1");
+    const four = startHost((socket) => void socket.write(WHOLE));
+    expect(await call(six.url)).toBe("hello");
+    expect(await call(`http://localhost:${four.port}/`)).toBe("hello");
+  });
+
+  test("H13: closed at any moment, the connection ends, and nobody waits any more", async () => {
+    const host = startHost((socket) => void socket.write(`${CHUNKED}2\r\nhe\r\n`));
+    const connecting = begin(host.url);
+    const first = failureOf(connecting.answer());
+    connecting.close();
+    expect(await first).toBe("broken");
+
+    const silent = startHost(() => {});
+    const waiting = begin(silent.url);
+    const second = failureOf(waiting.answer());
+    await until(() => silent.requests.length === 1);
+    waiting.close();
+    expect(await second).toBe("broken");
+
+    const reading = begin(host.url);
+    const answer = await reading.answer();
+    expect(Buffer.from((await answer.read()) ?? []).toString()).toBe("he");
+    const third = failureOf(answer.read());
+    reading.close();
+    expect(await third).toBe("broken");
+    expect(await failureOf(answer.read())).toBe("broken");
+
+    const sending = begin(silent.url, Buffer.alloc(50_000_000));
+    const fourth = failureOf(sending.answer());
+    await until(() => silent.made === 2);
+    sending.close();
+    expect(await fourth).toBe("broken");
+
+    await until(() => host.open === 0 && silent.open === 0);
+  });
+
+  test("closing after the end does no harm to the connection's next user", async () => {
+    const pool = new ConnectionPool();
+    const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
+    const first = begin(host.url, "{}", pool);
+    expect(await readAll(await first.answer())).toBe("hello");
+    const second = begin(host.url, "{}", pool);
+    first.close();
+    expect(await readAll(await second.answer())).toBe("hello");
+    expect(host.made).toBe(1);
+  });
+});

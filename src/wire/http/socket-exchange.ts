@@ -1,0 +1,255 @@
+import type { Address } from "./address.ts";
+import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
+import { ChunkedBody } from "./chunked-body.ts";
+import { Connection, type ConnectionUser } from "./connection.ts";
+import { decodeContent } from "./content-encoding.ts";
+import type { AnswerHeaders, Exchange, HttpAnswer } from "./exchange.ts";
+import { HttpFailure, malformed } from "./failure.ts";
+import type { ConnectionPool } from "./pool.ts";
+import { requestHead } from "./request-head.ts";
+
+const MAX_HEAD_BYTES = 64 * 1024;
+/** What may lie here unread before the host is held back. */
+const MAX_UNREAD_BYTES = 256 * 1024;
+const NOTHING = new Uint8Array(0);
+const HEAD_END = "\r\n\r\n";
+
+interface Taking extends PromiseWithResolvers<boolean> {
+  take: (piece: Uint8Array) => boolean;
+}
+
+/** An exchange over a connection of the pool, or a new one. */
+export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
+  status = 0;
+  headers: AnswerHeaders = new Map();
+  readonly #pool: ConnectionPool;
+  readonly #address: Address;
+  readonly #requestHead: string;
+  readonly #bodyBytes: number;
+  /** Kept until the answer begins, for the one case in which it may be sent again. */
+  #body: string | Uint8Array | undefined;
+  #connection: Connection;
+  #keepAlive = false;
+  /** The head of the answer as far as it has come. */
+  #head: Uint8Array = NOTHING;
+  /** Bytes still to come; Infinity where the end of the connection is the end of the body. */
+  #left = 0;
+  #chunked: ChunkedBody | undefined;
+  #state: "head" | "body" | "ended" | "failed" = "head";
+  #failure: HttpFailure | undefined;
+  /** This, or a reader in front of it that undoes a compression nobody asked for. */
+  #answer: HttpAnswer | undefined;
+  readonly #unread: Uint8Array[] = [];
+  #unreadBytes = 0;
+  #paused = false;
+  #opening: PromiseWithResolvers<HttpAnswer> | undefined;
+  #reading: PromiseWithResolvers<Uint8Array | undefined> | undefined;
+  #taking: Taking | undefined;
+
+  constructor(
+    pool: ConnectionPool,
+    address: Address,
+    headers: Readonly<Record<string, string>>,
+    body: string | Uint8Array,
+  ) {
+    this.#pool = pool;
+    this.#address = address;
+    this.#body = body;
+    this.#bodyBytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+    this.#requestHead = requestHead(address, headers, this.#bodyBytes);
+    for (;;) {
+      const kept = pool.take(address.origin);
+      if (kept && !kept.lend(this)) continue;
+      this.#connection = kept ?? new Connection(address, this);
+      if (kept) this.ready(kept);
+      return;
+    }
+  }
+
+  answer(): Promise<HttpAnswer> {
+    if (this.#answer) return Promise.resolve(this.#answer);
+    if (this.#failure) return Promise.reject(this.#failure);
+    this.#opening = Promise.withResolvers();
+    return this.#opening.promise;
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    if (this.#unreadBytes > 0) return Promise.resolve(this.#takeUnread());
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#state === "ended") return Promise.resolve(undefined);
+    this.#reading = Promise.withResolvers();
+    return this.#reading.promise;
+  }
+
+  readWhile(take: (piece: Uint8Array) => boolean): Promise<boolean> {
+    const taking = { take, ...Promise.withResolvers<boolean>() };
+    this.#taking = taking;
+    if (this.#unreadBytes > 0) this.#hand(taking, this.#takeUnread());
+    if (this.#taking && this.#failure) taking.reject(this.#failure);
+    if (this.#taking && this.#state === "ended") taking.resolve(false);
+    return taking.promise;
+  }
+
+  #hand(taking: Taking, content: Uint8Array): void {
+    try {
+      if (taking.take(content)) return;
+      taking.resolve(true);
+    } catch (error) {
+      taking.reject(error);
+    }
+    if (this.#taking === taking) this.#taking = undefined;
+  }
+
+  #takeUnread(): Uint8Array {
+    const [first = NOTHING] = this.#unread;
+    const all = this.#unread.length === 1 ? first : Buffer.concat(this.#unread, this.#unreadBytes);
+    this.#unread.length = 0;
+    this.#unreadBytes = 0;
+    if (this.#paused) {
+      this.#paused = false;
+      this.#connection.resume();
+    }
+    return all;
+  }
+
+  close(): void {
+    if (this.#state === "ended" || this.#state === "failed") return;
+    this.#fail(new HttpFailure("broken", "the exchange was ended before its answer was whole"));
+  }
+
+  ready(connection: Connection): void {
+    connection.send(this.#requestHead, this.#body ?? NOTHING, this.#bodyBytes);
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#body = undefined;
+    try {
+      if (this.#state === "head") this.#receiveHead(bytes);
+      else this.#receiveBody(bytes);
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      this.#fail(error);
+    }
+  }
+
+  lost(failure: HttpFailure, properEnd: boolean): void {
+    if (this.#state === "body" && this.#left === Number.POSITIVE_INFINITY && properEnd) {
+      this.#finish();
+      return;
+    }
+    // A host may have closed an idle connection just when it was used again. Only then is it certain enough that nobody
+    // has begun to work on the request.
+    if (this.#body !== undefined && this.#connection.reused && this.#state === "head")
+      this.#connection = new Connection(this.#address, this);
+    else this.#fail(failure);
+  }
+
+  #receiveHead(bytes: Uint8Array): void {
+    const known = this.#head.length;
+    let rest: Buffer =
+      known === 0 ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : Buffer.concat([this.#head, bytes]);
+    let from = Math.max(0, known - HEAD_END.length + 1);
+    for (;;) {
+      const end = rest.indexOf(HEAD_END, from, "latin1");
+      if (end > MAX_HEAD_BYTES || (end < 0 && rest.length > MAX_HEAD_BYTES))
+        throw malformed(`its head is larger than ${MAX_HEAD_BYTES} bytes`);
+      if (end < 0) {
+        if (rest.indexOf("\n\n", from, "latin1") >= 0) throw malformed("its lines do not end in CR LF");
+        this.#head = rest;
+        return;
+      }
+      const head = readAnswerHead(rest.toString("latin1", 0, end));
+      rest = rest.subarray(end + HEAD_END.length);
+      if (head.status >= 200) {
+        this.#begin(head, rest);
+        return;
+      }
+      // Interim answers say nothing that is needed here; but one that changes the protocol was never asked for.
+      if (head.status === 101) throw malformed("it changes to another protocol");
+      this.#head = NOTHING;
+      from = 0;
+    }
+  }
+
+  #begin(head: AnswerHead, rest: Uint8Array): void {
+    const { status, headers, framing } = head;
+    this.status = status;
+    this.headers = headers;
+    this.#keepAlive = head.keepAlive;
+    this.#head = NOTHING;
+    this.#state = "body";
+    if (framing === "chunked") this.#chunked = new ChunkedBody();
+    else this.#left = framing === "close" ? Number.POSITIVE_INFINITY : framing;
+    // A host that refuses a request need not be sent the rest of it.
+    if (status >= 400) this.#connection.stopSending();
+    this.#answer = decodeContent(this);
+    this.#opening?.resolve(this.#answer);
+    this.#opening = undefined;
+    if (rest.length > 0 || framing === 0) this.#receiveBody(rest);
+  }
+
+  #receiveBody(bytes: Uint8Array): void {
+    if (this.#chunked) {
+      const content = this.#chunked.push(bytes, this.#excess);
+      if (content.length > 0) this.#deliver(content);
+      if (this.#chunked.done) this.#finish();
+      return;
+    }
+    if (bytes.length > this.#left) this.#keepAlive = false;
+    const content = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes;
+    this.#left -= content.length;
+    if (content.length > 0) this.#deliver(content);
+    if (this.#left === 0) this.#finish();
+  }
+
+  readonly #excess = (): void => {
+    this.#keepAlive = false;
+  };
+
+  #deliver(content: Uint8Array): void {
+    if (this.#taking) {
+      this.#hand(this.#taking, content);
+      return;
+    }
+    const reading = this.#reading;
+    if (reading) {
+      this.#reading = undefined;
+      reading.resolve(content);
+      return;
+    }
+    this.#unread.push(content);
+    this.#unreadBytes += content.length;
+    if (this.#unreadBytes > MAX_UNREAD_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#connection.pause();
+    }
+  }
+
+  /** The answer is whole. Its connection is used again only where nothing is left over on either side. */
+  #finish(): void {
+    // Whoever took the last piece may have closed the exchange over it.
+    if (this.#state !== "body") return;
+    this.#state = "ended";
+    if (this.#paused) this.#connection.resume();
+    this.#paused = false;
+    if (this.#keepAlive && this.#connection.sent) this.#pool.put(this.#connection);
+    else this.#connection.terminate();
+    this.#reading?.resolve(undefined);
+    this.#reading = undefined;
+    this.#taking?.resolve(false);
+    this.#taking = undefined;
+  }
+
+  #fail(failure: HttpFailure): void {
+    this.#state = "failed";
+    this.#failure = failure;
+    this.#body = undefined;
+    this.#connection.terminate();
+    this.#opening?.reject(failure);
+    this.#reading?.reject(failure);
+    this.#taking?.reject(failure);
+    this.#opening = undefined;
+    this.#reading = undefined;
+    this.#taking = undefined;
+  }
+}

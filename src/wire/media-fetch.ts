@@ -1,0 +1,200 @@
+import { lookup } from "node:dns/promises";
+import { isIP, isIPv6 } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+import { SNIFFABLE, sniffMedia } from "./sniff-media.ts";
+
+export interface FetchedMedia {
+  bytes: Uint8Array;
+  /** Without parameters; text is always UTF-8. */
+  mimeType: string;
+}
+
+export interface MediaFetchOptions {
+  /** Ends the fetch before its time. */
+  signal?: AbortSignal;
+  allowHttp?: boolean;
+  /** Which addresses may be called. The public ones, where it is not given. */
+  allowAddress?: (address: string) => boolean;
+  maxBytes?: number;
+  /** For everything together: names, redirects and the body. */
+  timeoutMs?: number;
+  resolve?: (hostname: string) => Promise<readonly string[]>;
+  /** PEM of an authority to trust instead of the runtime's own. */
+  certificateAuthority?: string;
+}
+
+/** Why something was not fetched, in words for whoever named the address. They tell nothing about the network here. */
+export class MediaFetchError extends Error {
+  readonly reason: string;
+
+  constructor(reason: string, cause?: unknown) {
+    super(reason, cause === undefined ? undefined : { cause });
+    this.name = "MediaFetchError";
+    this.reason = reason;
+  }
+}
+
+const MAX_BYTES = 20 * 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+const MAX_REDIRECTS = 3;
+/** Of a host with many addresses, so many are tried. */
+const MAX_ADDRESSES = 3;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const PAGES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
+const UNKNOWN_TYPE = "application/octet-stream";
+
+const resolveByName = async (hostname: string) => (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/**
+ * Fetches what a caller has named, which must not become a way into the network that the gateway stands in (S12): a name
+ * is resolved once, all its addresses are checked, and the connection goes to a checked address while the certificate is
+ * checked for the name. Each redirect begins anew.
+ */
+export async function fetchMedia(url: string, options: MediaFetchOptions = {}): Promise<FetchedMedia> {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const done = new AbortController();
+  const signal = AbortSignal.any([deadline, done.signal, ...(options.signal ? [options.signal] : [])]);
+  try {
+    return await readMedia(await follow(url, { ...options, signal }), options.maxBytes ?? MAX_BYTES);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (deadline.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
+    throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
+  } finally {
+    // Whatever is still open is not wanted: a redirect's body, or the rest of one that is too large.
+    done.abort();
+  }
+}
+
+interface Reach extends MediaFetchOptions {
+  signal: AbortSignal;
+}
+
+async function follow(address: string, reach: Reach): Promise<Response> {
+  let url = readUrl(address, undefined, reach);
+  for (let redirects = 0; ; redirects++) {
+    const response = await open(url, await vettedAddresses(url, reach), reach);
+    const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
+    if (location === null) return response;
+    if (redirects === MAX_REDIRECTS) throw new MediaFetchError(`it redirects more than ${MAX_REDIRECTS} times`);
+    url = readUrl(location, url, reach);
+  }
+}
+
+function readUrl(address: string, base: URL | undefined, { allowHttp = false }: Reach): URL {
+  const what = base === undefined ? "its address" : "the address that it redirects to";
+  const url = URL.parse(address, base?.href);
+  if (!url) throw new MediaFetchError(`${what} is not a URL`);
+  if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:"))
+    throw new MediaFetchError(`${what} does not begin with https:`);
+  if (url.username !== "" || url.password !== "") throw new MediaFetchError(`${what} holds a user name or password`);
+  return url;
+}
+
+/** The addresses of a host, resolved this one time. One that may not be called spoils them all. */
+async function vettedAddresses(url: URL, reach: Reach): Promise<readonly string[]> {
+  const { resolve = resolveByName, allowAddress = isPublicAddress, signal } = reach;
+  const literal = url.hostname.replace(/^\[|\]$/g, "");
+  // A name that does not exist and one that leads inside look the same from outside.
+  const refusal = (cause?: unknown) => new MediaFetchError("its host has no public address", cause);
+  const unknownName = (error: unknown) => {
+    throw refusal(error);
+  };
+  const addresses = isIP(literal) ? [literal] : await unlessAborted(resolve(literal).catch(unknownName), signal);
+  if (addresses.length === 0 || !addresses.every((one) => isIP(one) > 0 && allowAddress(one))) throw refusal();
+  // Not every network that a gateway runs in has IPv6.
+  return addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, MAX_ADDRESSES);
+}
+
+/** For work that cannot be called off itself, such as a look-up of a name. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
+async function open(url: URL, addresses: readonly string[], reach: Reach): Promise<Response> {
+  let failure: unknown;
+  for (const address of addresses) {
+    try {
+      return await request(url, address, reach);
+    } catch (error) {
+      reach.signal.throwIfAborted();
+      failure = error;
+    }
+  }
+  const code = typeof failure === "object" && failure !== null && "code" in failure ? String(failure.code) : "";
+  const reason = /CERT|VERIFY|ISSUER/.test(code)
+    ? "its host did not prove by its certificate that it is the one named"
+    : "its host could not be reached";
+  throw new MediaFetchError(reason, failure);
+}
+
+/** The URL names the address, so that nothing is left to resolve; the `host` header and the certificate check name the host. */
+function request(url: URL, address: string, { signal, certificateAuthority }: Reach): Promise<Response> {
+  const literal = isIPv6(address) ? `[${address}]` : address;
+  const port = url.port === "" ? "" : `:${url.port}`;
+  const named = isIP(url.hostname.replace(/^\[|\]$/g, "")) === 0;
+  return fetch(`${url.protocol}//${literal}${port}${url.pathname}${url.search}`, {
+    headers: { host: url.host, accept: "*/*", "accept-encoding": "identity", "user-agent": "trivium" },
+    redirect: "manual",
+    signal,
+    // A connection that was checked for one name must not serve another name at the same address.
+    keepalive: false,
+    // What a small body unpacks to has no bound that could be counted in time.
+    decompress: false,
+    tls: {
+      rejectUnauthorized: true,
+      ...(named ? { serverName: url.hostname.replace(/\.$/, "") } : {}),
+      ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+    },
+  });
+}
+
+async function readMedia(response: Response, maxBytes: number): Promise<FetchedMedia> {
+  if (response.status !== 200) throw new MediaFetchError(`its host answered with HTTP status ${response.status}`);
+  const encoding = response.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity")
+    throw new MediaFetchError(`its host sent it as ${JSON.stringify(encoding.slice(0, 20))}, which was not asked for`);
+  const bytes = await readBody(response, maxBytes);
+  const [said = "", ...parameters] = (response.headers.get("content-type") ?? "").split(";");
+  const mimeType = typeOf(said.trim().toLowerCase() || UNKNOWN_TYPE, bytes);
+  return { bytes: mimeType.startsWith("text/") ? inUtf8(bytes, parameters) : bytes, mimeType };
+}
+
+async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = () => new MediaFetchError(`it is larger than ${maxBytes} bytes`);
+  if (Number(response.headers.get("content-length")) > maxBytes) throw tooLarge();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body ?? []) {
+    length += piece.length;
+    if (length > maxBytes) throw tooLarge();
+    pieces.push(piece);
+  }
+  if (length === 0) throw new MediaFetchError("it is empty");
+  return Buffer.concat(pieces, length);
+}
+
+function typeOf(said: string, bytes: Uint8Array): string {
+  const seen = sniffMedia(bytes);
+  if (seen !== undefined) return seen;
+  if (PAGES.has(said)) throw new MediaFetchError("it is a web page");
+  if (SNIFFABLE.has(said))
+    throw new MediaFetchError(`its host says that it is ${said}, and its bytes say that it is not`);
+  return said;
+}
+
+function inUtf8(bytes: Uint8Array, parameters: readonly string[]): Uint8Array {
+  const charset = parameters.map((one) => /^\s*charset\s*=\s*"?([\w.:-]+)"?\s*$/i.exec(one)?.[1]).find(Boolean);
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return bytes;
+  try {
+    return new TextEncoder().encode(new TextDecoder(charset as Bun.Encoding).decode(bytes));
+  } catch (error) {
+    throw new MediaFetchError(`it is text in the unknown encoding ${charset.slice(0, 40)}`, error);
+  }
+}

@@ -1,0 +1,47 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** IPv4 networks that are not the public internet, or not one host of it (IANA's registry of special-purpose addresses). */
+const SPECIAL_V4: readonly (readonly [string, number])[] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  // Carriers' own networks, where some clouds also keep their metadata service.
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+  // Looks public, and is a cloud's own agent to each of its machines.
+  ["168.63.129.16", 32],
+];
+
+/** What of IPv6's one public block (2000::/3) is special: protocols, tunnels that carry IPv4 addresses, documentation. */
+const SPECIAL_V6: readonly (readonly [string, number])[] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+];
+
+const specialV4 = new BlockList();
+for (const [network, bits] of SPECIAL_V4) specialV4.addSubnet(network, bits, "ipv4");
+const specialV6 = new BlockList();
+for (const [network, bits] of SPECIAL_V6) specialV6.addSubnet(network, bits, "ipv6");
+const publicV6 = new BlockList();
+publicV6.addSubnet("2000::", 3, "ipv6");
+
+/**
+ * Whether an address is one host of the public internet. IPv6 addresses that hold an IPv4 one (mapped, NAT64, 6to4) are
+ * not, whatever they hold: no public host needs to be named like that, and each is a way around the other rules.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !specialV4.check(address, "ipv4");
+  return isIPv6(address) && publicV6.check(address, "ipv6") && !specialV6.check(address, "ipv6");
+}

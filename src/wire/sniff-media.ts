@@ -1,0 +1,36 @@
+/** The types that can be told from their first bytes. */
+export const SNIFFABLE: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/jpg",
+  "image/gif",
+  "image/webp",
+  "image/bmp",
+  "image/tiff",
+  "image/heic",
+  "image/heif",
+  "image/avif",
+  "application/pdf",
+]);
+
+const BRANDS: Readonly<Record<string, string>> = {
+  heic: "image/heic",
+  heix: "image/heic",
+  mif1: "image/heif",
+  avif: "image/avif",
+  avis: "image/avif",
+};
+
+/** What a picture or a PDF is by its first bytes, whatever its host calls it; undefined for anything else. */
+export function sniffMedia(bytes: Uint8Array): string | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 16)).toString("latin1");
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
+  if (text.startsWith("RIFF") && text.startsWith("WEBP", 8)) return "image/webp";
+  if (text.startsWith("%PDF-")) return "application/pdf";
+  if (text.startsWith("II*\0") || text.startsWith("MM\0*")) return "image/tiff";
+  // The two letters alone could begin any text; the four reserved bytes after the size are zero in a picture.
+  if (text.startsWith("BM") && text.startsWith("\0\0\0\0", 6)) return "image/bmp";
+  return text.startsWith("ftyp", 4) ? BRANDS[text.slice(8, 12)] : undefined;
+}
