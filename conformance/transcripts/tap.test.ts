@@ -68,13 +68,22 @@ function expectedEvents(recording: Recording): unknown[] {
   return events;
 }
 
+/** A host's text and thoughts as parts of one content, which the contract has in fields of their own. */
+function splitContent(parts: readonly Json[]): { text: string; thought: string } {
+  const textOf = (part: Json) => String(part["text"] ?? "");
+  const thoughtOf = (part: Json) => ((part["thinking"] as Json[] | undefined) ?? []).map(textOf).join("");
+  return { text: parts.map(textOf).join(""), thought: parts.map(thoughtOf).join("") };
+}
+
 /** What the tap adds to chat chunks where a host falls short of the protocol, taken out again for the comparison. */
 function withoutMending(event: unknown): unknown {
   if (typeof event !== "object" || event === null || !("choices" in event)) return event;
   const copy = structuredClone(event) as Json & { choices: Json[] };
   for (const choice of copy.choices) {
     const delta = object(choice["delta"]);
-    const reasoning = delta["reasoning_content"] ?? delta["reasoning"];
+    const inContent = Array.isArray(delta["content"]) ? splitContent(delta["content"] as Json[]) : undefined;
+    if (inContent) delta["content"] = inContent.text;
+    const reasoning = inContent?.thought || (delta["reasoning_content"] ?? delta["reasoning"]);
     delete delta["reasoning"];
     delete delta["reasoning_content"];
     if (reasoning) delta["thought"] = reasoning;

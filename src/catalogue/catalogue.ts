@@ -1,4 +1,4 @@
-import type { DialectName } from "../canon/dialect-name.ts";
+import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { builtInModels } from "./built-in-models.ts";
 import {
@@ -45,7 +45,7 @@ export interface OfferOverlay {
   contextLength?: number;
   maxOutputTokens?: number;
   weight?: number;
-  dialect?: DialectName;
+  dialect?: UpstreamDialectName;
 }
 
 export interface CatalogueOptions {

@@ -1,4 +1,4 @@
-import type { DialectName } from "../canon/dialect-name.ts";
+import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 
 export const MODALITIES = ["text", "image", "video", "audio", "file"] as const;
@@ -74,7 +74,7 @@ export interface Offer {
   contextLength?: number;
   maxOutputTokens?: number;
   weight?: number;
-  dialect?: DialectName;
+  dialect?: UpstreamDialectName;
 }
 
 export interface Model extends ModelFacts {

@@ -1,4 +1,4 @@
-import type { DialectName } from "../canon/dialect-name.ts";
+import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { Secret } from "../canon/secret.ts";
 import type { ModelFile } from "./schema.ts";
 
@@ -25,7 +25,7 @@ export interface ProviderSettings {
   kind: string;
   baseUrl?: string;
   apiKey?: Secret;
-  dialects?: DialectName[];
+  dialects?: UpstreamDialectName[];
   timeoutMs?: { firstByte?: number; idle?: number };
   project?: string;
   location?: string;
@@ -68,7 +68,7 @@ export interface OfferSettings {
   contextLength?: number;
   maxOutputTokens?: number;
   weight?: number;
-  dialect?: DialectName;
+  dialect?: UpstreamDialectName;
 }
 
 export interface StaticKeySettings {

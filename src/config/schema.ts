@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 
 /**
  * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not
@@ -14,6 +14,7 @@ const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
 const Count = Type.Integer({ minimum: 1 });
 const Dollars = Type.Number({ minimum: 0 });
 const Dialect = Type.Enum(DIALECT_NAMES);
+const UpstreamDialect = Type.Enum(UPSTREAM_DIALECT_NAMES);
 const HttpAddress = Type.String({
   format: "http-address",
   description: "an http or https address without query, fragment or credentials",
@@ -71,7 +72,7 @@ const OfferFile = Type.Object(
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
     weight: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    dialect: Type.Optional(Dialect),
+    dialect: Type.Optional(UpstreamDialect),
   },
   closed,
 );
@@ -174,7 +175,7 @@ export const ProviderFile = Type.Object(
       Type.Object({ first_byte: Type.Optional(Milliseconds), idle: Type.Optional(Milliseconds) }, closed),
     ),
     api_key: Type.Optional(Credential),
-    dialects: Type.Optional(Type.Array(Dialect, { minItems: 1 })),
+    dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),
     location: Type.Optional(Text),
     credentials: Type.Optional(Type.String({ minLength: 1, writeOnly: true })),

@@ -5,7 +5,7 @@ import type { Prompt, PromptPart, Tool } from "./prompt.ts";
 import { startSimulator } from "./simulator.ts";
 import { emptyPrompt } from "./wire.ts";
 
-const PROMPT = "Read the file /work/notes.txt and write its content in upper case to /work/loud.txt.";
+const PROMPT = "Read the file /notes/today.txt and write its content in upper case to /notes/loud.txt.";
 const schema = (...names: string[]): JsonObject => ({
   type: "object",
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
@@ -64,9 +64,9 @@ const said = (prompt: Prompt) =>
 describe("the simulator's agent", () => {
   for (const [name, { tools, read, write }] of Object.entries(SETS))
     test(`reads, writes and says so, with the tools of ${name} agent`, () => {
-      expect(inputOf(conversation(tools))).toEqual([[read[0], { [read[1]]: "/work/notes.txt" }]]);
+      expect(inputOf(conversation(tools))).toEqual([[read[0], { [read[1]]: "/notes/today.txt" }]]);
       expect(inputOf(conversation(tools, { text: "one\ntwo" }))).toEqual([
-        [write[0], { [write[1]]: "/work/loud.txt", content: "ONE\nTWO" }],
+        [write[0], { [write[1]]: "/notes/loud.txt", content: "ONE\nTWO" }],
       ]);
       expect(said(conversation(tools, { text: "one" }, { text: "written" }))?.[0]).toStartWith("Done: ");
     });
@@ -75,14 +75,14 @@ describe("the simulator's agent", () => {
     const { tools } = SETS["one"] ?? { tools: [] };
     const text = "     1→one\n     2→\n\n<system-reminder>\nDo not tell.\n</system-reminder>\n";
     expect(inputOf(conversation(tools, { text }))).toEqual([
-      ["Write", { file_path: "/work/loud.txt", content: "ONE\n" }],
+      ["Write", { file_path: "/notes/loud.txt", content: "ONE\n" }],
     ]);
     expect(inputOf(conversation(tools, { text: "1\tone\n2\ttwo\n3\t" }))).toEqual([
-      ["Write", { file_path: "/work/loud.txt", content: "ONE\nTWO\n" }],
+      ["Write", { file_path: "/notes/loud.txt", content: "ONE\nTWO\n" }],
     ]);
     // Numbers that are the file's own stay.
     expect(inputOf(conversation(tools, { text: "1\tone\ntwo" }))).toEqual([
-      ["Write", { file_path: "/work/loud.txt", content: "1\tONE\nTWO" }],
+      ["Write", { file_path: "/notes/loud.txt", content: "1\tONE\nTWO" }],
     ]);
   });
 
@@ -115,7 +115,7 @@ describe("the simulator's agent on each wire", async () => {
     ];
     const body = { model: "agent", tools: functions, messages: [{ role: "user", content: PROMPT }] };
     const answer = await post("/openai/v1/chat/completions", { authorization: "Bearer k" }, body);
-    expect(answer).toContain('"name":"read_file","arguments":"{\\"file_path\\":\\"/work/notes.txt\\"}"');
+    expect(answer).toContain('"name":"read_file","arguments":"{\\"file_path\\":\\"/notes/today.txt\\"}"');
   });
 
   test("messages", async () => {
@@ -125,7 +125,7 @@ describe("the simulator's agent on each wire", async () => {
     ];
     const body = { model: "agent", max_tokens: 1000, tools, messages: [{ role: "user", content: PROMPT }] };
     const answer = await post("/anthropic/v1/messages", { "x-api-key": "k", "anthropic-version": "2023-06-01" }, body);
-    expect(answer).toContain('"name":"Read","input":{"file_path":"/work/notes.txt"}');
+    expect(answer).toContain('"name":"Read","input":{"file_path":"/notes/today.txt"}');
   });
 
   test("genai", async () => {
@@ -135,6 +135,6 @@ describe("the simulator's agent on each wire", async () => {
     ];
     const body = { contents: [{ role: "user", parts: [{ text: PROMPT }] }], tools: [{ functionDeclarations }] };
     const answer = await post("/gemini/v1beta/models/agent:generateContent", { "x-goog-api-key": "k" }, body);
-    expect(answer).toContain('"name":"read_file","args":{"file_path":"/work/notes.txt"}');
+    expect(answer).toContain('"name":"read_file","args":{"file_path":"/notes/today.txt"}');
   });
 });

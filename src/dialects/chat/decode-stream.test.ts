@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { fold } from "../../canon/fold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { chatCodec } from "./codec.ts";
-import { chunk, chunksText, decodeChunks, decodeContext, decodeText } from "./codec-contexts.ts";
+import { chunk, chunksText, decodeChunks, decodeContext, decodeText } from "./contexts.sample.ts";
 
 describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
   test("an empty first chunk without id, created 0 and choices", () => {

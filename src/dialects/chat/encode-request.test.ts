@@ -7,7 +7,7 @@ import type { Tool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import type { Quirks } from "../quirks.ts";
 import { chatCodec } from "./codec.ts";
-import { requestContext } from "./codec-contexts.ts";
+import { requestContext } from "./contexts.sample.ts";
 
 const user: Turn = {
   role: "user",

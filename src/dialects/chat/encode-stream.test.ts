@@ -8,7 +8,7 @@ import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { chatCodec } from "./codec.ts";
-import { decodeContext, decodeText, encodeContext, encodeEvents } from "./codec-contexts.ts";
+import { decodeContext, decodeText, encodeContext, encodeEvents } from "./contexts.sample.ts";
 
 const signature = { origin: "host", kind: "signature", value: "sig+/=" } as const;
 const encrypted = { origin: "host", kind: "encrypted", value: "enc", format: "v1" } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../canon/json.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
-import { encodeContext } from "./codec-contexts.ts";
+import { encodeContext } from "./contexts.sample.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 
 const user = { role: "user", content: "hi" };

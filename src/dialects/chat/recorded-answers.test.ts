@@ -4,8 +4,8 @@ import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { chatCodec } from "./codec.ts";
-import { decodeContext, decodePieces, decodeText, encodeContext, encodeEvents } from "./codec-contexts.ts";
-import { chatRecordings, readRecordedJson, readRecording, recordingsPresent } from "./recordings.ts";
+import { decodeContext, decodePieces, decodeText, encodeContext, encodeEvents } from "./contexts.sample.ts";
+import { chatRecordings, readRecordedJson, readRecording, recordingsPresent } from "./recordings.sample.ts";
 
 /** As much as the hosts' answers have in common. */
 interface RecordedBody {

@@ -23,6 +23,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   readonly #envelope: AnswerEnvelope;
   readonly #grounding = new GroundingWriter();
   readonly #hidden: boolean;
+  #refusal = "";
   /** Hidden reasoning of the open block. */
   #unseen = "";
   #call: ToolCallPart | undefined;
@@ -59,8 +60,13 @@ export class GenaiStreamEncoder implements StreamEncoder {
       case "refusal-start":
         this.#refused = true;
         return "";
-      case "text-delta":
+      // A refusal is told whole or not at all: half of one, before an error, would read as an answer.
       case "refusal-delta":
+        this.#refusal += event.text;
+        return "";
+      case "refusal-end":
+        return this.#parts(encodeAnswerPart({ type: "refusal", text: this.#refusal }, this.#hidden));
+      case "text-delta":
         this.#grounding.text(event.block, event.text);
         return event.text === "" ? "" : this.#parts([{ text: event.text }]);
       case "text-end":
@@ -105,7 +111,6 @@ export class GenaiStreamEncoder implements StreamEncoder {
       case "error":
       case "text-start":
       case "reasoning-start":
-      case "refusal-end":
         return "";
     }
   }

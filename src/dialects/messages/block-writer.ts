@@ -21,6 +21,7 @@ export class BlockWriter {
   /** The position of the next block in the client's content. */
   #next = 0;
   #open = false;
+  #refusal = "";
   /** Hidden reasoning of the open block. */
   #unseen = "";
   /** The open call takes free text, which becomes the one argument of a function's. */
@@ -43,14 +44,18 @@ export class BlockWriter {
       case "refusal-start":
         this.refused = true;
         return this.close();
-      case "text-delta":
+      // A refusal is told whole or not at all: half of one, before an error, would read as an answer.
       case "refusal-delta":
+        this.#refusal += event.text;
+        return [];
+      case "text-delta":
         return event.text === "" ? [] : this.#text({ type: "text_delta", text: event.text });
       case "citation":
         return this.#text({ type: "citations_delta", citation: encodeCitation(event.citation, encodeOpaque) });
       case "text-end":
+        return this.#endText(event.signature);
       case "refusal-end":
-        return this.#endText("signature" in event ? event.signature : undefined);
+        return this.#endRefusal();
       case "reasoning-delta":
         if (event.text === "") return [];
         if (!this.#manner.hidden) return this.#thinking({ type: "thinking_delta", thinking: event.text });
@@ -96,6 +101,12 @@ export class BlockWriter {
     const kept = signature !== undefined && this.#manner.keepsTextSignature();
     const carried = kept ? [encodeCarrier({ place, signature })] : [];
     return [...this.close(), ...carried.flatMap((block) => this.#whole(block))];
+  }
+
+  #endRefusal(): JsonObject[] {
+    const text = this.#refusal;
+    this.#refusal = "";
+    return text === "" ? [] : [...this.#text({ type: "text_delta", text }), ...this.close()];
   }
 
   #thinking(delta: JsonObject): JsonObject[] {

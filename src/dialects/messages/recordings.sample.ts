@@ -21,7 +21,7 @@ const read = (file: string): string => readFileSync(new URL(file, FOLDER), "utf8
 function recordings(): Recording[] {
   if (!recordingsThere) return [];
   const lines = read("manifest.jsonl").trim().split("\n");
-  return lines.map((line) => JSON.parse(line) as Recording).filter(({ dialect }) => dialect === "anthropic-messages");
+  return lines.map((line) => JSON.parse(line) as Recording).filter(({ dialect }) => dialect.endsWith("-messages"));
 }
 
 export const recordedStreams = (): [string, SseFrame[]][] =>
