@@ -23,6 +23,7 @@ export interface ReceiptData {
   model: string;
   provider: string;
   lane: string;
+  dialect: { client: string; upstream: string };
   stream: boolean;
   stop: { unified: string; raw: string } | null;
   offers: { provider: string; outcome: string; reason?: string }[];

@@ -1,4 +1,5 @@
 import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { counting } from "./count-tokens.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { GenaiStreamDecoder } from "./decode-stream.ts";
@@ -17,4 +18,5 @@ export const genaiCodec: UpstreamCodec & ClientCodec = {
   createStreamDecoder: (context) => new GenaiStreamDecoder(context),
   createStreamEncoder: (context) => new GenaiStreamEncoder(context),
   decodeError,
+  counting,
 };

@@ -1,6 +1,6 @@
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
 import type { TextPart } from "../../canon/part.ts";
 import { decodePart } from "./content.ts";
 import { decodeContents } from "./decode-contents.ts";
@@ -13,6 +13,9 @@ const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", "provider"
 
 /** A checked request in its normal form (normalise.ts) as a canonical call. */
 export function decodeRequest(body: JsonObject): CanonCall {
+  // The counter of tokens takes a whole request in one of its fields.
+  const whole = objectAt(body, "generateContentRequest");
+  if (whole !== undefined) return decodeRequest(whole);
   const fields = new Fields(body);
   fields.skip(...GATEWAY_FIELDS);
   const config = decodeGenerationConfig(fields.object("generationConfig"));

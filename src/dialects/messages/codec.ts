@@ -1,4 +1,5 @@
 import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { counting } from "./count-tokens.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { MessagesStreamDecoder } from "./decode-stream.ts";
@@ -17,4 +18,5 @@ export const messagesCodec: UpstreamCodec & ClientCodec = {
   createStreamDecoder: (context) => new MessagesStreamDecoder(context),
   createStreamEncoder: (context) => new MessagesStreamEncoder(context),
   decodeError,
+  counting,
 };
