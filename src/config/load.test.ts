@@ -401,7 +401,9 @@ describe("what is refused, with its place", () => {
     [
       "a dialect that is none",
       "providers: { v: { kind: openai-compatible, dialects: [chat, mesages] } }",
-      ["trivium.yaml:1:61: providers.v.dialects[1] must be one of chat, messages, genai, converse; did you mean messages?"],
+      [
+        "trivium.yaml:1:61: providers.v.dialects[1] must be one of chat, messages, genai, converse; did you mean messages?",
+      ],
     ],
     [
       "model ids with no slash, or two",

@@ -1,6 +1,7 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
+import type { Effort } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
@@ -54,6 +55,8 @@ export interface NativeRequestContext {
   door: Door;
   maxOutputTokens: number | undefined;
   quirks: Quirks;
+  /** The efforts that the model is known to take; asked for only where a request speaks of them. */
+  knownEfforts: () => readonly Effort[] | undefined;
 }
 
 export interface NativeRequest {

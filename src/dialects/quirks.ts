@@ -79,6 +79,8 @@ export interface Quirks {
   media: readonly MediaKind[];
   /** The kinds of media that the host fetches by itself from any address; others are fetched by the gateway (S12). */
   mediaUrls: readonly MediaKind[];
+  /** Addresses that the host takes although it fetches no others, such as its own files. */
+  ownAddresses: RegExp | undefined;
 }
 
 export const DEFAULT_QUIRKS: Quirks = {
@@ -116,4 +118,5 @@ export const DEFAULT_QUIRKS: Quirks = {
   functionIds: true,
   media: ["image", "document", "audio", "video"],
   mediaUrls: ["image", "document"],
+  ownAddresses: undefined,
 };

@@ -25,5 +25,5 @@ export const azureOpenai: ProviderDeclaration = {
   },
   authenticate: headerKey("api-key"),
   wires: { chat: { generate: completions } },
-  quirks: { mediaUrls: ["image"] },
+  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"] },
 };

@@ -2,6 +2,9 @@ import { headerKey } from "./auth.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
+/** Films of the vendor's own house, and files that were given to this API before. */
+const OWN_ADDRESSES = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
+
 export const gemini: ProviderDeclaration = {
   kind: "gemini",
   publishers: ["google"],
@@ -10,5 +13,5 @@ export const gemini: ProviderDeclaration = {
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
   wires: { genai: googleWire(() => "/v1beta/models") },
-  quirks: { labels: false, countsWholeRequest: true, mediaUrls: [] },
+  quirks: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES },
 };

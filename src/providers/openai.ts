@@ -16,5 +16,5 @@ export const openai: ProviderDeclaration = {
     return () => headers;
   },
   wires: { chat: { generate: () => "/chat/completions" } },
-  quirks: { mediaUrls: ["image"] },
+  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"] },
 };

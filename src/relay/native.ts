@@ -1,5 +1,6 @@
 import type { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
+import { traitsOf } from "../catalogue/traits.ts";
 import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
@@ -27,6 +28,7 @@ export class NativeLane implements Lane {
       door: incoming.door,
       maxOutputTokens: offer.maxOutputTokens ?? model.maxOutputTokens,
       quirks: provider.quirksOf(dialect),
+      knownEfforts: () => traitsOf(model, offer).efforts,
     });
   }
 

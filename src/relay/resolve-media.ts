@@ -45,6 +45,7 @@ export async function resolveMedia(call: CanonCall, quirks: Quirks, fetchMedia: 
 
 function addressToFetch({ kind, source }: MediaPart, quirks: Quirks): string | undefined {
   if (source.type !== "url" || quirks.mediaUrls.includes(kind) || !quirks.media.includes(kind)) return undefined;
+  if (quirks.ownAddresses?.test(source.url)) return undefined;
   return /^https?:/i.test(source.url) ? source.url : undefined;
 }
 

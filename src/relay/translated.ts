@@ -44,7 +44,10 @@ export class TranslatedLane implements Lane {
     const { provider, offer, dialect } = this.#planned;
     const quirks = provider.quirksOf(dialect);
     const asked = this.#canonical(received);
-    const call = await resolveMedia(asked, quirks, this.#gateway.fetchMedia);
+    const call = await resolveMedia(asked, quirks, (url, { signal }) => {
+      const gone = incoming.request.signal;
+      return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, gone]) });
+    });
     const { body, notes, reading } = this.#upstream.encodeRequest(call, {
       upstreamModel: offer.upstreamModel,
       stream,

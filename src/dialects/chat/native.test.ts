@@ -16,6 +16,7 @@ function prepare(fields: JsonObject, quirks: Partial<Quirks> = {}): [JsonObject,
       stream: false,
       door: "dropin",
       maxOutputTokens: undefined,
+      knownEfforts: () => undefined,
       quirks: { ...DEFAULT_QUIRKS, ...quirks },
     },
   );
@@ -177,6 +178,7 @@ describe("H09: what a host is known to refuse", () => {
       stream: false,
       door: "contract",
       maxOutputTokens: 5,
+      knownEfforts: () => undefined,
       quirks: DEFAULT_QUIRKS,
     } as const;
     const { payload } = prepareRequest({ text, body: JSON.parse(text) as JsonObject }, context);

@@ -34,7 +34,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   };
   noteRouting(body, notes.list);
   limitOutput(body, context, changes);
-  translateReasoning(body, quirks, changes);
+  translateReasoning(body, context, changes);
   fitSettings(body, quirks, changes);
   if (context.stream && quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
     changes.set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
@@ -68,7 +68,11 @@ function limitOutput(body: JsonObject, context: NativeRequestContext, { set, ren
 }
 
 /** The contract's `reasoning` object and `reasoning_effort` as what the host knows; its own words stay as they came. */
-function translateReasoning(body: JsonObject, quirks: Quirks, { set, remove, notes }: Changes): void {
+function translateReasoning(
+  body: JsonObject,
+  { quirks, knownEfforts }: NativeRequestContext,
+  { set, remove, notes }: Changes,
+): void {
   const { reasoningField, effortWords } = quirks;
   const given = typeof body["reasoning_effort"] === "string";
   if (reasoningField === "reasoning" || (!given && !("reasoning" in body))) return;
@@ -86,7 +90,7 @@ function translateReasoning(body: JsonObject, quirks: Quirks, { set, remove, not
     return;
   }
   const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
-  const traits = { efforts: ["off", ...quirks.efforts] as const };
+  const traits = { efforts: knownEfforts() ?? (["off", ...quirks.efforts] as const) };
   const fields = encodeReasoning(wish, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
   for (const [key, value] of Object.entries(fields)) set[key] = JSON.stringify(value);
   if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");

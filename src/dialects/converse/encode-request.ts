@@ -1,8 +1,10 @@
+import { withMostMarks } from "../../canon/cache-marks.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
 import { reportExtras } from "../../canon/extras.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
+import { resultsInCallOrder } from "../../canon/result-order.ts";
 import type { FunctionTool } from "../../canon/tool.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
@@ -25,9 +27,13 @@ const UNKNOWN: readonly (keyof CallSettings)[] = [
 
 const JSON_WORDS = "Answer with one JSON object and nothing else.";
 
-export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
+/** The host answers 400 to a fifth mark. */
+const MAX_MARKS = 4;
+
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
   const notes = new Notes();
-  reportExtras(call, notes);
+  reportExtras(asked, notes);
+  const call = takesCachePoints(context) ? withMostMarks(asked, MAX_MARKS, notes) : asked;
   const format = encodeFormat(call, context, notes);
   const { toolConfig, forced } = encodeTools(call, context, format.standIn, notes);
   const content = new ContentEncoder(call, context, notes);
@@ -108,7 +114,7 @@ interface Message {
 /** Roles must alternate: turns of one role that follow each other become one message, results of tools first. */
 function encodeTurns(call: CanonCall, context: EncodeRequestContext, encoder: ContentEncoder, notes: Notes): Message[] {
   const merged: ({ role: Message["role"] } & EncodedParts)[] = [];
-  for (const turn of call.turns) {
+  for (const turn of resultsInCallOrder(call.turns)) {
     if (turn.name !== undefined) {
       notes.dropped(fieldPath(call.dialect, turn.path, "name"), "this protocol has no names of participants");
     }

@@ -1,6 +1,7 @@
 import type { Turn } from "../../canon/call.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
+import { resultsInCallOrder } from "../../canon/result-order.ts";
 import { encodeArguments } from "./arguments.ts";
 import { encodePromptPart } from "./content.ts";
 import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
@@ -20,7 +21,7 @@ const WORDLESS = { text: " " };
 /** The conversation for the upstream: roles alternate, the first is the user's, and none is empty. */
 export function encodeContents(scope: EncodeScope): JsonObject[] {
   const writer = new ContentsWriter(scope);
-  for (const turn of scope.call.turns) writer.turn(turn);
+  for (const turn of resultsInCallOrder(scope.call.turns)) writer.turn(turn);
   return writer.end();
 }
 

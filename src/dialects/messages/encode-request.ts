@@ -10,7 +10,7 @@ import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
 import { encodeSettings } from "./request-settings.ts";
 import { encodeSystem, encodeTurns, lacksThinking } from "./request-turns.ts";
-import { allowedNames, encodeToolChoice } from "./tool-choice.ts";
+import { allowedNames, encodeToolChoice, forcesCall } from "./tool-choice.ts";
 import { encodeTool } from "./tools.ts";
 
 export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
@@ -36,9 +36,11 @@ export function encodeRequest(call: CanonCall, context: EncodeRequestContext): E
   const obstacle =
     standIn !== undefined
       ? "a tool that must be called stands in for the answer's schema, which excludes thinking"
-      : budgeted && lacksThinking(messages)
-        ? "the target demands the thinking that came before the last tool call, and the history has none of its own"
-        : undefined;
+      : !own && forcesCall(call) && tools.length > 0
+        ? "a model that must call a tool cannot think before it"
+        : budgeted && lacksThinking(messages)
+          ? "the target demands the thinking that came before the last tool call, and the history has none of its own"
+          : undefined;
   const reasoning = encodeReasoning(call, { traits, notes, ...limit, obstacle });
   const { thinking, effort, maxTokens } = reasoning;
   const thinks = thinking !== undefined && thinking["type"] !== "disabled";
@@ -46,7 +48,6 @@ export function encodeRequest(call: CanonCall, context: EncodeRequestContext): E
     notes,
     hasTools: tools.length > 0,
     standIn: reading.structuredTool,
-    thinking: thinks,
   });
 
   const offered = standIn === undefined ? tools : [...tools, standIn];

@@ -89,24 +89,24 @@ describe("reasoning", () => {
     expect(always.notes).toEqual(["approximated reasoning_effort"]);
   });
 
-  test("with thinking on, sampling goes and a forced tool becomes a free one", () => {
+  test("with thinking on, sampling goes", () => {
     const { body, notes } = encode({
       ...wish("low"),
       temperature: 0.3,
       topP: 0.9,
       topK: 5,
-      tools: [TOOL],
-      toolChoice: { type: "any" },
-      paths: { temperature: "temperature", topP: "top_p", topK: "top_k", toolChoice: "tool_choice" },
+      paths: { temperature: "temperature", topP: "top_p", topK: "top_k" },
     });
-    expect(body["tool_choice"]).toEqual({ type: "auto" });
     for (const key of ["temperature", "top_p", "top_k"]) expect(body[key]).toBeUndefined();
-    expect(notes.toSorted()).toEqual([
-      "approximated tool_choice",
-      "dropped temperature",
-      "dropped top_k",
-      "dropped top_p",
-    ]);
+    expect(notes.toSorted()).toEqual(["dropped temperature", "dropped top_k", "dropped top_p"]);
+  });
+
+  test("whoever wants thinking and a forced call gets the call", () => {
+    const forced = { ...wish("low"), tools: [TOOL], toolChoice: { type: "any" } } as const;
+    const { body, notes } = encode(forced);
+    expect(body["tool_choice"]).toEqual({ type: "any" });
+    expect(body["thinking"]).toBeUndefined();
+    expect(notes).toEqual(["dropped reasoning_effort"]);
   });
 
   test("a tool loop without thinking of the target's own goes on without: hosts with budgets would refuse it", () => {

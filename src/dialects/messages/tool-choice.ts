@@ -28,8 +28,6 @@ export interface ChoiceTarget {
   hasTools: boolean;
   /** The tool that stands in for the answer's schema. */
   standIn: string | undefined;
-  /** The model thinks before it answers: then it cannot be made to call a tool. */
-  thinking: boolean;
 }
 
 export function encodeToolChoice(call: CanonCall, target: ChoiceTarget): JsonObject | undefined {
@@ -39,13 +37,16 @@ export function encodeToolChoice(call: CanonCall, target: ChoiceTarget): JsonObj
     if (call.toolChoice !== undefined) notes.dropped(path, "no tool was given to choose from");
     return undefined;
   }
-  const wanted = standIn === undefined ? ownChoice(call) : standInChoice(call, standIn, hasTools);
-  const forced = wanted?.type === "any" || wanted?.type === "tool";
-  if (forced && target.thinking) notes.approximated(path, "a target that thinks cannot be made to call a tool");
-  const choice = forced && target.thinking ? { type: "auto" } : wanted;
+  const choice = standIn === undefined ? ownChoice(call) : standInChoice(call, standIn, hasTools);
   // Several calls at once are the default, and a choice of none makes no call at all.
   if (call.parallelTools !== false || choice?.type === "none") return choice;
   return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
+}
+
+/** Whether the model must call a tool, which excludes thinking: whoever asks for both needs the call. */
+export function forcesCall(call: CanonCall): boolean {
+  const choice = ownChoice(call);
+  return choice?.type === "any" || choice?.type === "tool";
 }
 
 type WireChoice = { type: string; name?: string };

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import type { Turn } from "./call.ts";
+import type { Part } from "./part.ts";
+import { resultsInCallOrder } from "./result-order.ts";
+
+const call = (id: string): Part => ({ type: "tool-call", id, name: "f", input: "{}" });
+const result = (callId: string): Part => ({ type: "tool-result", callId, content: [] });
+const text: Part = { type: "text", text: "and" };
+const turn = (role: Turn["role"], parts: Part[]): Turn => ({ role, parts, path: "t" });
+const idsOf = ({ parts }: Turn) => parts.map((part) => (part.type === "tool-result" ? part.callId : part.type));
+
+test("mapping notes: results travel in the order of their calls; nothing else moves, and strangers come last", () => {
+  const turns = [
+    turn("assistant", [call("a"), call("b"), call("c")]),
+    turn("user", [result("x"), result("c"), text, result("a"), result("b")]),
+  ];
+  const [, ordered] = resultsInCallOrder(turns);
+  expect(ordered && idsOf(ordered)).toEqual(["a", "b", "text", "c", "x"]);
+});
+
+test("results that are in order stay the very same", () => {
+  const turns = [turn("assistant", [call("a"), call("b")]), turn("user", [result("a"), result("b")])];
+  expect(resultsInCallOrder(turns)[1]).toBe(turns[1] as Turn);
+});
