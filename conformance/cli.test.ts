@@ -212,12 +212,12 @@ describe("commands beside a running gateway", () => {
     expect((await ask(place, key, "sim/max-tokens")).status).toBe(200);
     expect((await ask(place, key, "sim/fail-400")).status).toBe(400);
 
-    const models = await command(place.folder, "models", "standard");
+    const models = await command(place.folder, "models", "sim/thinker");
     expect(models.stdout).toMatch(
-      /^model +context +prompt +completion +offers\nsim\/standard +200k +\$1\/M +\$2\/M +simulator\n$/,
+      /^model +context +prompt +completion +offers\nsim\/thinker +200k +\$1\/M +\$2\/M +simulator\n$/,
     );
-    const entries = await jsonOf<{ id: string; object: string }[]>(place.folder, "models", "standard");
-    expect(entries).toEqual([expect.objectContaining({ id: "sim/standard", object: "model" })]);
+    const entries = await jsonOf<{ id: string; object: string }[]>(place.folder, "models", "sim/thinker");
+    expect(entries).toEqual([expect.objectContaining({ id: "sim/thinker", object: "model" })]);
 
     const usage = await command(place.folder, "usage", "--days", "1");
     expect(usage.stdout).toMatch(/^model +calls +failed +input +cached +output +reasoning +USD$/m);

@@ -64,7 +64,7 @@ const one = (found: readonly string[]): string => {
 const ANSWER = /simulator speaking, not a model\. You wrote: “Hello, who are you\?”/;
 
 test("every block of the README is run, loaded or compared below", () => {
-  expect(curls.length).toBe(3);
+  expect(curls.length).toBe(4);
   expect(inLanguage("ts").length).toBe(3);
   expect(commands.length + curls.length + 3 + inLanguage("json").length + inLanguage("yaml").length).toBe(
     blocks.length,
@@ -103,6 +103,13 @@ describe("shell", () => {
     expect(formOf(real)).toEqual(formOf(shown));
     expect(real.data).toMatchObject({ model: "sim/standard", provider: "simulator", usage_source: "measured" });
     expect(real.data["cost_nano_usd"]).toBeGreaterThan(0);
+  });
+
+  test("the line that calls a model of another protocol answers in the caller's own, and tells what was dropped", async () => {
+    const output = await runShell(one(curls.filter((code) => code.includes("sim/standard-chat"))));
+    expect(output).toMatch(/^HTTP\/1\.1 200 /);
+    expect(output).toMatch(/^x-trivium-dropped: top_k\r$/m);
+    expect(output).toContain('"type":"message","role":"assistant","model":"sim/standard-chat"');
   });
 
   test("the line that fails on purpose fails as the README says", async () => {

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { Admissions } from "./access/admit.ts";
 import { KeyRing, type StaticKey } from "./access/key-ring.ts";
 import { createKey, listKeys } from "./access/keys.ts";
+import { DIALECT_NAMES } from "./canon/dialect-name.ts";
 import { Secret } from "./canon/secret.ts";
 import { buildCatalogue, type ProviderSummary } from "./catalogue/catalogue.ts";
 import type { Config, ProviderSettings } from "./config/config.ts";
@@ -190,13 +191,21 @@ const simulatorSettings = (url: string): ProviderSettings => {
 };
 
 function simulatedModels(): NonNullable<ProviderSummary["models"]> {
-  return SIMULATED_MODELS.map(({ name, ...facts }) => ({
+  const models = SIMULATED_MODELS.map(({ name, ...facts }) => ({
     ...facts,
     id: `sim/${name}`,
     upstreamModel: name,
-    kind: "text",
+    kind: "text" as const,
     pricings: SIMULATED_PRICES,
   }));
+  // The simulator speaks every protocol: a model that speaks one alone lets clients of the others try the translation.
+  const [standard] = models;
+  const single = DIALECT_NAMES.flatMap((dialect) =>
+    standard === undefined
+      ? []
+      : [{ ...standard, id: `${standard.id}-${dialect}`, displayName: `${standard.displayName} (${dialect} alone)`, dialect }],
+  );
+  return [...models, ...single];
 }
 
 /** Made up, so that receipts and budgets can be tried out. */

@@ -103,7 +103,10 @@ function kindOf(outputModalities: readonly Modality[]): ModelKind {
 function ownOffers(id: string, upstreamModel: string, providers: readonly ProviderSummary[]): OfferOverlay[] {
   return providers.flatMap((provider) => {
     const brought = provider.models?.find((model) => model.id === id);
-    if (brought !== undefined) return [{ provider: provider.name, model: brought.upstreamModel }];
+    if (brought !== undefined) {
+      const { upstreamModel: model, dialect } = brought;
+      return [{ provider: provider.name, model, ...(dialect === undefined ? {} : { dialect }) }];
+    }
     return provider.publishers.includes(publisherOf(id)) ? [{ provider: provider.name, model: upstreamModel }] : [];
   });
 }

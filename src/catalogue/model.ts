@@ -84,6 +84,8 @@ export interface Model extends ModelFacts {
 /** A model that comes with the program, and its name at the publisher's own service. */
 export interface BuiltInModel extends ModelFacts {
   upstreamModel: string;
+  /** Offered in this dialect alone, whatever else its provider speaks. */
+  dialect?: UpstreamDialectName;
 }
 
 export function publisherOf(id: string): string {
