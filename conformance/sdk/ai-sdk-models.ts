@@ -95,6 +95,13 @@ export const AI_PROVIDERS: readonly AiProvider[] = [
   },
 ];
 
+/** The same packages with models behind the gateway that speak another protocol. */
+const TRANSLATED: readonly AiProvider[] = [
+  ["openai-compatible at the contract door", ["anthropic", "gemini", "bedrock"]],
+  ["anthropic at the contract door", ["openai-compatible", "gemini", "bedrock"]],
+  ["google at the contract door", ["anthropic", "openai-compatible", "bedrock"]],
+].flatMap()
+
 export const setupOf = ({ gateway }: SimulatedGateway, apiKey = gateway.key): ModelSetup => ({
   url: gateway.url,
   apiKey,

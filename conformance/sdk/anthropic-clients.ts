@@ -87,9 +87,20 @@ export interface Message<Block extends ReadBlock> {
   model: string;
   content: Block[];
   stop_reason: string | null;
-  usage: { input_tokens: number; output_tokens: number };
+  usage: TokenUsage;
   _request_id?: string | null;
 }
+
+export interface TokenUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_input_tokens?: number | null;
+  cache_creation_input_tokens?: number | null;
+}
+
+/** All tokens of the prompt: hosts of other protocols cache unasked, and what they read from there is counted by itself. */
+export const promptTokens = (usage: TokenUsage): number =>
+  usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
 
 export interface StreamEvent {
   type: string;
@@ -114,6 +125,9 @@ export interface MessagesDoor {
 export const MESSAGES_DOORS: readonly MessagesDoor[] = [
   { name: "contract door, provider anthropic", path: "/api/msg", kind: "anthropic" },
   { name: "drop-in door, provider simulator", path: "", kind: "simulator" },
+  { name: "contract door, provider openai-compatible", path: "/api/msg", kind: "openai-compatible" },
+  { name: "drop-in door, provider gemini", path: "", kind: "gemini" },
+  { name: "contract door, provider bedrock", path: "/api/msg", kind: "bedrock" },
 ];
 
 export interface MessagesSetup {

@@ -19,6 +19,8 @@ import {
   type SimulatedGateway,
   startSimulatedGateway,
   TOO_LARGE_TEXT,
+  type Trouble,
+  upstreamOf,
   WRONG_KEY,
   watchedFetch,
 } from "./support.ts";
@@ -50,6 +52,12 @@ const REFUSALS: readonly Refusal[] = [
   { what: "an upstream that never answers", model: "slow-first-byte", class: "timedOut", status: 504, type: "timeout_error" },
 ];
 
+const TROUBLES: Readonly<Record<Trouble, Pick<Refusal, "class" | "status" | "type">>> = {
+  failed: { class: "failed", status: 502, type: "api_error" },
+  overloaded: { class: "overloaded", status: 529, type: "overloaded_error" },
+  "rate-limited": { class: "rateLimited", status: 429, type: "rate_limit_error" },
+};
+
 const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-in-stream"];
 
 let stand: SimulatedGateway;
@@ -61,6 +69,7 @@ afterAll(() => stand.stop());
 function refusals<Block extends ReadBlock>({ version, errors, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
     describe(`anthropic ${version}, ${name}`, () => {
+      const upstream = upstreamOf(kind, "messages");
       const open = (apiKey = stand.gateway.key) =>
         connect({ baseURL: `${stand.gateway.url}${path}`, apiKey, maxRetries: 0 });
       const asking = (model = "standard"): MessagesBody<Block> => ({
@@ -94,7 +103,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
             expect(failure).toMatchObject({ status, error: { type: "error", error: { type } } });
             // Generation 0.60 leaves the type in the body.
             if (version !== "0.60") expect(failure).toMatchObject({ type });
-            if (status === 429 && failure) expect(headerOf(failure, "retry-after")).toBe("1");
+            if (status === 429 && failure) expect(headerOf(failure, "retry-after")).toBe(upstream.retryAfter);
           }
         });
       }
@@ -107,8 +116,9 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       });
 
       test("R5: an error as the first event of the upstream's stream gets a real status", () => {
-        expect(firstEvent.constructor).toBe(errors.overloaded);
-        expect(firstEvent).toMatchObject({ status: 529, error: { error: { type: "overloaded_error" } } });
+        const { class: wanted, status, type } = TROUBLES[upstream.firstError];
+        expect(firstEvent.constructor).toBe(errors[wanted]);
+        expect(firstEvent).toMatchObject({ status, error: { error: { type } } });
       });
 
       test.each(BREAKS)("sdk-wire 2.4: %s raises an APIError after the text that came", async (model) => {

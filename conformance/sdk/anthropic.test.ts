@@ -6,6 +6,7 @@ import {
   MESSAGES_DOORS,
   type MessagesBody,
   type MessagesGeneration,
+  promptTokens,
   type ReadBlock,
   textOf,
 } from "./anthropic-clients.ts";
@@ -17,6 +18,7 @@ import {
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
+  upstreamOf,
 } from "./support.ts";
 
 let stand: SimulatedGateway;
@@ -28,6 +30,7 @@ afterAll(() => stand.stop());
 function answers<Block extends ReadBlock>({ version, errors, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
     describe(`anthropic ${version}, ${name}`, () => {
+      const upstream = upstreamOf(kind, "messages");
       const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
       const asking = (content: string, model = "standard"): MessagesBody<Block> => ({
         model: `${kind}/${model}`,
@@ -65,7 +68,10 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         ]);
         expect(events.map((event) => extra(event.delta, "text") ?? "").join("")).toBe(textOf(whole.content));
         const start = events.find((event) => event.type === "message_start")?.message;
-        expect(start).toMatchObject({ model: `${kind}/standard`, usage: { input_tokens: whole.usage.input_tokens } });
+        expect(start?.model).toBe(`${kind}/standard`);
+        // Hosts of other protocols count the prompt at the end of a stream: here stands an estimate (H11).
+        if (upstream.native) expect(start?.usage.input_tokens).toBe(whole.usage.input_tokens);
+        else expect(start?.usage.input_tokens).toBeGreaterThan(0);
       });
 
       test("contract 6.1, sdk-wire 2.3: message_delta has its usage where the contract and where the packages read it", async () => {
@@ -84,8 +90,9 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(message).toMatchObject({
           model: `${kind}/standard`,
           stop_reason: "end_turn",
-          usage: { input_tokens: whole.usage.input_tokens, output_tokens: whole.usage.output_tokens },
+          usage: { output_tokens: whole.usage.output_tokens },
         });
+        expect(promptTokens(message.usage)).toBe(promptTokens(whole.usage));
       });
 
       test("sdk-wire 2.2: tokens are counted as the answer will bill them", async () => {
@@ -93,7 +100,8 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         const { max_tokens: _, ...prompt } = asking("How many tokens is this?");
         const counted = await client.messages.countTokens(prompt);
         const answer = await client.messages.create(asking("How many tokens is this?"));
-        expect(counted.input_tokens).toBe(answer.usage.input_tokens);
+        if (upstream.counts) expect(counted.input_tokens).toBe(promptTokens(answer.usage));
+        else expect(counted.input_tokens).toBeWithin(1, 4 * promptTokens(answer.usage));
       });
 
       test("decisions §3: more tokens than the model can give are clamped, and the receipt says so", async () => {
@@ -104,7 +112,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(receipt.fields).toContainEqual(expect.objectContaining({ path: "max_tokens", action: "approximated" }));
       });
 
-      test("sdk-wire 2.1: a beta call arrives, with its betas", async () => {
+      test("sdk-wire 2.1: a beta call arrives, with its betas where the host knows them", async () => {
         const betas = ["context-management-2025-06-27", "interleaved-thinking-2025-05-14"];
         const message = await open().beta.messages.create({
           model: `${kind}/standard`,
@@ -113,7 +121,9 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
           betas,
         });
         expect(textOf(message.content)).toContain("In beta.");
-        expect(stand.simulator.stats().last?.headers["anthropic-beta"]).toBe(betas.join(","));
+        const { headers } = stand.simulator.stats().last ?? {};
+        if (upstream.native) expect(headers?.["anthropic-beta"]).toBe(betas.join(","));
+        else expect(headers).not.toHaveProperty("anthropic-beta");
       });
 
       test("contract 2.9: models are listed, paged through, and shown one by one", async () => {
@@ -163,16 +173,21 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(receipt).toMatchObject({
           model: `${kind}/standard`,
           provider: `patient-${kind}`,
-          lane: "native",
+          lane: upstream.native ? "native" : "translated",
           stream: false,
           usage_source: "measured",
-          stop: { unified: "stop", raw: "end_turn" },
+          stop: { unified: "stop", raw: upstream.endWord },
         });
         expect(receipt.usage["output"]).toBe(whole.data.usage.output_tokens);
         const streamed = await client.messages.create({ ...asking("Receipt, please."), stream: true }).withResponse();
         await collect(streamed.data);
         const second = await receiptOf(stand, streamed.response.headers.get("x-trivium-receipt"));
-        expect(second).toMatchObject({ stream: true, usage_source: "measured", usage: receipt.usage });
+        expect(second).toMatchObject({ stream: true, usage_source: "measured" });
+        const all = ({ usage }: typeof receipt) => [
+          (usage["input"] ?? 0) + (usage["cache_read"] ?? 0),
+          (usage["output"] ?? 0) + (usage["reasoning"] ?? 0),
+        ];
+        expect(all(second)).toEqual(all(receipt));
         const raw = await client.messages.create(asking("Receipt, please.")).asResponse();
         expect(raw.headers.get("x-trivium-receipt")).toMatch(/^rcp_/);
       });

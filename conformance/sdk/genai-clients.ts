@@ -143,6 +143,16 @@ export const GENAI_MODES: readonly GenaiMode[] = [
     kind: "simulator",
   },
   { name: "api mode at the drop-in door, provider gemini", vertexai: false, path: "", kind: "gemini" },
+  ...(["anthropic", "openai-compatible", "bedrock"] as const).flatMap((kind): GenaiMode[] => [
+    {
+      name: `vertex mode at the contract door, provider ${kind}`,
+      vertexai: true,
+      path: "/api/genai",
+      apiVersion: "v1",
+      kind,
+    },
+    { name: `api mode at the drop-in door, provider ${kind}`, vertexai: false, path: "", kind },
+  ]),
 ];
 
 export interface GenaiSetup {

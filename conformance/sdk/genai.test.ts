@@ -18,6 +18,7 @@ import {
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
+  upstreamOf,
 } from "./support.ts";
 
 const SCHEMA = {
@@ -42,6 +43,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
   for (const mode of GENAI_MODES) {
     const { name, kind, vertexai } = mode;
     describe(`genai ${version}, ${name}`, () => {
+      const upstream = upstreamOf(kind, "genai");
       const open = () => connect(setupFor(mode, stand.gateway.url, stand.gateway.key)).models;
       const asking = (contents: string, model = "standard"): GenaiRequest<Turn> => ({
         model: `${kind}/${model}`,
@@ -83,7 +85,8 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         }
       });
 
-      test("contract 7: a blocked prompt is told in promptFeedback, without a candidate", async () => {
+      // Other protocols know no blocked prompts but as errors, or as answers that end at once.
+      test.if(upstream.native)("contract 7: a blocked prompt is told in promptFeedback, without a candidate", async () => {
         const models = open();
         const whole = await models.generateContent(asking("Hi.", "blocked-prompt"));
         const chunks = await collect(await models.generateContentStream(asking("Hi.", "blocked-prompt")));
@@ -113,7 +116,8 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         };
         const whole = await models.generateContent(request);
         expect(thoughtsOf(whole)).toContain("Think about it.");
-        expect(whole.usageMetadata?.thoughtsTokenCount).toBeGreaterThan(0);
+        // Only this host does not say how many of its tokens were thoughts.
+        if (kind !== "bedrock") expect(whole.usageMetadata?.thoughtsTokenCount).toBeGreaterThan(0);
         const chunks = await collect(await models.generateContentStream(request));
         expect(chunks.map(thoughtsOf).join("")).toBe(thoughtsOf(whole));
         expect(chunks.map(textOf).join("")).toBe(textOf(whole));
@@ -123,7 +127,10 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         const models = open();
         const request = { model: `${kind}/standard`, contents: "How many tokens is this?" };
         const answer = await models.generateContent(request);
-        expect((await models.countTokens(request)).totalTokens).toBe(answer.usageMetadata?.promptTokenCount ?? -1);
+        const { promptTokenCount = -1 } = answer.usageMetadata ?? {};
+        const { totalTokens } = await models.countTokens(request);
+        if (upstream.counts) expect(totalTokens).toBe(promptTokenCount);
+        else expect(totalTokens).toBeWithin(1, 4 * promptTokenCount);
       });
 
       test("contract 2.9: models are listed, and shown one by one", async () => {
@@ -171,10 +178,10 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         expect(receipt).toMatchObject({
           model: `${kind}/standard`,
           provider: `patient-${kind}`,
-          lane: "native",
+          lane: upstream.native ? "native" : "translated",
           stream: false,
           usage_source: "measured",
-          stop: { unified: "stop", raw: "STOP" },
+          stop: { unified: "stop", raw: upstream.endWord },
         });
         expect(receipt.usage["output"]).toBe(whole.usageMetadata?.candidatesTokenCount ?? -1);
         const chunks = await collect(await models.generateContentStream(asking("Receipt, please.")));

@@ -153,6 +153,9 @@ export interface ChatDoor {
 export const CHAT_DOORS: readonly ChatDoor[] = [
   { name: "contract door, provider openai", path: "/api/v1", kind: "openai", thinkingKind: "openai-compatible" },
   { name: "drop-in door, provider simulator", path: "/v1", kind: "simulator", thinkingKind: "simulator" },
+  { name: "contract door, provider anthropic", path: "/api/v1", kind: "anthropic", thinkingKind: "anthropic" },
+  { name: "drop-in door, provider gemini", path: "/v1", kind: "gemini", thinkingKind: "gemini" },
+  { name: "contract door, provider bedrock", path: "/api/v1", kind: "bedrock", thinkingKind: "bedrock" },
 ];
 
 export interface ChatSetup {

@@ -9,6 +9,8 @@ import {
   type SimulatedGateway,
   startSimulatedGateway,
   TOO_LARGE_TEXT,
+  type Trouble,
+  upstreamOf,
   WRONG_KEY,
   watchedFetch,
 } from "./support.ts";
@@ -41,6 +43,13 @@ const REFUSALS: readonly Refusal[] = [
   { what: "an upstream that never answers", model: "slow-first-byte", class: "InternalServerError", status: 504, type: "timeout_error", code: "upstream_timeout" },
 ];
 
+// biome-ignore format: a table is read in columns
+const TROUBLES: Readonly<Record<Trouble, Pick<Refusal, "class" | "status" | "type" | "code">>> = {
+  failed: { class: "InternalServerError", status: 502, type: "api_error", code: "upstream_failed" },
+  overloaded: { class: "InternalServerError", status: 503, type: "api_error", code: "overloaded" },
+  "rate-limited": { class: "RateLimitError", status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" },
+};
+
 const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-in-stream"];
 
 let stand: SimulatedGateway;
@@ -52,6 +61,7 @@ afterAll(() => stand.stop());
 for (const { version, errors, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind } of CHAT_DOORS) {
     describe(`openai ${version}, ${name}`, () => {
+      const upstream = upstreamOf(kind, "chat");
       const open = (apiKey = stand.gateway.key) =>
         connect({ baseURL: `${stand.gateway.url}${path}`, apiKey, maxRetries: 0 });
       const asking = (model = "standard"): ChatBody => ({
@@ -82,17 +92,19 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
           for (const failure of [whole, streamed]) {
             expect(failure?.constructor).toBe(errors[refusal.class]);
             expect(failure).toMatchObject({ status, type, ...(code === undefined ? {} : { code }) });
-            if (status === 429 && failure) expect(headerOf(failure, "retry-after")).toBe("1");
+            if (status === 429 && failure) expect(headerOf(failure, "retry-after")).toBe(upstream.retryAfter);
           }
         });
       }
 
-      test("decisions §4: an upstream's bad request is returned as such, with its code and param", () => {
+      test("decisions §4: an upstream's bad request is returned as such, with its words, and its code and param where it has such", () => {
         const refused = REFUSALS.find(({ model }) => model === "fail-400");
         const told = refused && failures.get(refused);
         expect(told).toHaveLength(2);
         for (const failure of told ?? []) {
-          expect(failure).toMatchObject({ code: "invalid_value", param: "messages" });
+          expect(failure.message).toContain("Simulated");
+          const has = upstream.native;
+          expect(failure).toMatchObject({ code: has ? "invalid_value" : null, param: has ? "messages" : null });
         }
       });
 
@@ -103,8 +115,9 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       });
 
       test("R5: an error as the first event of the upstream's stream gets a real status", () => {
-        expect(firstEvent.constructor).toBe(errors.InternalServerError);
-        expect(firstEvent).toMatchObject({ status: 502, type: "api_error", code: "upstream_failed" });
+        const { class: wanted, status, type, code } = TROUBLES[upstream.firstError];
+        expect(firstEvent.constructor).toBe(errors[wanted]);
+        expect(firstEvent).toMatchObject({ status, type, code });
       });
 
       test.each(BREAKS)("sdk-wire 3.2: %s raises an APIError after the text that came", async (model) => {
@@ -118,10 +131,11 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(joined(chunks, (delta) => delta.content)).toStartWith("This");
         expect(chunks.filter(({ choices }) => choices[0]?.finish_reason)).toEqual([]);
         expect(failure.constructor).toBe(errors.APIError);
-        expect(failure).toMatchObject({ status: undefined, type: "api_error", code: "upstream_failed" });
+        const { type, code } = TROUBLES[model === "error-in-stream" ? upstream.streamError : "failed"];
+        expect(failure).toMatchObject({ status: undefined, type, code });
         const helped = await adding;
         expect(helped).toBeInstanceOf(errors.APIError);
-        expect(helped).toMatchObject({ type: "api_error", code: "upstream_failed" });
+        expect(helped).toMatchObject({ type, code });
       });
     });
   }

@@ -8,6 +8,7 @@ import {
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
+  upstreamOf,
 } from "./support.ts";
 
 let stand: SimulatedGateway;
@@ -19,6 +20,7 @@ afterAll(() => stand.stop());
 for (const { version, errors, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind } of CHAT_DOORS) {
     describe(`openai ${version}, ${name}`, () => {
+      const upstream = upstreamOf(kind, "chat");
       const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
       const asking = (content: string, model = "standard"): ChatBody => ({
         model: `${kind}/${model}`,
@@ -163,10 +165,10 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(receipt).toMatchObject({
           model: `${kind}/standard`,
           provider: `patient-${kind}`,
-          lane: "native",
+          lane: upstream.native ? "native" : "translated",
           stream: false,
           usage_source: "measured",
-          stop: { unified: "stop", raw: "stop" },
+          stop: { unified: "stop", raw: upstream.endWord },
         });
         expect(receipt.usage["output"]).toBe(whole.data.usage?.completion_tokens ?? -1);
         const body = { ...asking("Receipt, please."), stream: true as const };

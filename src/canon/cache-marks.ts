@@ -31,3 +31,29 @@ export function withMostMarks(call: CanonCall, most: number, notes: Notes): Cano
     turns: call.turns.map((turn) => ({ ...turn, parts: turn.parts.map(unmarked) })),
   };
 }
+
+const SHORTENED = "the target lets no mark of an hour follow one of five minutes: this one lasts five minutes too";
+
+/** The call without a mark of an hour behind one of five minutes, which hosts refuse wherever the two stand. */
+export function withFallingAges(call: CanonCall, notes: Notes): CanonCall {
+  const holders: Marked[] = [
+    ...call.tools,
+    ...call.system,
+    ...call.turns.flatMap(({ parts }): readonly Marked[] => parts),
+  ].filter(({ cache }) => cache !== undefined);
+  const first = holders.findIndex(({ cache }) => cache?.ttl !== "1h");
+  if (first < 0) return call;
+  const cut = new Set(holders.slice(first).filter(({ cache }) => cache?.ttl === "1h"));
+  const whole = call.cache?.ttl === "1h";
+  if (cut.size === 0 && !whole) return call;
+  for (const { path } of cut) notes.approximated(fieldPath(call.dialect, path, "cache"), SHORTENED);
+  const short = <T extends Marked>(holder: T): T => (cut.has(holder) ? { ...holder, cache: {} } : holder);
+  if (whole) notes.approximated(call.paths.cache ?? "cache", SHORTENED);
+  return {
+    ...call,
+    tools: call.tools.map(short),
+    system: call.system.map(short),
+    turns: call.turns.map((turn) => ({ ...turn, parts: turn.parts.map(short) })),
+    ...(whole ? { cache: {} } : {}),
+  };
+}

@@ -14,6 +14,10 @@ export interface ReasoningWish {
   path: string;
 }
 
+/** How much to think: who wishes to see thoughts, and says no more, expects a model that thinks by itself. */
+export const wantedAmount = ({ amount, show }: ReasoningWish): ReasoningAmount | undefined =>
+  amount ?? (show ? "dynamic" : undefined);
+
 /** What each effort stands for in tokens. */
 export const BUDGET_OF_EFFORT = {
   minimal: 1024,

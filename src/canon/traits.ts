@@ -22,6 +22,8 @@ export interface ModelTraits {
   mediaInToolResults?: boolean;
   /** Knows an answer's JSON Schema; where it does not, a forced tool call stands in for it. */
   structuredOutput?: boolean;
+  /** Takes a form of the answer beside tools; the other models of its dialect answer 400 to both. */
+  schemaBesideTools?: boolean;
   /** Goes on from a last message of the assistant's. */
   prefill?: boolean;
   maxOutputTokens?: number;

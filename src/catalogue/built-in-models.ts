@@ -32,6 +32,7 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     ...(entry.demands_signatures === undefined ? {} : { demandsSignatures: entry.demands_signatures }),
     ...(entry.media_in_tool_results === undefined ? {} : { mediaInToolResults: entry.media_in_tool_results }),
     ...(entry.structured_output === undefined ? {} : { structuredOutput: entry.structured_output }),
+    ...(entry.schema_beside_tools === undefined ? {} : { schemaBesideTools: entry.schema_beside_tools }),
     ...(entry.prefill === undefined ? {} : { prefill: entry.prefill }),
   };
 }

@@ -49,6 +49,7 @@ export const ModelEntry = Type.Object(
     demands_signatures: Flag,
     media_in_tool_results: Flag,
     structured_output: Flag,
+    schema_beside_tools: Flag,
     prefill: Flag,
     price_note: Type.Optional(Type.String({ minLength: 1 })),
     pricings: Type.Partial(Type.Record(Type.Enum(PRICE_NAMES), Type.Array(PriceItem, { minItems: 1 })), closed),

@@ -51,18 +51,45 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
   const applied: Price[] = [];
   const unpriced: PriceName[] = [];
   let total = 0n;
-  for (const counter of USAGE_COUNTERS) {
+  /** Token charges that a number holds exactly, in millionths of a nano-dollar: nearly always all of them. */
+  let small = 0;
+  let used = 0;
+  for (const [index, counter] of USAGE_COUNTERS.entries()) {
     const amount = usage[counter] ?? 0;
     if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
+    used |= 1 << index;
     const source = counter === "output" && (usage.images ?? 0) > 0 ? PICTURE_OUTPUT : SOURCES[counter];
     const price = findPrice(pricings, source, size);
     if (price !== undefined) {
-      const charge = scaled(amount, MILLION) * scaled(price.item.value, BILLION);
-      total += source.unit === "perMTokens" ? charge : charge * BigInt(MILLION);
+      const charge = source.unit === "perMTokens" ? amount * Math.round(price.item.value * BILLION) : Number.NaN;
+      if (Number.isSafeInteger(charge) && Number.isSafeInteger(small + charge)) small += charge;
+      else total += exactCharge(amount, price.item.value, source.unit);
       applied.push(price);
     } else if (!paidOtherwise(counter, usage, pricings)) unpriced.push(SOURCES[counter].names[0]);
   }
-  return { costNanoUsd: Number((total + NANO_DOLLAR / 2n) / NANO_DOLLAR), rule: ruleWords(applied, unpriced) };
+  const costNanoUsd =
+    total === 0n
+      ? Math.floor((small + MILLION / 2) / MILLION)
+      : Number((total + BigInt(small) * BigInt(MILLION) + NANO_DOLLAR / 2n) / NANO_DOLLAR);
+  return { costNanoUsd, rule: ruleOf(pricings, used, applied, unpriced) };
+}
+
+function exactCharge(amount: number, value: number, unit: Unit): bigint {
+  const charge = scaled(amount, MILLION) * scaled(value, BILLION);
+  return unit === "perMTokens" ? charge : charge * BigInt(MILLION);
+}
+
+/** The words for a price list and a set of counters, where no tier makes them depend on more than that. */
+const knownRules = new WeakMap<Pricings, Map<number, string>>();
+
+function ruleOf(pricings: Pricings, used: number, applied: readonly Price[], unpriced: readonly PriceName[]): string {
+  if (applied.some(({ item }) => item.conditions !== undefined)) return ruleWords(applied, unpriced);
+  const rules = knownRules.get(pricings) ?? new Map<number, string>();
+  const known = rules.get(used);
+  if (known !== undefined) return known;
+  const rule = ruleWords(applied, unpriced);
+  knownRules.set(pricings, rules.set(used, rule));
+  return rule;
 }
 
 interface CallSize {

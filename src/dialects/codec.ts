@@ -34,6 +34,8 @@ export interface AnswerReading {
   unwrapMember?: string;
   /** That value is a word, and the client wants it without the quotes that it would have in JSON. */
   unquoteMember?: boolean;
+  /** The client's names of tools, by those that the target was given instead. */
+  toolNames?: Readonly<Record<string, string>>;
 }
 
 /** What the reading of an upstream's answer depends on. */

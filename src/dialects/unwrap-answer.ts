@@ -5,7 +5,7 @@ import { unfold } from "../canon/unfold.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import type { AnswerReading } from "./codec.ts";
 
-/** Undoes in a stream what a request had to do so that a target without schemas would answer by one. */
+/** Undoes in a stream what a request had to do for a target without schemas of answers, or with other rules for names. */
 export class AnswerUnwrapper {
   readonly #reading: AnswerReading;
   /** Blocks that are the stand-in's call. */
@@ -25,11 +25,11 @@ export class AnswerUnwrapper {
 
   #asText(event: CanonEvent): CanonEvent[] {
     const { structuredTool } = this.#reading;
-    if (structuredTool === undefined) return [event];
+    if (structuredTool === undefined) return [this.#withOwnName(event)];
     if (event.type === "tool-input-start") {
       if (event.name !== structuredTool) {
         this.#otherCalls = true;
-        return [event];
+        return [this.#withOwnName(event)];
       }
       this.#unwrapped = true;
       this.#standIns.add(event.block);
@@ -43,6 +43,13 @@ export class AnswerUnwrapper {
       return [{ ...event, stop: { unified: "stop", raw: event.stop.raw } }];
     }
     return [event];
+  }
+
+  #withOwnName(event: CanonEvent): CanonEvent {
+    const { toolNames } = this.#reading;
+    if (event.type !== "tool-input-start" || toolNames === undefined || !Object.hasOwn(toolNames, event.name))
+      return event;
+    return { ...event, name: toolNames[event.name] ?? event.name };
   }
 
   #takeMember(event: CanonEvent): CanonEvent[] {
@@ -64,7 +71,7 @@ export class AnswerUnwrapper {
 }
 
 export function unwrapReply(reply: CanonReply, reading: AnswerReading): CanonReply {
-  if (reading.structuredTool === undefined && reading.unwrapMember === undefined) return reply;
+  if (Object.keys(reading).length === 0) return reply;
   const unwrapper = new AnswerUnwrapper(reading);
   return fold([...unfold(reply)].flatMap((event) => unwrapper.push(event)));
 }

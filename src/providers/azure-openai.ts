@@ -1,5 +1,6 @@
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { FORTY_CHARACTERS } from "./openai.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
 const V1 = "/openai/v1";
@@ -25,5 +26,5 @@ export const azureOpenai: ProviderDeclaration = {
   },
   authenticate: headerKey("api-key"),
   wires: { chat: { generate: completions } },
-  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"] },
+  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
 };

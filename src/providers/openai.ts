@@ -1,5 +1,9 @@
+import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
 import type { ProviderDeclaration } from "./provider.ts";
+
+/** Longer ids, such as another protocol's clients may send, are answered with 400. */
+export const FORTY_CHARACTERS: ToolIdRule = { pattern: /^[\s\S]{1,40}$/, make: (seed) => `call_${seed}` };
 
 export const openai: ProviderDeclaration = {
   kind: "openai",
@@ -16,5 +20,5 @@ export const openai: ProviderDeclaration = {
     return () => headers;
   },
   wires: { chat: { generate: () => "/chat/completions" } },
-  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"] },
+  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
 };

@@ -7,6 +7,12 @@ const TEXT_KEYS = ["content", "reasoning_content", "reasoning"] as const;
 const TWIN: Readonly<Record<string, string>> = { reasoning: "reasoning_content", reasoning_content: "reasoning" };
 const PADDING = ',"obfuscation":"';
 const CLOSE = "}\n\n";
+const PADDING_BYTES = Buffer.from(PADDING);
+const CLOSE_BYTES = Buffer.from(CLOSE);
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** The largest event that is worth room of its own in each stream. */
+const MAX_ONE = 1024;
 
 /**
  * The ordinary chunks of one stream are alike but for their text: the same bytes before it and after it. Once one of them
@@ -22,6 +28,9 @@ export class ChunkTemplate {
   /** Between the text and its repetition under the field's other name; undefined where there is none. */
   readonly #clientTwin: string | undefined;
   readonly #hide: boolean;
+  readonly #headBytes: Uint8Array;
+  readonly #tailBytes: Uint8Array;
+  #one: Uint8Array | undefined;
   /** Set by a successful `render`: where the last event ends, and how much text they carried. */
   end = 0;
   characters = 0;
@@ -35,6 +44,8 @@ export class ChunkTemplate {
     this.#clientHead = binaryOfText(clientHead);
     this.#clientTwin = clientTwin === undefined ? undefined : binaryOfText(clientTwin);
     this.#hide = hide;
+    this.#headBytes = Buffer.from(head);
+    this.#tailBytes = Buffer.from(tail);
   }
 
   /** Learns from an event that was read already; undefined where it is not an ordinary one. */
@@ -58,6 +69,41 @@ export class ChunkTemplate {
     const clientTwin = twin === undefined || twin in delta ? undefined : `","${twin}":"`;
     const hide = hideReasoning && key !== "content";
     return new ChunkTemplate(raw.slice(0, lead + text.start + 1), tail, clientStart, clientTwin, hide);
+  }
+
+  /**
+   * The same for a piece that is one event, which most are: no text is made of its bytes, and nothing is allocated but a view.
+   * What it gives holds until the next call. Undefined for anything else, a longer piece or another form of answer too.
+   */
+  renderOne(event: Uint8Array): Uint8Array | undefined {
+    const head = this.#headBytes;
+    const { length } = event;
+    if (this.#hide || this.#clientTwin !== undefined || length > MAX_ONE || !holds(event, 0, head)) return undefined;
+    let end = head.length;
+    let characters = 0;
+    for (; end < length; end++) {
+      const byte = event[end] ?? 0;
+      if (byte === QUOTE) break;
+      if ((byte & 0xc0) !== 0x80) characters++;
+      if (byte !== BACKSLASH) continue;
+      end++;
+      characters++;
+    }
+    const close = length - CLOSE_BYTES.length;
+    if (!holds(event, end, this.#tailBytes) || !holds(event, close, CLOSE_BYTES)) return undefined;
+    if (!isPadding(event, end + this.#tailBytes.length, close)) return undefined;
+    this.characters = characters;
+    this.#one ??= this.#clientBytes();
+    const lead = this.#clientHead.length;
+    this.#one.set(event.subarray(head.length), lead);
+    return this.#one.subarray(0, lead + length - head.length);
+  }
+
+  /** Room for one event, with the client's head in its place already. */
+  #clientBytes(): Uint8Array {
+    const bytes = Buffer.alloc(this.#clientHead.length + MAX_ONE);
+    bytes.write(this.#clientHead, "latin1");
+    return bytes;
   }
 
   /** The client's form of the events from `at` on, of as many as are alike; undefined where the first is not one of these. */
@@ -100,4 +146,21 @@ export class ChunkTemplate {
     const text = events.slice(this.#textStart, this.#textEnd);
     return text + this.#clientTwin + text + events.slice(this.#textEnd, end);
   }
+}
+
+/** Whether these bytes stand at that place. */
+function holds(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  if (at < 0 || at + wanted.length > bytes.length) return false;
+  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
+  return true;
+}
+
+/** Nothing, or the random padding that some hosts add, and nothing behind it. */
+function isPadding(bytes: Uint8Array, from: number, to: number): boolean {
+  if (from === to) return true;
+  if (!holds(bytes, from, PADDING_BYTES) || bytes[to - 1] !== QUOTE) return false;
+  for (let at = from + PADDING_BYTES.length; at < to - 1; at++) {
+    if (bytes[at] === QUOTE || bytes[at] === BACKSLASH) return false;
+  }
+  return to - 1 >= from + PADDING_BYTES.length;
 }

@@ -1,4 +1,4 @@
-import type { Turn } from "../../canon/call.ts";
+import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Part, ToolResultPart } from "../../canon/part.ts";
 import { encodeParts, joinedContent, plainContent } from "./content.ts";
@@ -12,15 +12,15 @@ const PARAGRAPH = "\n\n";
 
 /** The whole conversation, the system's text first. */
 export function encodeMessages(scope: RequestScope, instruction: string | undefined): JsonObject[] {
-  const { call } = scope;
+  const turns = joinAnswers(scope.call);
   const messages = encodeSystem(scope, instruction);
-  for (let at = 0; at < call.turns.length; ) {
-    const turn = call.turns[at];
+  for (let at = 0; at < turns.length; ) {
+    const turn = turns[at];
     if (turn === undefined) break;
     if (turn.role === "user") {
-      const end = call.turns.findIndex((later, index) => index > at && later.role !== "user");
-      const run = call.turns.slice(at, end < 0 ? undefined : end);
-      messages.push(...encodeUserTurns(run, call.turns[at - 1], scope));
+      const end = turns.findIndex((later, index) => index > at && later.role !== "user");
+      const run = turns.slice(at, end < 0 ? undefined : end);
+      messages.push(...encodeUserTurns(run, turns[at - 1], scope));
       at += run.length;
       continue;
     }
@@ -29,6 +29,22 @@ export function encodeMessages(scope: RequestScope, instruction: string | undefi
     at += 1;
   }
   return withPrefill(messages, scope);
+}
+
+/**
+ * Clients of other dialects may spread an answer over several turns, one for each piece that was streamed. Here an answer with
+ * calls is one message, which their results must follow.
+ */
+function joinAnswers({ dialect, turns }: CanonCall): readonly Turn[] {
+  if (dialect === "chat") return turns;
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (turn.role === "assistant" && last?.role === "assistant") {
+      joined.splice(-1, 1, { ...last, parts: [...last.parts, ...turn.parts] });
+    } else joined.push(turn);
+  }
+  return joined;
 }
 
 /** One message for all, but for those that had fields of their own: these stand in an empty text before them. */

@@ -71,6 +71,27 @@ describe("mapping-notes, tool results", () => {
     ),
   ];
 
+  test("contract 2.6: an answer that its client keeps as several turns is one message, which the results follow", () => {
+    const pieces = [
+      turn("assistant", { type: "text", text: "Let me " }),
+      turn("assistant", { type: "text", text: "see." }),
+    ];
+    const spread = [...pieces, turn("assistant", toolCall("a")), turn("assistant", { type: "text", text: "" })];
+    const result: Part = {
+      type: "tool-result",
+      callId: "a",
+      content: [{ type: "text", text: "no" }],
+      path: "result.a",
+    };
+    const { messages } = encode({ dialect: "genai", turns: [user, ...spread, turn("user", result)] });
+    expect(messages).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content: "Let me see.", tool_calls: [{ id: "a" }] },
+      { role: "tool", tool_call_id: "a" },
+    ]);
+    expect(encode({ dialect: "chat", turns: [user, ...pieces] }).messages).toHaveLength(3);
+  });
+
   test("results follow their calls in order; media and words come behind them", () => {
     const { messages, notes } = encode({ turns });
     expect(messages.slice(1)).toEqual([
@@ -154,16 +175,17 @@ describe("mapping-notes, opaque values (H01, H02)", () => {
   );
 
   test("reasoning without details: kept, dropped and told, or demanded of every message", () => {
-    const turns = [...history(undefined), turn("assistant", { type: "text", text: "x" })];
-    const kept = encode({ turns }, { reasoningHistory: "keep", reasoningHistoryField: "reasoning" }).messages;
-    expect(kept[1]).toMatchObject({ reasoning: "hm" });
-    expect(kept[2]).not.toHaveProperty("reasoning");
+    const turns = [...history(undefined), user, turn("assistant", { type: "text", text: "x" })];
+    const said = ({ messages }: Outcome) => messages.filter(({ role }) => role === "assistant");
+    const kept = said(encode({ turns }, { reasoningHistory: "keep", reasoningHistoryField: "reasoning" }));
+    expect(kept[0]).toMatchObject({ reasoning: "hm" });
+    expect(kept[1]).not.toHaveProperty("reasoning");
     const dropped = encode({ turns });
     expect(JSON.stringify(dropped.messages)).not.toContain("hm");
     expect(dropped.notes).toContain("dropped think");
     for (const reasoningPlaceholder of ["", " "]) {
-      const required = encode({ turns }, { reasoningHistory: "required", reasoningPlaceholder }).messages;
-      expect(required.slice(1).map((message) => message["reasoning_content"])).toEqual(["hm", reasoningPlaceholder]);
+      const required = said(encode({ turns }, { reasoningHistory: "required", reasoningPlaceholder }));
+      expect(required.map((message) => message["reasoning_content"])).toEqual(["hm", reasoningPlaceholder]);
     }
   });
 });
@@ -376,6 +398,13 @@ describe("mapping-notes, reasoning amount", () => {
     expect(reason("dynamic", { reasoningField: "enable_thinking" })).toEqual([{ enable_thinking: true }]);
     expect(reason("off", { reasoningField: "enable_thinking" })).toEqual([{ enable_thinking: false }]);
     expect(reason("high", { reasoningField: "none" })).toEqual([{}, "dropped r"]);
+  });
+
+  test("H09: a wish to see thoughts is one to think; that nothing is to be kept back is no wish at all", () => {
+    const { body, notes } = encode({ reasoning: { path: "r", show: true } }, { reasoningField: "reasoning_effort" });
+    expect([body, notes]).toEqual([{ reasoning_effort: "medium" }, ["approximated r"]]);
+    const asked = { model: "m", messages: [{ role: "user", content: "hi" }], reasoning: { exclude: false } };
+    expect(chatCodec.decodeRequest(asked).reasoning).toBeUndefined();
   });
 });
 

@@ -2,7 +2,9 @@ import type { CanonCall } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
+import { wantedAmount } from "../../canon/reasoning.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -10,8 +12,11 @@ import { encodeFormat } from "./response-format.ts";
 import { encodeSettings } from "./settings.ts";
 import { encodeTools } from "./tools.ts";
 
-export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
+const TOOL_NAMES = plainNames(64);
+
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
   const notes = new Notes();
+  const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
   const scope: RequestScope = { call, context, notes };
   const { quirks } = context;
   const { fields: format, reading, standIn, instruction } = encodeFormat(scope);
@@ -27,7 +32,11 @@ export function encodeRequest(call: CanonCall, context: EncodeRequestContext): E
     ...(context.stream && quirks.askStreamUsage ? { stream_options: { include_usage: true } } : {}),
   };
   if (call.dialect !== "chat") reportExtras(call, notes);
-  return { body: call.dialect === "chat" ? mergeExtras(body, call.extras) : body, notes: notes.list, reading };
+  return {
+    body: call.dialect === "chat" ? mergeExtras(body, call.extras) : body,
+    notes: notes.list,
+    reading: { ...names, ...reading },
+  };
 }
 
 function encodeThinking({ call, context, notes }: RequestScope, settings: JsonObject): JsonObject {
@@ -35,8 +44,9 @@ function encodeThinking({ call, context, notes }: RequestScope, settings: JsonOb
   if (wish === undefined) return {};
   const { quirks, traits } = context;
   if (!traits.reasoning) {
-    const asks = wish.amount !== undefined && wish.amount !== "off";
-    if (asks) notes.dropped(wish.path, "this model does not think before it answers");
+    const amount = wantedAmount(wish);
+    if (amount !== undefined && amount !== "off")
+      notes.dropped(wish.path, "this model does not think before it answers");
     return {};
   }
   const limit = settings[quirks.maxTokensField];

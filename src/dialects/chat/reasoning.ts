@@ -9,6 +9,7 @@ import {
   nearestEffort,
   type ReasoningAmount,
   type ReasoningWish,
+  wantedAmount,
 } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import type { Quirks } from "../quirks.ts";
@@ -49,14 +50,15 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
             ? [level, "reasoning.effort"]
             : enabled === true
               ? ["dynamic", "reasoning.enabled"]
-              : exclude !== undefined
+              : exclude === true
                 ? [undefined, "reasoning.exclude"]
                 : undefined;
   const read = ["reasoning", ...(effort === undefined ? [] : ["reasoning_effort"])];
   const left = { read, ...(rest === undefined ? {} : { rest }) };
   if (found === undefined) return left;
   const [amount, path] = found;
-  const show = exclude === undefined ? {} : { show: !exclude };
+  // That nothing is to be kept back says nothing of whether to think.
+  const show = exclude === true ? { show: false } : {};
   return { ...left, wish: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
 }
 
@@ -75,7 +77,7 @@ export interface ReasoningTarget {
 
 /** The wish as the fields that the host knows; none where it has no way to say it. */
 export function encodeReasoning(wish: ReasoningWish, target: ReasoningTarget, notes: Notes): JsonObject {
-  const { amount } = wish;
+  const amount = wantedAmount(wish);
   const hidden = wish.show === false;
   switch (target.quirks.reasoningField) {
     case "reasoning": {

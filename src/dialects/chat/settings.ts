@@ -37,6 +37,17 @@ export const SETTING_FIELDS: Readonly<Partial<Record<keyof CallSettings, readonl
   userId: ["user"],
 };
 
+/** What models refuse that choose their words by themselves. */
+const SAMPLING = [
+  "temperature",
+  "topP",
+  "topK",
+  "frequencyPenalty",
+  "presencePenalty",
+  "logprobs",
+  "logitBias",
+] as const satisfies readonly (keyof CallSettings)[];
+
 const MAX_STOPS = 4;
 const MAX_TOP_LOGPROBS = 20;
 
@@ -130,8 +141,7 @@ function withoutRefused({ call, notes, context: { quirks, traits } }: RequestSco
     delete settings[key];
   };
   for (const key of quirks.unsupported) refuse(key, "this provider does not take it");
-  if (traits.rejectsSampling)
-    for (const key of ["temperature", "topP", "topK"] as const) refuse(key, "this model does not take it");
+  if (traits.rejectsSampling) for (const key of SAMPLING) refuse(key, "this model does not take it");
   if (traits.rejectsStop) refuse("stop", "this model does not take it");
   return settings;
 }

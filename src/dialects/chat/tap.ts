@@ -38,6 +38,15 @@ export class ChatTap extends TapBase {
   }
 
   pushBytes(events: Uint8Array): Uint8Array {
+    // Only while what is given away is written at once: behind the finish it waits, and the room for one event is used again.
+    if (this.state === "open" && !this.failure) {
+      for (const template of this.#templates) {
+        const one = template.renderOne(events);
+        if (one === undefined) continue;
+        this.generatedCharacters += template.characters;
+        return one;
+      }
+    }
     return bytesOfBinary(this.#pass(binaryOfBytes(events)));
   }
 

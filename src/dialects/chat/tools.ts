@@ -3,6 +3,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../ca
 import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../canon/tool.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { isStrict } from "./strict-schema.ts";
 
 export function decodeTools(body: Fields): Tool[] {
   const tools = (body.array("tools") ?? []).map((raw, index) => decodeTool(raw, `tools[${index}]`));
@@ -118,7 +119,9 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       if (tool.native !== undefined) {
         scope.notes.approximated(tool.path, "this provider knows it only as a plain function");
       }
-      return [withExtras({ ...encodeFunction(tool), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras))];
+      return [
+        withExtras({ ...encodeFunction(tool, scope), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras)),
+      ];
     case "custom":
       return [withExtras({ ...encodeCustom(tool), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras))];
     case "web-search":
@@ -132,7 +135,15 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   }
 }
 
-function encodeFunction({ name, description, schema, strict }: FunctionTool): JsonObject {
+function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
+  const { name, description } = tool;
+  const own = scope.call.dialect === "chat";
+  const schema = own || tool.schema === undefined ? tool.schema : objectSchema(tool.schema);
+  const strict = own || !tool.strict || isStrict(schema) ? tool.strict : undefined;
+  if (strict !== tool.strict) {
+    const reason = "this provider holds calls to a schema only where all properties are required and no others allowed";
+    scope.notes.dropped(pathIn(scope, tool, "strict"), reason);
+  }
   return {
     type: "function",
     function: {
@@ -143,6 +154,13 @@ function encodeFunction({ name, description, schema, strict }: FunctionTool): Js
     },
   };
 }
+
+/** Hosts refuse a schema of arguments that does not say that it is an object, and which properties it has. */
+const objectSchema = (schema: JsonObject): JsonObject => ({
+  type: "object",
+  ...schema,
+  ...(isObject(schema["properties"]) || "$ref" in schema || "anyOf" in schema ? {} : { properties: {} }),
+});
 
 function encodeCustom({ name, description, format }: CustomTool): JsonObject {
   const described = description === undefined ? {} : { description };
@@ -189,6 +207,10 @@ function encodeToolChoice(scope: RequestScope, standIn: StandIn | undefined): Wi
     case "any":
       return { wire: anyTool(scope) };
     case "tool":
+      if (!isNamed(call.tools, choice.name)) {
+        notes.dropped(call.paths.toolChoice ?? "tool_choice", "only functions can be chosen by name");
+        return {};
+      }
       if (context.quirks.namedToolChoice) return { wire: namedTool(call.tools, choice.name) };
       return { wire: anyTool(scope), only: [choice.name] };
     case "allowed":
@@ -206,7 +228,8 @@ function choiceBesideStandIn(scope: RequestScope, standIn: StandIn): WireChoice 
   const { call, context } = scope;
   const { toolChoice: choice } = call;
   const own = call.tools.filter((tool) => tool.type !== "web-search");
-  if (choice?.type === "tool" && context.quirks.namedToolChoice) return { wire: namedTool(call.tools, choice.name) };
+  if (choice?.type === "tool" && context.quirks.namedToolChoice && isNamed(call.tools, choice.name))
+    return { wire: namedTool(call.tools, choice.name) };
   if (own.length > 0 && choice?.type !== "none") {
     return { wire: anyTool(scope), ...(choice?.type === "allowed" ? { only: choice.names } : {}) };
   }
@@ -223,6 +246,9 @@ function anyTool({ call, context, notes }: RequestScope): string {
   );
   return "auto";
 }
+
+const isNamed = (tools: readonly Tool[], name: string): boolean =>
+  tools.some((tool) => (tool.type === "function" || tool.type === "custom") && tool.name === name);
 
 function namedTool(tools: readonly Tool[], name: string): JsonObject {
   const type = tools.some((tool) => tool.type === "custom" && tool.name === name) ? "custom" : "function";

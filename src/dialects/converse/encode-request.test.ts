@@ -517,6 +517,18 @@ describe("reasoning (H01, H02)", () => {
     expect(fieldsOf(wish("high"), effort)).toMatchObject({ fields: { reasoning_effort: "high" }, notes: [] });
   });
 
+  test("contract 2.12, H09: whoever leaves the amount to the model, or only wishes to see thoughts, gets a model that thinks", () => {
+    const effort: Target = { origin: "other-host", traits: { reasoningForm: "effort" } };
+    for (const asked of [wish("dynamic"), wish(undefined, true)]) {
+      expect(fieldsOf(asked, effort)).toMatchObject({
+        fields: { reasoning_effort: "medium" },
+        notes: ["approximated thinking"],
+      });
+      expect(fieldsOf(asked).fields).toMatchObject({ thinking: { type: "enabled" } });
+    }
+    expect(fieldsOf(wish(undefined, false), effort).fields).toBeUndefined();
+  });
+
   test("no thinking where the host would refuse it: forced calls, a begun answer, calls that another model made", () => {
     const forced = fieldsOf({ ...wish("high"), tools: [LOOK], toolChoice: { type: "any" } });
     expect(forced).toMatchObject({ fields: undefined, notes: ["dropped thinking"] });

@@ -1,4 +1,4 @@
-import { withMostMarks } from "../../canon/cache-marks.ts";
+import { withFallingAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
 import { reportExtras } from "../../canon/extras.ts";
 import { fieldPath } from "../../canon/field-names.ts";
@@ -8,6 +8,7 @@ import { resultsInCallOrder } from "../../canon/result-order.ts";
 import type { FunctionTool } from "../../canon/tool.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { lowerSchema } from "../messages/lower-schema.ts";
 import { ContentEncoder, type EncodedParts } from "./content.ts";
 import { encodeAmount } from "./reasoning.ts";
@@ -30,10 +31,13 @@ const JSON_WORDS = "Answer with one JSON object and nothing else.";
 /** The host answers 400 to a fifth mark. */
 const MAX_MARKS = 4;
 
+const TOOL_NAMES = plainNames(64);
+
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
   const notes = new Notes();
   reportExtras(asked, notes);
-  const call = takesCachePoints(context) ? withMostMarks(asked, MAX_MARKS, notes) : asked;
+  const { call: named, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
+  const call = takesCachePoints(context) ? withFallingAges(withMostMarks(named, MAX_MARKS, notes), notes) : named;
   const format = encodeFormat(call, context, notes);
   const { toolConfig, forced } = encodeTools(call, context, format.standIn, notes);
   const content = new ContentEncoder(call, context, notes);
@@ -68,7 +72,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
       ? { additionalModelResponseFieldPaths: ["/stop_sequence", "/delta/stop_sequence"] }
       : {}),
   };
-  return { body, notes: notes.list, reading: format.reading };
+  return { body, notes: notes.list, reading: { ...names, ...format.reading } };
 }
 
 interface EncodedFormat {

@@ -9,6 +9,7 @@ import {
   effortOfBudget,
   nearestEffort,
   type ReasoningAmount,
+  wantedAmount,
 } from "../../canon/reasoning.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 
@@ -82,16 +83,16 @@ export function encodeAmount(
 ): EncodedReasoning {
   const none = { fields: {}, outputConfig: {}, thinks: false, maxTokens: room.maxTokens };
   const wish = call.reasoning;
-  if (wish?.amount === undefined) return none;
+  let amount = wish && wantedAmount(wish);
+  if (wish === undefined || amount === undefined) return none;
   const { traits, origin } = context;
   if (!traits.reasoning) {
-    if (wish.amount !== "off") notes.dropped(wish.path, "this model does not think");
+    if (amount !== "off") notes.dropped(wish.path, "this model does not think");
     return none;
   }
   const form = traits.reasoningForm ?? (origin === "messages" ? "budget" : "effort");
   if (form === "effort" || form === "level")
-    return { ...none, fields: encodeEffort(wish.amount, context, wish.path, notes) };
-  let { amount } = wish;
+    return { ...none, fields: encodeEffort(amount, context, wish.path, notes) };
   if (room.forbidden !== undefined && amount !== "off") {
     notes.dropped(wish.path, room.forbidden);
     amount = "off";
@@ -102,7 +103,6 @@ export function encodeAmount(
 }
 
 function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, path: string, notes: Notes): JsonObject {
-  if (amount === "dynamic") return {};
   const { traits, quirks } = context;
   const wanted = toEffort(amount);
   const word = nearestEffort(wanted, traits.efforts ?? quirks.efforts);
@@ -110,12 +110,13 @@ function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, pa
     notes.dropped(path, "this model takes no word for how much to think");
     return {};
   }
-  if (word !== wanted || typeof amount === "object") notes.approximated(path, `this model is told "${word}"`);
+  if (word !== amount) notes.approximated(path, `this model is told "${word}"`);
   return { reasoning_effort: quirks.effortWords[word] ?? word };
 }
 
-const toEffort = (amount: Exclude<ReasoningAmount, "dynamic">): Effort =>
-  typeof amount === "object" ? effortOfBudget(amount.budget) : amount;
+/** Models that take a word think only when they are given one. */
+const toEffort = (amount: ReasoningAmount): Effort =>
+  typeof amount === "object" ? effortOfBudget(amount.budget) : amount === "dynamic" ? "medium" : amount;
 
 function encodeAdaptive(
   call: CanonCall,

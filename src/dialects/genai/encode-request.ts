@@ -4,12 +4,19 @@ import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { fitToolNames, type ToolNameRule } from "../fit-tool-names.ts";
 import { encodePromptPart } from "./content.ts";
 import { encodeContents } from "./encode-contents.ts";
 import type { EncodeScope } from "./encode-scope.ts";
 import { encodeGenerationConfig } from "./generation-config.ts";
 import { lowerSchema } from "./lower-schema.ts";
 import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./tools.ts";
+
+const TOOL_NAMES: ToolNameRule = {
+  pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+  foreign: /[^a-zA-Z0-9_.:-]/g,
+  longest: 128,
+};
 
 /**
  * A canonical call as a generateContent request; model and verb stand in the address.
@@ -21,14 +28,25 @@ import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./
  * every other tool stands alone; fields that only say the default (an empty list of names, a mime type of plain text, one
  * candidate, no log probabilities, the modality TEXT, an unspecified level, resolution or mode) are left out.
  */
-export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
-  const scope: EncodeScope = { call, context, notes: new Notes() };
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
+  const notes = new Notes();
+  const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
+  const scope: EncodeScope = { call, context, notes };
   const standIn = encodeStandIn(scope);
-  const system = call.system.flatMap((part) => encodePromptPart(part, scope));
+  const inWords = standIn === undefined && excludesFormat(scope) && call.format?.type === "json";
+  if (inWords)
+    notes.approximated(
+      call.paths.format ?? "format",
+      "the model takes no JSON mode beside tools; it was asked in words",
+    );
+  const system = [
+    ...call.system.flatMap((part) => encodePromptPart(part, scope)),
+    ...(inWords ? [{ text: "Answer with JSON only." }] : []),
+  ];
   const contents = encodeContents(scope);
   const tools = encodeTools(scope, standIn?.declaration);
   const choice = standIn?.choice ?? encodeToolChoice(scope);
-  const config = encodeGenerationConfig(scope, standIn !== undefined);
+  const config = encodeGenerationConfig(scope, standIn !== undefined || inWords);
   const body: JsonObject = {
     ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
     contents,
@@ -37,7 +55,7 @@ export function encodeRequest(call: CanonCall, context: EncodeRequestContext): E
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
     ...(call.cachedContent === undefined ? {} : { cachedContent: call.cachedContent }),
   };
-  return { body: withExtras(body, scope), notes: scope.notes.list, reading: standIn?.reading ?? {} };
+  return { body: withExtras(body, scope), notes: scope.notes.list, reading: { ...names, ...standIn?.reading } };
 }
 
 function withExtras(body: JsonObject, { call, context, notes }: EncodeScope): JsonObject {
@@ -60,20 +78,36 @@ interface StandIn {
 function encodeStandIn(scope: EncodeScope): StandIn | undefined {
   const { call, context, notes } = scope;
   const { format } = call;
-  if (format?.type !== "schema" || context.traits.structuredOutput !== false) return undefined;
-  const path = call.paths.format ?? "format";
-  notes.approximated(path, "the model knows no schemas of answers; a forced function call stands in for it");
   const taken = functionNames(call);
+  const excluded = taken.length > 0 && excludesFormat(scope);
+  if (format?.type !== "schema" || (context.traits.structuredOutput !== false && !excluded)) return undefined;
+  const path = call.paths.format ?? "format";
+  notes.approximated(
+    path,
+    `the model knows no schemas of answers${excluded ? " beside functions" : ""}; a forced function call stands in for it`,
+  );
   const name = structuredToolName(taken);
   const { schema, reading } = objectRoot(format);
   const parameters = context.quirks.jsonSchema
     ? { parametersJsonSchema: withoutDialect(schema) }
     : { parameters: lowerSchema(schema, (loss) => notes.approximated(path, `the schema lost something: ${loss}`)) };
-  const free = call.toolChoice === undefined || call.toolChoice.type === "auto" || call.toolChoice.type === "any";
   return {
     declaration: { name, description: format.description ?? "Gives the answer.", ...parameters },
-    // Where the client has functions of its own the model may call them first.
-    choice: { mode: "ANY", ...(taken.length > 0 && free ? {} : { allowedFunctionNames: [name] }) },
+    choice: { mode: "ANY", ...choiceBeside(name, taken, call) },
     reading: { ...reading, structuredTool: name },
   };
+}
+
+/** Where the client has functions of its own the model may call them first, and must call the one that the client wants. */
+function choiceBeside(standIn: string, taken: readonly string[], { toolChoice }: CanonCall): JsonObject {
+  if (taken.length === 0 || toolChoice?.type === "none") return { allowedFunctionNames: [standIn] };
+  if (toolChoice?.type === "tool" && taken.includes(toolChoice.name))
+    return { allowedFunctionNames: [toolChoice.name] };
+  if (toolChoice?.type !== "allowed") return {};
+  return { allowedFunctionNames: [...toolChoice.names.filter((name) => taken.includes(name)), standIn] };
+}
+
+/** Whether the model refuses a form of the answer because of the tools beside it. A client of this protocol knows it. */
+function excludesFormat({ call, context }: EncodeScope): boolean {
+  return call.dialect !== "genai" && call.tools.length > 0 && !context.traits.schemaBesideTools;
 }

@@ -82,15 +82,26 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
         functions.push(encodeFunction({ ...tool, type: "function", schema }, scope));
         break;
       }
-      case "web-search":
-        others.push({ [SEARCH]: encodeSearch(tool, scope) });
+      case "web-search": {
+        const obstacle = whyNotSearch(scope, functions.length > 0 || functionNames(scope.call).length > 0);
+        if (obstacle === undefined) others.push({ [SEARCH]: encodeSearch(tool, scope) });
+        else scope.notes.dropped(tool.path, obstacle);
         break;
+      }
       case "native":
         if (tool.dialect === "genai") others.push(tool.raw);
         else scope.notes.dropped(tool.path, `only its own protocol knows the tool ${tool.name}`);
     }
   }
   return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
+}
+
+/** The provider refuses its own search in the company of functions, and many models beside a schema of the answer. */
+function whyNotSearch({ call, context }: EncodeScope, hasFunctions: boolean): string | undefined {
+  if (call.dialect === "genai") return undefined;
+  if (hasFunctions) return "this provider does not search where the client has functions of its own";
+  const bound = call.format?.type === "schema" && !context.traits.schemaBesideTools;
+  return bound ? "the model does not search where its answer has a schema" : undefined;
 }
 
 function encodeFunction(tool: FunctionTool, scope: EncodeScope): JsonObject {
@@ -173,10 +184,15 @@ export function encodeToolChoice(scope: EncodeScope): JsonObject | undefined {
   }
   if (choice === undefined) return undefined;
   const declared = functionNames(call);
+  const path = call.paths.toolChoice ?? "toolChoice";
+  if (declared.length === 0 && call.dialect !== "genai") {
+    if (choice.type !== "none" && choice.type !== "auto") notes.dropped(path, "there are no functions to choose from");
+    return undefined;
+  }
   const named = choice.type === "tool" ? [choice.name] : choice.type === "allowed" ? choice.names : [];
   const known = named.filter((name) => declared.includes(name));
   if (known.length < named.length) {
-    notes.dropped(call.paths.toolChoice ?? "toolChoice", "only functions can be chosen by name");
+    notes.dropped(path, "only functions can be chosen by name");
     if (known.length === 0) return undefined;
   }
   switch (choice.type) {

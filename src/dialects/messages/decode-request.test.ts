@@ -45,6 +45,20 @@ describe("decoding for other targets", () => {
     expect(call.turns[0]?.parts).toEqual([{ type: "text", text: "hi", path: "messages[0].content" }]);
   });
 
+  test("a conversation that the host is to hold is refused, in the words by which clients know to send all of it", () => {
+    const refuse = () => decode({ thread: { type: "new" } });
+    expect(refuse).toThrow(/thread/);
+    try {
+      refuse();
+    } catch (error) {
+      expect(error).toMatchObject({
+        kind: "unsupported_parameter",
+        upstreamDetails: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+      });
+    }
+    expect(decode({ thread: null }).turns).toHaveLength(1);
+  });
+
   test("H01: a carrier whose call is gone is not lost, and does not go to another call", () => {
     const carrier = (value: string) =>
       encodeCarrier({ place: "next-call", signature: { origin: "genai", kind: "signature", value } });

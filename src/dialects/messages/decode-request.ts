@@ -1,4 +1,5 @@
 import type { CallSettings, CanonCall, Extra, OutputFormat, Turn } from "../../canon/call.ts";
+import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
 import { type JsonObject, objectAt } from "../../canon/json.ts";
 import type { Part, TextPart } from "../../canon/part.ts";
@@ -27,6 +28,7 @@ const SETTING_PATHS = {
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
   fields.skip(...GATEWAY_FIELDS);
+  if (body["thread"]) refuseThread();
   const extras: Extra[] = [];
   const { settings, paths } = decodeSettings(fields, extras);
   const outputConfig = fields.object("output_config");
@@ -61,6 +63,18 @@ export function decodeRequest(body: JsonObject): CanonCall {
     },
     extras,
   };
+}
+
+/**
+ * A conversation that the host is to hold: later requests have only what is new in it, so that the wish cannot be left out.
+ * The details are those by which clients know that they must send everything instead.
+ */
+function refuseThread(): never {
+  throw new GatewayError(
+    "unsupported_parameter",
+    "thread: the model's provider is called in another protocol, which holds no conversations; send the whole conversation, without thread",
+    { path: "thread", upstreamDetails: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
+  );
 }
 
 function decodeSettings(fields: Fields, extras: Extra[]): { settings: CallSettings; paths: CanonCall["paths"] } {

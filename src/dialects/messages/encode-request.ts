@@ -1,9 +1,11 @@
+import { withFallingAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
+import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { encodeFormat } from "./answer-format.ts";
 import { CacheMarks, encodeCache } from "./cache.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
@@ -13,11 +15,14 @@ import { encodeSystem, encodeTurns, lacksThinking } from "./request-turns.ts";
 import { allowedNames, encodeToolChoice, forcesCall } from "./tool-choice.ts";
 import { encodeTool } from "./tools.ts";
 
-export function encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest {
+const TOOL_NAMES = plainNames(128);
+
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
   const { traits, quirks } = context;
   const notes = new Notes();
+  const own = asked.dialect === "messages";
+  const { call, reading: names } = fitToolNames(own ? asked : withFallingAges(asked, notes), TOOL_NAMES, notes);
   const marks = new CacheMarks();
-  const own = call.dialect === "messages";
   if (!own) reportExtras(call, notes);
   const knowsSchemas = quirks.structuredOutput && traits.structuredOutput !== false;
   const { format, standIn, instruction, reading } = encodeFormat(call, knowsSchemas, notes);
@@ -65,7 +70,7 @@ export function encodeRequest(call: CanonCall, context: EncodeRequestContext): E
     ...encodeSettings(call, traits, thinks, notes),
     ...(call.cache === undefined ? {} : { cache_control: encodeCache(call.cache) }),
   };
-  return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading };
+  return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
 }
 
 /** How the clients' dialects call the limit that this one cannot do without. */

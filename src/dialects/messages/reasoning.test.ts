@@ -44,6 +44,13 @@ describe("reasoning", () => {
     ],
     ["off needs no word", wish("off"), undefined, 64000, []],
     ["nothing asked, nothing said", wish(undefined), undefined, 64000, []],
+    [
+      "H09: a wish to see thoughts is one to think",
+      wish(undefined, { show: true }),
+      { type: "enabled", budget_tokens: 8192 },
+      64000,
+      ["approximated reasoning_effort"],
+    ],
   ])("models with budgets: %s", (_name, call, thinking, limit, notes) => {
     const result = encode(call, { reasoningForm: "budget" });
     expect(result.body["thinking"] as unknown).toEqual(thinking);

@@ -10,6 +10,7 @@ import {
   nearestEffort,
   type ReasoningAmount,
   type ReasoningWish,
+  wantedAmount,
 } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 
@@ -77,7 +78,7 @@ export interface ReasoningTarget {
 export function encodeReasoning(call: CanonCall, target: ReasoningTarget): EncodedReasoning {
   const { traits, notes, maxTokens, obstacle } = target;
   const wish = call.reasoning;
-  const amount = wish?.amount;
+  const amount = wish && wantedAmount(wish);
   const asked = amount !== undefined && amount !== "off";
   if (!traits.reasoning) {
     if (asked) notes.dropped(wish?.path ?? "reasoning", "the model does not reason");

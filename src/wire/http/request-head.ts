@@ -8,6 +8,19 @@ const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"
 
 /** The request's first lines. Whatever could end a line before its time is refused, not mended. */
 export function requestHead(address: Address, headers: Readonly<Record<string, string>>, bodyBytes: number): string {
+  let lines = known.get(headers);
+  if (lines === undefined) {
+    lines = headerLines(headers);
+    known.set(headers, lines);
+  }
+  const { target, hostHeader } = address;
+  return `POST ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}content-length: ${bodyBytes}\r\n\r\n`;
+}
+
+/** Callers keep their headers from one request to the next, and never change them. */
+const known = new WeakMap<Readonly<Record<string, string>>, string>();
+
+function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) {
     const value = headers[name] ?? "";
@@ -15,9 +28,7 @@ export function requestHead(address: Address, headers: Readonly<Record<string, s
     if (NOT_A_VALUE.test(value)) throw refused(name, "its value holds what is not printable ASCII");
     lines += `${name}: ${value}\r\n`;
   }
-  if (!("accept-encoding" in headers)) lines += "accept-encoding: identity\r\n";
-  const { target, hostHeader } = address;
-  return `POST ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}content-length: ${bodyBytes}\r\n\r\n`;
+  return "accept-encoding" in headers ? lines : `${lines}accept-encoding: identity\r\n`;
 }
 
 /** The value may be a credential, and is not shown. */

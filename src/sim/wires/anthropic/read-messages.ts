@@ -11,7 +11,10 @@ function readContent(content: Json | undefined, path: string): PromptPart[] {
     if (content === "") throw invalid("messages", "text content blocks must be non-empty");
     return [{ type: "text", text: content }];
   }
-  return requireArray(content, path).map((block, at) => readBlock(block, `${path}.${at}`));
+  const blocks = requireArray(content, path).map((block, at) => readBlock(block, `${path}.${at}`));
+  const late = blocks.findIndex((block, at) => block.type === "result" && at > 0 && blocks[at - 1]?.type !== "result");
+  if (late > 0) throw invalid(`${path}.${late}`, "`tool_result` blocks must come before all other content");
+  return blocks;
 }
 
 /** Each call is answered in the next message, and each answer belongs to a call of the message before. */
@@ -56,6 +59,15 @@ export function readMessages(value: Json | undefined, systemRole: boolean): { tu
     const message = requireObject(item, `messages.${at}`);
     const role = requireOneOf(message.role, roles, `messages.${at}.role`);
     const parts = readContent(message.content, `messages.${at}.content`);
+    // The host's own answers may hold such blocks, and come back.
+    if (role === "user" && parts.some((part) => part.type === "text" && part.text.trim() === ""))
+      throw invalid("messages", "text content blocks must contain non-whitespace text");
+    if (parts.length === 0 && !(role === "assistant" && at === messages.length - 1)) {
+      throw invalid(
+        `messages.${at}`,
+        "all messages must have non-empty content except for the optional final assistant message",
+      );
+    }
     if (role === "system") system.push(...parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
     else turns.push({ role, parts });
   }

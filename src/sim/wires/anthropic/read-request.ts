@@ -110,6 +110,22 @@ function readMaxTokens(body: JsonObject, model: SimulatedModel): number {
   return maxTokens;
 }
 
+/** What excludes thinking, and what an answer's beginning must not be. */
+function checkThinking({ choice, turns }: Prompt, body: JsonObject, thinks: boolean): void {
+  const last = turns.at(-1);
+  const beginning = last?.role === "assistant" ? last.parts.at(-1) : undefined;
+  if (beginning?.type === "text" && beginning.text !== beginning.text.trimEnd())
+    throw invalid("messages", "final assistant content cannot end with trailing whitespace");
+  if (!thinks) return;
+  if (choice.mode === "required") throw invalid("", "Thinking may not be enabled when tool_choice forces tool use.");
+  const adaptive = isObject(body.thinking) && body.thinking.type === "adaptive";
+  if (beginning !== undefined && !adaptive)
+    throw invalid(
+      "messages",
+      "When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+    );
+}
+
 /** The prompt alone: what is needed to count its tokens. */
 function readConversation(body: JsonObject, headers: Headers): Pick<Prompt, "system" | "turns"> {
   const newest = headers.get("anthropic-version") === "2026-10-21";
@@ -128,20 +144,32 @@ export function readPrompt(body: JsonObject, headers: Headers, model: SimulatedM
   const prompt: Prompt = {
     ...readConversation(body, headers),
     tools,
-    ...readChoice(body.tool_choice, tools),
+    ...readChoice(body.tool_choice, tools, tools.length > 0 || search),
     format: readFormat(body),
     maxTokens,
     stop:
       stop === undefined || stop === null
         ? []
-        : requireArray(stop, "stop_sequences").map((one, at) => requireString(one, `stop_sequences.${at}`)),
+        : requireArray(stop, "stop_sequences").map((one, at) => {
+            const sequence = requireString(one, `stop_sequences.${at}`);
+            if (sequence.trim() === "") {
+              throw invalid("stop_sequences", "each stop sequence must contain non-whitespace");
+            }
+            return sequence;
+          }),
     thinking,
     search,
     storedTokens: 0,
   };
   if (model.traits.thinks === "strict" && asked) requireThinkingFirst(body.messages);
+  checkThinking(prompt, body, asked);
   markLastBlock(prompt, body);
-  const marks = promptUnits(prompt).filter((unit) => unit.cache !== undefined).length;
+  const ages = promptUnits(prompt).flatMap((unit) => unit.cache ?? []);
+  const marks = ages.length;
+  const shorter = ages.indexOf("5m");
+  if (shorter >= 0 && ages.indexOf("1h", shorter) > 0) {
+    throw invalid("", "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.");
+  }
   if (marks > MOST_CACHE_MARKS) {
     throw invalid("", `A maximum of ${MOST_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`);
   }

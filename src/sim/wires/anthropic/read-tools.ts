@@ -51,12 +51,19 @@ export function readTools(value: Json | undefined): ReadTools {
       throw invalid(path, `Input tag '${String(type)}' found using 'type' does not match any of the expected tags`);
     }
   }
+  const names = read.tools.map((tool) => tool.name);
+  if (new Set(names).size < names.length) throw invalid("tools", "Tool names must be unique.");
   return read;
 }
 
-export function readChoice(value: Json | undefined, tools: readonly Tool[]): Pick<Prompt, "choice" | "parallel"> {
+export function readChoice(
+  value: Json | undefined,
+  tools: readonly Tool[],
+  offered: boolean,
+): Pick<Prompt, "choice" | "parallel"> {
   if (value === undefined || value === null) return { choice: { mode: "auto" }, parallel: true };
   const choice = requireObject(value, "tool_choice");
+  if (!offered) throw invalid("", "tool_choice may only be specified while providing tools");
   const type = requireOneOf(choice.type, ["auto", "any", "tool", "none"], "tool_choice.type");
   const parallel = choice.disable_parallel_tool_use !== true;
   if (type === "auto" || type === "none") return { choice: { mode: type }, parallel };

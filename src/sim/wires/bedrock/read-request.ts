@@ -196,7 +196,11 @@ export function readConverse(body: JsonObject, model: SimulatedModel, isClaude: 
     search: false,
     storedTokens: 0,
   };
-  if (promptUnits(prompt).filter((unit) => unit.cache !== undefined).length > MOST_CACHE_POINTS) {
+  const ages = promptUnits(prompt).flatMap((unit) => unit.cache ?? []);
+  const shorter = ages.indexOf("5m");
+  if (shorter >= 0 && ages.indexOf("1h", shorter) > 0)
+    throw invalid("a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.");
+  if (ages.length > MOST_CACHE_POINTS) {
     throw invalid(`A maximum of ${MOST_CACHE_POINTS} cache points may be provided.`);
   }
   return { prompt, wanted: readPaths(body.additionalModelResponseFieldPaths) };

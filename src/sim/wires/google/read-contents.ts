@@ -126,6 +126,11 @@ function readContent(content: Json, path: string): Turn {
 
 /** Each call is answered in the very next content, by name and, where both have one, by id. */
 function pairCalls(turns: readonly Turn[]): void {
+  if (turns[0]?.role === "assistant" && turns[0].parts.some((part) => part.type === "call")) {
+    throw invalid(
+      "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+    );
+  }
   for (const [at, turn] of turns.entries()) {
     const before = turns[at - 1];
     const calls = before?.role === "assistant" ? before.parts.filter((part) => part.type === "call") : [];

@@ -157,10 +157,19 @@ function readFormat(generation: JsonObject, host: GoogleHost): OutputFormat {
   return isObject(schema) ? { type: "schema", schema } : { type: "json" };
 }
 
+/** The newest generation, played by the model that demands signatures, takes a form of the answer beside tools. */
+function checkCombination(functions: boolean, search: boolean, formed: boolean, model: SimulatedModel): void {
+  if (functions && search) throw invalid("Tool use with function calling is unsupported");
+  if (!formed || model.traits.thinks === "strict") return;
+  if (functions) throw invalid("Function calling with a response mime type: 'application/json' is unsupported");
+  if (search) throw invalid("Tool use with a response mime type: 'application/json' is unsupported");
+}
+
 function readStop(value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidValue("generationConfig.stopSequences", "TYPE_STRING", value);
   if (value.length > 5) throw invalid("Unable to submit request because stopSequences has more than 5 entries.");
+  if (value.includes("")) throw invalid("Unable to submit request because stopSequences has an empty entry.");
   return value.map(String);
 }
 
@@ -212,6 +221,10 @@ export function readRequest(body: JsonObject, model: SimulatedModel, host: Googl
   if (model.traits.thinks === "strict") requireSignatures(body.contents);
   const { tools, search } = readTools(body.tools, host);
   const { choice, streamArguments } = readChoice(member(body, "toolConfig", "toolConfig"), tools, host);
+  const format = readFormat(generation, host);
+  checkCombination(tools.length > 0, search, format.type !== "text", model);
+  if (tools.length === 0 && choice.mode === "required")
+    throw invalid("Function calling config is set without function_declarations.");
   const maxTokens = number(generation, "maxOutputTokens", [1, Number.MAX_SAFE_INTEGER], true);
   return {
     prompt: {
@@ -220,7 +233,7 @@ export function readRequest(body: JsonObject, model: SimulatedModel, host: Googl
       tools,
       choice,
       parallel: true,
-      format: readFormat(generation, host),
+      format,
       ...(maxTokens === undefined ? {} : { maxTokens }),
       stop: readStop(generation.stopSequences),
       thinking: readThinking(generation, model),

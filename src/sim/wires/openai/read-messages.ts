@@ -7,6 +7,8 @@ import { invalid } from "./errors.ts";
 
 const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
+const LONGEST_ID = 40;
+
 type Role = (typeof ROLES)[number];
 
 function isRole(value: Json | undefined): value is Role {
@@ -99,12 +101,27 @@ function readText(content: Json | undefined, param: string): string {
 function readUser(message: JsonObject, param: string): PromptPart[] {
   const { content } = message;
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return requireArray(content, `${param}.content`).map((part, at) => readUserPart(part, `${param}.content[${at}]`));
+  const parts = requireArray(content, `${param}.content`);
+  if (parts.length === 0) {
+    throw invalid(
+      `Invalid '${param}.content': empty array. Expected an array with minimum length 1.`,
+      param,
+      "empty_array",
+    );
+  }
+  return parts.map((part, at) => readUserPart(part, `${param}.content[${at}]`));
 }
 
 function readToolCall(call: Json, param: string): PromptPart {
   const object = requireObject(call, param);
   const id = requireString(object.id, `${param}.id`);
+  if (id.length > LONGEST_ID) {
+    throw invalid(
+      `Invalid '${param}.id': string too long. Expected a string with maximum length ${LONGEST_ID}, but got a string with length ${id.length} instead.`,
+      `${param}.id`,
+      "string_above_max_length",
+    );
+  }
   if (object.type === "custom") {
     const custom = requireObject(object.custom, `${param}.custom`);
     const name = requireString(custom.name, `${param}.custom.name`);

@@ -80,6 +80,15 @@ function readStop(value: Json | undefined): string[] {
   return value.map((one, at) => requireString(one, `stop[${at}]`));
 }
 
+function requireObjectSchema(schema: JsonObject, name: string, param: string): void {
+  const refuse = (reason: string): Error =>
+    invalid(`Invalid schema for function '${name}': ${reason}`, param, "invalid_function_parameters");
+  if (schema.type !== "object") {
+    throw refuse(`schema must be a JSON Schema of 'type: "object"', got 'type: "${String(schema.type ?? "None")}"'.`);
+  }
+  if (!isObject(schema.properties)) throw refuse("In context=(), object schema missing properties.");
+}
+
 function readTool(value: Json, param: string): Tool {
   const tool = requireObject(value, param);
   if (tool.type !== "function" && tool.type !== "custom") {
@@ -99,6 +108,7 @@ function readTool(value: Json, param: string): Tool {
     parameters === undefined || parameters === null
       ? undefined
       : requireObject(parameters, `${param}.function.parameters`);
+  if (schema !== undefined) requireObjectSchema(schema, name, `${param}.function.parameters`);
   if (inner.strict === true && schema !== undefined) {
     checkStrictSchema(schema, `function '${name}'`, `${param}.function.parameters`, "invalid_function_parameters");
   }
@@ -158,6 +168,22 @@ function readFormat(value: Json | undefined): OutputFormat {
   return { type: "schema", schema };
 }
 
+/** Choices need tools, and the host wants to hear of JSON before it speaks it. */
+function checkRelations(body: JsonObject, tools: readonly Tool[]): void {
+  for (const name of ["tool_choice", "parallel_tool_calls"]) {
+    if (tools.length > 0 || body[name] === undefined || body[name] === null || body[name] === "none") continue;
+    throw invalid(`Invalid value for '${name}': '${name}' is only allowed when 'tools' are specified.`, name, null);
+  }
+  const wantsJson = isObject(body.response_format) && body.response_format.type === "json_object";
+  if (wantsJson && !/json/i.test(JSON.stringify(body.messages))) {
+    throw invalid(
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+      "messages",
+      null,
+    );
+  }
+}
+
 function readThinking(body: JsonObject, model: SimulatedModel): Thinking {
   const effort = optionalEnum(body, "reasoning_effort", EFFORTS);
   const { thinks } = model.traits;
@@ -215,7 +241,11 @@ export function readRequest(body: JsonObject, model: SimulatedModel): ChatReques
   const maxTokens =
     optionalNumber(body, "max_completion_tokens", limits, true) ?? optionalNumber(body, "max_tokens", limits, true);
   const declared = body.tools === undefined || body.tools === null ? [] : requireArray(body.tools, "tools");
+  if (Array.isArray(body.tools) && declared.length === 0) {
+    throw invalid("Invalid 'tools': empty array. Expected an array with minimum length 1.", "tools", "empty_array");
+  }
   const tools = declared.map((tool, at) => readTool(tool, `tools[${at}]`));
+  checkRelations(body, tools);
   const thinking = readThinking(body, model);
   if (model.traits.thinks === "strict" && thinking !== "off") requireThoughtsBack(body);
   const streamOptions = isObject(body.stream_options) ? body.stream_options : {};

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type SampleRequest, sampleRequests } from "../scripts/sample-requests.ts";
+import { checkedRequest } from "../scripts/translate-sample.ts";
+import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
+import { GatewayError } from "../src/canon/error.ts";
+import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { callGateway, errorOf } from "./support/client-calls.ts";
+import { signedSample } from "./support/signed-sample.ts";
+import { startTestGateway, TEST_KEY, type TestGateway } from "./support/test-gateway.ts";
+import { answerProblem } from "./support/well-formed.ts";
+
+/**
+ * Every sample of every dialect at models of every other, behind a simulator that refuses what the real hosts refuse. A
+ * translation may be told to be impossible by the gateway; a host must never have to say so.
+ */
+
+interface Target {
+  /** The public id. Those of the catalogue bring the model's traits. */
+  id: string;
+  dialect: DialectName | "converse";
+  provider: string;
+  model: string;
+  settings?: Record<string, unknown>;
+}
+
+const PLAIN = { max_output_tokens: 64_000 };
+const THINKS = { ...PLAIN, reasoning: true };
+
+const TARGETS: readonly Target[] = [
+  { id: "acme/chat", dialect: "chat", provider: "compatible", model: "standard", settings: PLAIN },
+  { id: "acme/chat-thinker", dialect: "chat", provider: "compatible", model: "thinker", settings: THINKS },
+  { id: "openai/gpt-4.1", dialect: "chat", provider: "openai", model: "standard" },
+  { id: "openai/gpt-5", dialect: "chat", provider: "openai", model: "reasoner-strict" },
+  { id: "acme/messages", dialect: "messages", provider: "anthropic", model: "standard", settings: PLAIN },
+  { id: "anthropic/claude-opus-4-1", dialect: "messages", provider: "anthropic", model: "strict-thinker" },
+  {
+    id: "anthropic/claude-opus-4-7",
+    dialect: "messages",
+    provider: "anthropic",
+    model: "reasoner-strict",
+    settings: PLAIN,
+  },
+  { id: "acme/messages-cloud", dialect: "messages", provider: "vertex", model: "claude-thinker", settings: THINKS },
+  { id: "acme/genai", dialect: "genai", provider: "gemini", model: "standard", settings: PLAIN },
+  { id: "google/gemini-2.5-flash", dialect: "genai", provider: "gemini", model: "thinker" },
+  { id: "google/gemini-3.1-pro-preview", dialect: "genai", provider: "gemini", model: "strict-thinker" },
+  { id: "google/gemini-3-flash-preview", dialect: "genai", provider: "vertex", model: "strict-thinker" },
+  { id: "acme/converse", dialect: "converse", provider: "bedrock", model: "amazon.standard-v1:0", settings: PLAIN },
+  {
+    id: "acme/converse-thinker",
+    dialect: "converse",
+    provider: "bedrock",
+    model: "amazon.thinker-v1:0",
+    settings: THINKS,
+  },
+  {
+    id: "acme/converse-signing",
+    dialect: "converse",
+    provider: "bedrock",
+    model: "anthropic.strict-thinker-v1:0",
+    settings: THINKS,
+  },
+];
+
+let simulator: Simulator;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ tokenDelayMs: 0 });
+  const api_key = "upstream-secret-key";
+  gateway = await startTestGateway({
+    config: {
+      providers: {
+        compatible: { kind: "openai-compatible", base_url: `${simulator.url}/openai/v1`, api_key },
+        openai: { kind: "openai", base_url: `${simulator.url}/openai/v1`, api_key },
+        anthropic: { kind: "anthropic", base_url: `${simulator.url}/anthropic`, api_key },
+        gemini: { kind: "gemini", base_url: `${simulator.url}/gemini`, api_key },
+        vertex: { kind: "vertex", base_url: `${simulator.url}/vertex`, project: "p", api_key },
+        bedrock: { kind: "bedrock", base_url: `${simulator.url}/bedrock`, api_key },
+      },
+      models: TARGETS.map(({ id, dialect, provider, model, settings }) => ({
+        id,
+        ...settings,
+        offers: [{ provider, model, dialect }],
+      })),
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await simulator.stop();
+});
+
+/** The gateway's own refusals, each of which is documented. */
+const REFUSALS = [
+  // There is no web in a test: what a host does not fetch by itself cannot be had.
+  /could not be fetched/,
+  // Contract 2.6: thinking of a model that does not think.
+  /thinkingConfig must be left out/,
+];
+
+/**
+ * What a host refuses through no fault of the translation's: where it is the client's own mistake in any protocol, and where
+ * nobody knows beforehand what a host of this kind takes.
+ */
+const HOST_REFUSALS: readonly { sample: string; provider?: string; reason: RegExp }[] = [
+  { sample: "tool-call-never-answered", reason: /call_1|number of function response parts/ },
+  { sample: "video", provider: "compatible", reason: /video_url/ },
+];
+
+/** The check alone says no, whatever the model. */
+function refusedByCheck({ dialect, text }: SampleRequest): boolean {
+  try {
+    checkedRequest(dialect, text, "dropin");
+    return false;
+  } catch (error) {
+    if (error instanceof GatewayError) return true;
+    throw error;
+  }
+}
+
+const samples = [...sampleRequests("every-field"), ...sampleRequests("matrix")].filter((one) => !refusedByCheck(one));
+
+for (const { id, provider, dialect: upstream } of TARGETS) {
+  for (const client of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
+    const own = samples.filter(({ dialect }) => dialect === client);
+    describe(`a ${client} client of ${id}`, () => {
+      test.each(own.map((sample) => [sample.name, sample] as const))("%s", async (name, { text }) => {
+        const { model: _, stream: __, ...body } = JSON.parse(signedSample(client, text)) as Record<string, unknown>;
+        for (const stream of [false, true]) {
+          const before = simulator.stats().requests;
+          const response = await callGateway(gateway.url, client, TEST_KEY, {
+            door: "dropin",
+            model: id,
+            stream,
+            body,
+          });
+          if (response.status !== 200) {
+            const { message, raw } = await errorOf(response);
+            const known = HOST_REFUSALS.find(
+              (one) => one.sample === name && (one.provider ?? provider) === provider && one.reason.test(message),
+            );
+            if (known !== undefined) continue;
+            const sent = simulator.stats().requests > before ? simulator.stats().last?.body : undefined;
+            expect({ status: response.status, raw, sent }).toEqual({ status: 400, raw, sent: undefined });
+            expect(REFUSALS.some((known) => known.test(message)) || message).toBe(true);
+            continue;
+          }
+          expect(answerProblem(client, stream, await response.text())).toBeUndefined();
+        }
+      });
+    });
+  }
+}

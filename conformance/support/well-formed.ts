@@ -1,0 +1,96 @@
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../src/canon/json.ts";
+import { explainMismatch } from "../../src/dialects/explain.ts";
+import type { SchemaNode } from "../../src/dialects/schema-node.ts";
+import { ChatCompletion, ChatCompletionChunk } from "../../src/server/openapi/chat-answers.ts";
+import { GenerateContentAnswer } from "../../src/server/openapi/genai-answers.ts";
+import { MessageAnswer, MessageStreamEvent } from "../../src/server/openapi/messages-answers.ts";
+import { readFrames } from "../../src/wire/sse.ts";
+
+interface Form {
+  schema: TSchema;
+  check: (value: unknown) => boolean;
+}
+
+const form = (schema: TSchema): Form => {
+  const compiled = Compile(schema);
+  return { schema, check: (value) => compiled.Check(value) };
+};
+
+const WHOLE: Readonly<Record<DialectName, Form>> = {
+  chat: form(ChatCompletion),
+  messages: form(MessageAnswer),
+  genai: form(GenerateContentAnswer),
+};
+const PIECE: Readonly<Record<DialectName, Form>> = {
+  chat: form(ChatCompletionChunk),
+  messages: form(MessageStreamEvent),
+  genai: form(GenerateContentAnswer),
+};
+
+/** What is wrong with an answer in a client's protocol; undefined where nothing is. */
+export function answerProblem(dialect: DialectName, stream: boolean, text: string): string | undefined {
+  if (!stream) return mismatch(WHOLE[dialect], JSON.parse(text)) ?? (text.includes('"error":{') ? text : undefined);
+  const frames = readFrames(text);
+  const data = frames.map(({ data: own }) => own ?? "");
+  if (dialect === "chat" && data.pop() !== "[DONE]") return "the stream does not end with [DONE]";
+  const pieces = data.map((own) => JSON.parse(own) as JsonObject);
+  for (const piece of pieces) {
+    const problem = mismatch(PIECE[dialect], piece);
+    if (problem !== undefined) return `${problem} in ${JSON.stringify(piece)}`;
+  }
+  return ORDER[dialect](pieces);
+}
+
+function mismatch({ schema, check }: Form, value: unknown): string | undefined {
+  if (isObject(value) && "error" in value) return `an error: ${JSON.stringify(value)}`;
+  if (check(value)) return undefined;
+  const found = explainMismatch(schema as SchemaNode, value);
+  return `${found?.path} ${found?.problem}`;
+}
+
+/** What no schema says: which pieces come when. */
+const ORDER: Readonly<Record<DialectName, (pieces: readonly JsonObject[]) => string | undefined>> = {
+  chat: (pieces) => {
+    const choices = pieces.flatMap((piece) => arrayAt(piece, "choices"));
+    const ends = choices.filter((choice) => stringAt(choice, "finish_reason") !== undefined);
+    if (ends.length !== 1) return `${ends.length} finish reasons`;
+    if (choices.at(-1) !== ends[0]) return "something follows the finish reason";
+    const calls = new Set<number>();
+    for (const choice of choices) {
+      for (const call of arrayAt(objectAt(choice, "delta"), "tool_calls")) {
+        const index = numberAt(call, "index") ?? -1;
+        const begins = stringAt(call, "id") !== undefined;
+        if (begins === calls.has(index)) return `the call ${index} ${begins ? "begins twice" : "has no beginning"}`;
+        calls.add(index);
+      }
+    }
+    return undefined;
+  },
+  messages: (pieces) => {
+    const types = pieces.map((piece) => stringAt(piece, "type") ?? "").filter((type) => type !== "ping");
+    // Blocks one after the other, each whole, between the start of the message and its end.
+    const blocks = "(?:content_block_start (?:content_block_delta )*content_block_stop )*";
+    if (
+      !new RegExp(`^message_start ${blocks}message_delta message_stop $`).test(types.map((type) => `${type} `).join(""))
+    )
+      return `events in the order ${types.join(", ")}`;
+    let next = 0;
+    for (const piece of pieces) {
+      const index = numberAt(piece, "index");
+      if (index !== undefined && index !== next) return `block ${index} where ${next} is open`;
+      if (stringAt(piece, "type") === "content_block_stop") next += 1;
+    }
+    return undefined;
+  },
+  genai: (pieces) => {
+    const ends = pieces.filter((piece) =>
+      arrayAt(piece, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined),
+    );
+    if (ends.length !== 1 || pieces.at(-1) !== ends[0])
+      return `${ends.length} finish reasons, or not in the last chunk`;
+    return undefined;
+  },
+};
