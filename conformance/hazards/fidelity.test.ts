@@ -405,3 +405,47 @@ describe("decisions §3: what is patched, and only that", () => {
     ]);
   });
 });
+
+describe("H14: what the provider does not tell is estimated, and told as such", () => {
+  const stream = [
+    {
+      type: "message_start",
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 31, output_tokens: 1 },
+      },
+    },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "text_delta", text: "A long answer of many words. ".repeat(40) },
+    },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null } },
+    { type: "message_stop" },
+  ];
+  const text = stream.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+
+  test.each(["messages", "chat"] as const)(
+    "a messages host that tells only the beginning of its count, to a %s client",
+    async (client) => {
+      upstream.play((_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(text);
+      });
+      const response = await callGateway(gateway.url, client, gateway.key, { model: "test/messages", stream: true });
+      await response.text();
+      const { usage, usage_source } = await gateway.receipt(response);
+      expect(usage_source).toBe("estimated");
+      expect(usage["input"]).toBe(31);
+      expect(usage["output"]).toBeGreaterThan(100);
+    },
+  );
+});

@@ -2,6 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { generateText, LanguageModel } from "ai";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Kind, SimulatedGateway } from "./support.ts";
 
 type ProviderOptions = NonNullable<Parameters<typeof generateText>[0]["providerOptions"]>;
@@ -15,6 +16,7 @@ export interface ModelSetup {
 /** One of the AI SDK's providers, pointed at one of the gateway's doors. */
 export interface AiProvider {
   name: string;
+  dialect: DialectName;
   kind: Kind;
   /** The kind whose hosts show their thoughts and take them back. */
   thinkingKind: Kind;
@@ -29,22 +31,25 @@ export interface AiProvider {
 
 const compatible = { name: "trivium", includeUsage: true, supportsStructuredOutputs: true };
 const chat = {
+  dialect: "chat" as const,
   thinking: { trivium: { reasoningEffort: "low" } },
   overloadedStatus: 503,
   broken: { type: "api_error", code: "upstream_failed" },
 };
 const messages = {
+  dialect: "messages" as const,
   thinking: { anthropic: { thinking: { type: "enabled", budgetTokens: 1024 } } },
   overloadedStatus: 529,
   broken: { type: "api_error" },
 };
 const genai = {
+  dialect: "genai" as const,
   thinking: { google: { thinkingConfig: { includeThoughts: true } } },
   overloadedStatus: 503,
   broken: { name: "AI_APICallError", statusCode: 502 },
 };
 
-export const AI_PROVIDERS: readonly AiProvider[] = [
+const OWN_PROVIDERS: readonly AiProvider[] = [
   {
     name: "openai-compatible at the contract door, provider openai",
     kind: "openai",
@@ -95,12 +100,18 @@ export const AI_PROVIDERS: readonly AiProvider[] = [
   },
 ];
 
-/** The same packages with models behind the gateway that speak another protocol. */
-const TRANSLATED: readonly AiProvider[] = [
-  ["openai-compatible at the contract door", ["anthropic", "gemini", "bedrock"]],
-  ["anthropic at the contract door", ["openai-compatible", "gemini", "bedrock"]],
-  ["google at the contract door", ["anthropic", "openai-compatible", "bedrock"]],
-].flatMap()
+/** A package at one of the doors, with models of other kinds behind the gateway, which speak other protocols. */
+const withOthers = (start: string, kinds: readonly Kind[]): AiProvider[] =>
+  OWN_PROVIDERS.filter(({ name }) => name.startsWith(start)).flatMap((provider) =>
+    kinds.map((kind) => ({ ...provider, name: `${start}, provider ${kind}`, kind, thinkingKind: kind })),
+  );
+
+export const AI_PROVIDERS: readonly AiProvider[] = [
+  ...OWN_PROVIDERS,
+  ...withOthers("openai-compatible at the drop-in door", ["anthropic", "gemini", "bedrock"]),
+  ...withOthers("anthropic at the contract door", ["openai-compatible", "gemini", "bedrock"]),
+  ...withOthers("google at the contract door", ["anthropic", "openai-compatible", "bedrock"]),
+];
 
 export const setupOf = ({ gateway }: SimulatedGateway, apiKey = gateway.key): ModelSetup => ({
   url: gateway.url,

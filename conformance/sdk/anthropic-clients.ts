@@ -62,6 +62,8 @@ export const textOf = (blocks: readonly Pick<ReadBlock, "text">[]) => blocks.map
 export type OwnBlock =
   | { type: "text"; text: string }
   | { type: "thinking"; thinking: string; signature: string }
+  | { type: "image"; source: { type: "base64"; media_type: "image/png"; data: string } }
+  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } }
   | { type: "tool_result"; tool_use_id: string; content: string };
 
 export interface MessagesBody<Block extends ReadBlock> {

@@ -75,6 +75,7 @@ export interface OwnPart {
   thought?: boolean;
   thoughtSignature?: string;
   functionCall?: FunctionCall;
+  inlineData?: { mimeType: string; data: string };
   functionResponse?: { id?: string; name: string; response: Record<string, unknown> };
 }
 

@@ -146,9 +146,13 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
         const streamed = joinedTurn(await collect(await models.generateContentStream(thinking(said(ONE_CALL)))));
         const signaturesOf = ({ parts = [] }: ReadTurn) =>
           parts.flatMap(({ functionCall, thoughtSignature }) =>
-            thoughtSignature === undefined ? [] : [[functionCall === undefined ? "thoughts" : "calls", thoughtSignature]],
+            thoughtSignature === undefined
+              ? []
+              : [[functionCall === undefined ? "thoughts" : "calls", thoughtSignature]],
           );
-        expect(signaturesOf(whole).map(([place]) => place)).toEqual(upstream.signs === "nothing" ? [] : [upstream.signs]);
+        expect(signaturesOf(whole).map(([place]) => place)).toEqual(
+          upstream.signs === "nothing" ? [] : [upstream.signs],
+        );
         for (const [, signature] of signaturesOf(whole)) expect(signature?.length).toBeGreaterThan(40);
         expect(signaturesOf(streamed)).toEqual(signaturesOf(whole));
         for (const turn of [whole, streamed]) {
@@ -158,29 +162,30 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
       });
 
       // What other hosts sign, and what they make of a forgery: see conversations.test.ts.
-      test.if(upstream.native)("contract 2.8: an altered or missing signature is the upstream's 400, told as such", async () => {
-        const { models } = open();
-        const turn = turnOf(await models.generateContent(thinking(said(ONE_CALL))));
-        const changed = (change: (signature: string) => OwnPart): OwnTurn => ({
-          role: "model",
-          parts: (turn.parts ?? []).flatMap(({ functionCall, thoughtSignature = "" }) =>
-            functionCall === undefined ? [] : [{ functionCall, ...change(thoughtSignature) }],
-          ),
-        });
-        const refusals: [OwnTurn, RegExp][] = [
-          [changed((signature) => ({ thoughtSignature: forged(signature) })), /signature is not valid/],
-          [changed(() => ({})), /missing a thought_signature/],
-        ];
-        for (const [refused, message] of refusals) {
-          const request = thinking(said(ONE_CALL), refused, results(callsOf(turn)));
-          const failure = await failureOf(models.generateContent(request));
-          expect(failure.constructor).toBe(error);
-          expect(failure).toMatchObject({ status: 400 });
-          expect(JSON.parse(failure.message)).toMatchObject({
-            error: { code: 400, status: "INVALID_ARGUMENT", message: expect.stringMatching(message) },
+      if (upstream.native)
+        test("contract 2.8: an altered or missing signature is the upstream's 400, told as such", async () => {
+          const { models } = open();
+          const turn = turnOf(await models.generateContent(thinking(said(ONE_CALL))));
+          const changed = (change: (signature: string) => OwnPart): OwnTurn => ({
+            role: "model",
+            parts: (turn.parts ?? []).flatMap(({ functionCall, thoughtSignature = "" }) =>
+              functionCall === undefined ? [] : [{ functionCall, ...change(thoughtSignature) }],
+            ),
           });
-        }
-      });
+          const refusals: [OwnTurn, RegExp][] = [
+            [changed((signature) => ({ thoughtSignature: forged(signature) })), /signature is not valid/],
+            [changed(() => ({})), /missing a thought_signature/],
+          ];
+          for (const [refused, message] of refusals) {
+            const request = thinking(said(ONE_CALL), refused, results(callsOf(turn)));
+            const failure = await failureOf(models.generateContent(request));
+            expect(failure.constructor).toBe(error);
+            expect(failure).toMatchObject({ status: 400 });
+            expect(JSON.parse(failure.message)).toMatchObject({
+              error: { code: 400, status: "INVALID_ARGUMENT", message: expect.stringMatching(message) },
+            });
+          }
+        });
     });
   }
 }

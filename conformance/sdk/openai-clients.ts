@@ -65,9 +65,14 @@ export type Schema = Record<string, unknown>;
 
 export type ChatMessage =
   | { role: "system"; content: string }
-  | { role: "user"; content: string }
+  | { role: "user"; content: string | ContentPart[] }
   | { role: "assistant"; content: string | null; tool_calls?: FunctionCall[] }
   | { role: "tool"; tool_call_id: string; content: string };
+
+export type ContentPart =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string } }
+  | { type: "file"; file: { filename: string; file_data: string } };
 
 export interface FunctionTool {
   type: "function";

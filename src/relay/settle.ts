@@ -64,12 +64,13 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
 /** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14). */
 function usageOf(call: Call, ending: Ending): { usage: Usage; source: UsageSource } {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
-  if (ending.outcome === "ok" && ending.usage) return { usage: ending.usage, source: "measured" };
+  if (ending.outcome === "ok" && ending.usage?.output !== undefined) return { usage: ending.usage, source: "measured" };
   const estimate: Usage = {
     input: call.incoming.dialect.estimateTokens(call.body),
     output: tokensOfCharacters(ending.generatedCharacters),
   };
-  if (ending.outcome === "ok") return { usage: estimate, source: "estimated" };
+  // A provider may tell the prompt's tokens and not the answer's: what it tells counts.
+  if (ending.outcome === "ok") return { usage: { ...estimate, ...ending.usage }, source: "estimated" };
   if (ending.usage && ending.usageRuns) return { usage: ending.usage, source: "partial" };
   // Elsewhere the figures of a broken stream are those of its beginning: the rest is counted from the text that passed.
   const { reasoning = 0, output = 0 } = ending.usage ?? {};

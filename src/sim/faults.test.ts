@@ -296,7 +296,7 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
 describe("quirks of the chat wire", () => {
   const tools = ["one", "two"].map((name) => ({
     type: "function",
-    function: { name, parameters: { type: "object" } },
+    function: { name, parameters: { type: "object", properties: {} } },
   }));
 
   test("H03: parallel-same-index gives distinct calls one index", async () => {

@@ -157,7 +157,7 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
 
 /** Hosts refuse a schema of arguments that does not say that it is an object, and which properties it has. */
 const objectSchema = (schema: JsonObject): JsonObject => ({
-  type: "object",
+  ...("type" in schema ? {} : { type: "object" }),
   ...schema,
   ...(isObject(schema["properties"]) || "$ref" in schema || "anyOf" in schema ? {} : { properties: {} }),
 });

@@ -86,14 +86,21 @@ export class ContentEncoder {
       if (part.type !== "reasoning" && part.signature !== undefined) this.#dropSignature(part);
       const blocks = this.#encodePart(part, role);
       // A mark on something that was left out belongs to what stands before it.
-      const marked = blocks.length > 0 || encoded.others.length > 0 ? this.#mark(part.cache, part) : [];
-      encoded.others.push(...blocks, ...marked);
+      this.#add(encoded.others, blocks, part);
     }
     return encoded;
   }
 
   encodeSystem(parts: readonly TextPart[]): JsonObject[] {
-    return parts.flatMap((part) => [...this.#encodeText(part.text, part.path), ...this.#mark(part.cache, part)]);
+    const blocks: JsonObject[] = [];
+    for (const part of parts) this.#add(blocks, this.#encodeText(part.text, part.path), part);
+    return blocks;
+  }
+
+  #add(written: JsonObject[], blocks: readonly JsonObject[], part: Part): void {
+    written.push(...blocks);
+    const last = written.at(-1);
+    if (last !== undefined && !("cachePoint" in last)) written.push(...this.#mark(part.cache, part));
   }
 
   #encodePart(part: Exclude<Part, ToolResultPart>, role: "user" | "assistant"): JsonObject[] {

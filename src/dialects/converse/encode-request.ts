@@ -10,6 +10,7 @@ import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { lowerSchema } from "../messages/lower-schema.ts";
+import { GO_ON } from "../messages/request-turns.ts";
 import { ContentEncoder, type EncodedParts } from "./content.ts";
 import { encodeAmount } from "./reasoning.ts";
 import { cachePoint, encodeTools, takesCachePoints } from "./tools.ts";
@@ -142,13 +143,14 @@ function encodeTurns(call: CanonCall, context: EncodeRequestContext, encoder: Co
     content: [...results, ...withText(others, call, notes)],
   }));
   trimPrefill(messages, call, notes);
-  if (messages[0]?.role === "assistant") {
+  if (messages[0]?.role !== "user") {
     notes.approximated(
       call.turns[0]?.path ?? "messages",
       'this provider wants the user to speak first: "." was put before',
     );
     messages.unshift({ role: "user", content: [{ text: "." }] });
   }
+  if (context.traits.prefill === false) askToGoOn(messages, call, notes);
   return call.cache === undefined ? messages : markLast(messages, call, context, notes);
 }
 
@@ -159,6 +161,17 @@ function trimPrefill(messages: Message[], call: CanonCall, notes: Notes): void {
   if (last?.role !== "assistant" || typeof text !== "string" || text.trimEnd() === text) return;
   notes.approximated(call.turns.at(-1)?.path ?? "messages", "white space at the end of a begun answer is cut off here");
   messages[messages.length - 1] = { ...last, content: [...last.content.slice(0, -1), { text: text.trimEnd() }] };
+}
+
+/** Newer models refuse a conversation in which the assistant has the last word. */
+function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.content.some((block) => "toolUse" in block)) return;
+  notes.approximated(
+    turns.at(-1)?.path ?? "messages",
+    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+  );
+  messages.push({ role: "user", content: [{ text: GO_ON }] });
 }
 
 /** The host refuses a document in a message without a word beside it. */
@@ -196,11 +209,12 @@ function encodeLimit(call: CanonCall, { traits }: EncodeRequestContext, notes: N
 function whyNotThink(messages: readonly Message[], { traits }: EncodeRequestContext): string | undefined {
   if (messages.at(-1)?.role === "assistant") return "a model that thinks cannot go on from a begun answer";
   if (traits.reasoningForm === "adaptive") return undefined;
-  const asked = messages.findLast(({ role }) => role === "assistant")?.content ?? [];
-  const answers = messages.at(-1)?.content ?? [];
-  const inLoop = answers.some((block) => "toolResult" in block) && asked.some((block) => "toolUse" in block);
-  const [first] = asked;
-  return inLoop && first !== undefined && !("reasoningContent" in first)
+  const isResult = (block: JsonObject) => "toolResult" in block;
+  const asked = messages.findLastIndex(({ role, content }) => role === "user" && !content.some(isResult));
+  const answers = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
+  // A model thinks before the first of its calls, and need not think again before the others.
+  const thought = answers.some(({ content: [first] }) => first !== undefined && "reasoningContent" in first);
+  return answers.length > 0 && !thought
     ? "the calls in the history do not begin with this model's own signed thoughts, as it demands when it thinks"
     : undefined;
 }

@@ -51,7 +51,7 @@ export function encodeTools(
     notes.dropped(fieldPath(call.dialect, tool.path, "cache"), "this model takes no cache marks");
     return [spec];
   });
-  const toolChoice = standIn === undefined ? encodeChoice(call, notes) : choiceWith(standIn, call, own.length > 0);
+  const toolChoice = standIn === undefined ? encodeChoice(call, own, notes) : choiceWith(standIn, call, own);
   return {
     toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) },
     forced: toolChoice !== undefined && !("auto" in toolChoice),
@@ -108,7 +108,9 @@ function encodeSpec(call: CanonCall, tool: FunctionTool, { traits }: EncodeReque
   };
 }
 
-function encodeChoice(call: CanonCall, notes: Notes): JsonObject | undefined {
+const isOffered = (tools: readonly FunctionTool[], name: string): boolean => tools.some((tool) => tool.name === name);
+
+function encodeChoice(call: CanonCall, offered: readonly FunctionTool[], notes: Notes): JsonObject | undefined {
   const choice: ToolChoice | undefined = call.toolChoice;
   switch (choice?.type) {
     case undefined:
@@ -118,7 +120,9 @@ function encodeChoice(call: CanonCall, notes: Notes): JsonObject | undefined {
     case "any":
       return { any: {} };
     case "tool":
-      return { tool: { name: choice.name } };
+      if (isOffered(offered, choice.name)) return { tool: { name: choice.name } };
+      notes.dropped(call.paths.toolChoice ?? "tool_choice", "only functions can be chosen by name");
+      return undefined;
     case "allowed":
       return choice.mode === "any" ? { any: {} } : { auto: {} };
     case "none":
@@ -131,9 +135,9 @@ function encodeChoice(call: CanonCall, notes: Notes): JsonObject | undefined {
 }
 
 /** Beside tools that the model may call, the stand-in is one choice among them; a call that the client forces goes first. */
-function choiceWith(standIn: FunctionTool, { toolChoice }: CanonCall, hasOthers: boolean): JsonObject {
-  if (toolChoice?.type === "tool") return { tool: { name: toolChoice.name } };
-  return hasOthers && toolChoice?.type !== "none" ? { any: {} } : { tool: { name: standIn.name } };
+function choiceWith(standIn: FunctionTool, { toolChoice }: CanonCall, own: readonly FunctionTool[]): JsonObject {
+  if (toolChoice?.type === "tool" && isOffered(own, toolChoice.name)) return { tool: { name: toolChoice.name } };
+  return own.length > 0 && toolChoice?.type !== "none" ? { any: {} } : { tool: { name: standIn.name } };
 }
 
 function namesInHistory(call: CanonCall): string[] {

@@ -115,7 +115,10 @@ export class BlockWriter {
   }
 
   #endThinking(signature: Opaque | undefined): JsonObject[] {
-    if (signature === undefined) return this.close();
+    // Some clients keep only thinking for which they were told a signature, be it an empty one.
+    if (signature === undefined) {
+      return this.#open ? [this.#delta({ type: "signature_delta", signature: "" }), ...this.close()] : [];
+    }
     if (!this.#open && signature.kind !== "signature" && signature.kind !== "text") {
       const block = encodeThinking({ type: "reasoning", text: "", signature });
       return block === undefined ? [] : this.#whole(block);

@@ -8,7 +8,7 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./stream-blocks.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, promptUsage } from "./usage.ts";
 
 /**
  * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
@@ -77,7 +77,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   #start(message: JsonObject | undefined): CanonEvent[] {
     const id = stringAt(message, "id");
-    return [{ type: "metadata", ...(id ? { id } : {}) }, ...this.#take(objectAt(message, "usage"))];
+    return [{ type: "metadata", ...(id ? { id } : {}) }, ...this.#take(promptUsage(objectAt(message, "usage")))];
   }
 
   #startBlock(index: unknown, content: JsonObject): CanonEvent[] {

@@ -33,7 +33,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
     .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
-  const messages = encodeTurns(call, content, notes);
+  const messages = encodeTurns(call, content, traits, notes);
   marks.limit(notes, call.cache === undefined ? 0 : 1);
 
   const limit = outputLimit(call, context, notes);
@@ -43,9 +43,11 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
       ? "a tool that must be called stands in for the answer's schema, which excludes thinking"
       : !own && forcesCall(call) && tools.length > 0
         ? "a model that must call a tool cannot think before it"
-        : budgeted && lacksThinking(messages)
-          ? "the target demands the thinking that came before the last tool call, and the history has none of its own"
-          : undefined;
+        : !own && budgeted && messages.at(-1)?.role === "assistant"
+          ? "a model that thinks cannot go on from the beginning of an answer"
+          : budgeted && lacksThinking(messages)
+            ? "the target demands the thinking that came before the last tool call, and the history has none of its own"
+            : undefined;
   const reasoning = encodeReasoning(call, { traits, notes, ...limit, obstacle });
   const { thinking, effort, maxTokens } = reasoning;
   const thinks = thinking !== undefined && thinking["type"] !== "disabled";

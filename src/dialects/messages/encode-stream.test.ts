@@ -135,6 +135,15 @@ describe("contract 6.1: the form of the stream", () => {
 });
 
 describe("blocks", () => {
+  test("H02: thinking that nobody signed has an empty signature, told before its stop as any other", () => {
+    const [, , delta, signature, end] = eventsOf(encodeAll(unfold(replyOf([{ type: "reasoning", text: "hm" }]))));
+    expect([delta, signature]).toMatchObject([
+      { delta: { type: "thinking_delta", thinking: "hm" } },
+      { delta: { type: "signature_delta", signature: "" } },
+    ]);
+    expect(end).toEqual({ type: "content_block_stop", index: 0 });
+  });
+
   test("empty text never begins; H02: empty thinking that is signed does, its signature right before the stop", () => {
     const signature: Opaque = { origin: "messages", kind: "signature", value: "sig" };
     const text = encodeAll(

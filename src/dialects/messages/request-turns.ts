@@ -2,7 +2,8 @@ import type { CanonCall, Turn } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import { type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
-import type { Part, TextPart } from "../../canon/part.ts";
+import type { Part } from "../../canon/part.ts";
+import type { ModelTraits } from "../../canon/traits.ts";
 import type { RequestContent } from "./request-content.ts";
 
 interface Message extends JsonObject {
@@ -13,6 +14,9 @@ interface Message extends JsonObject {
 /** What a user says where the conversation needs a word of the user's and has none. */
 const NO_WORDS: JsonObject = { type: "text", text: "." };
 
+/** What a user says to a model that cannot be made to go on in another way. */
+export const GO_ON = "Go on exactly where your last message breaks off, and repeat nothing of it.";
+
 /** System text at the beginning, wherever it came from. */
 export function encodeSystem(call: CanonCall, content: RequestContent): JsonObject[] {
   const parts = [...call.system, ...leadingSystem(call).flatMap((turn) => turn.parts)];
@@ -20,9 +24,9 @@ export function encodeSystem(call: CanonCall, content: RequestContent): JsonObje
 }
 
 /** The conversation: user and assistant in turn, the user first, results of tools before anything else that the user says. */
-export function encodeTurns(call: CanonCall, content: RequestContent, notes: Notes): Message[] {
+export function encodeTurns(call: CanonCall, content: RequestContent, traits: ModelTraits, notes: Notes): Message[] {
   const messages: Message[] = [];
-  for (const turn of withoutTrailingSpace(call.turns.slice(leadingSystem(call).length), notes)) {
+  for (const turn of call.turns.slice(leadingSystem(call).length)) {
     if (turn.name !== undefined) {
       notes.dropped(fieldPath(call.dialect, turn.path, "name"), "the target does not tell participants apart by name");
     }
@@ -34,6 +38,8 @@ export function encodeTurns(call: CanonCall, content: RequestContent, notes: Not
     if (before?.role === role) before.content.push(...blocks);
     else if (blocks.length > 0) messages.push({ role, content: blocks, ...extras });
   }
+  trimBeginning(messages, call, notes);
+  if (traits.prefill === false && call.dialect !== "messages") askToGoOn(messages, call, notes);
   const first = messages[0];
   if (first?.role !== "user") {
     notes.approximated(
@@ -58,18 +64,27 @@ function inTags(turn: Turn, notes: Notes): Part[] {
 }
 
 /** Upstreams refuse an answer's beginning that ends in white space. */
-function withoutTrailingSpace(turns: readonly Turn[], notes: Notes): readonly Turn[] {
-  const last = turns.at(-1);
-  const part = last?.parts.at(-1);
-  if (last?.role !== "assistant" || part?.type !== "text") return turns;
-  const text = part.text.trimEnd();
-  if (text === part.text) return turns;
+function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  const text = stringAt(block, "text");
+  if (last?.role !== "assistant" || text === undefined || text === text.trimEnd()) return;
   notes.approximated(
-    part.path ?? last.path,
+    turns.at(-1)?.parts.at(-1)?.path ?? turns.at(-1)?.path ?? "messages",
     "the target refuses white space at the end of a beginning: it was cut off",
   );
-  const trimmed: TextPart = { ...part, text };
-  return [...turns.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), trimmed] }];
+  last.content[last.content.length - 1] = { ...block, text: text.trimEnd() };
+}
+
+/** Newer models refuse a conversation in which the assistant has the last word. */
+function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.content.some((block) => block["type"] === "tool_use")) return;
+  notes.approximated(
+    turns.at(-1)?.path ?? "messages",
+    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+  );
+  messages.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
 }
 
 /** In the order of the calls; results of other calls behind them. */

@@ -9,7 +9,7 @@ import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, promptUsage } from "./usage.ts";
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
@@ -82,7 +82,7 @@ export class MessagesTap extends TapBase {
 
   #start(data: string, message: JsonObject | undefined): string {
     const usage = objectAt(message, "usage");
-    this.#take(usage);
+    this.#take(promptUsage(usage));
     return changeValue(data, ["message"], (value) => {
       const edit = new ObjectEdit(value).set("model", JSON.stringify(this.#context.publicModel));
       if (!message?.["id"]) edit.set("id", JSON.stringify(`msg_${this.#context.makeId()}`));

@@ -1,6 +1,13 @@
 import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
 import { completionTokens, type Usage } from "../../canon/usage.ts";
 
+/** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
+export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined {
+  if (raw === undefined) return undefined;
+  const { output_tokens: _begun, ...prompt } = raw;
+  return prompt;
+}
+
 /** `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. */
 export function decodeUsage(raw: unknown): Usage | undefined {
   const input = numberAt(raw, "input_tokens");

@@ -77,17 +77,31 @@ export function readMessages(value: Json | undefined, systemRole: boolean): { tu
   return { turns: merged, system };
 }
 
-/** With thinking on, the assistant's part of an unfinished tool turn begins with its thinking. */
+const blocksOf = (message: Json | undefined): Json[] =>
+  isObject(message) && Array.isArray(message.content) ? message.content : [];
+
+/**
+ * With thinking on, the assistant's part of an unfinished tool turn has its thinking. A model that does not think between
+ * its calls has thought before the first of them only, so that the other messages of the turn need none.
+ */
 export function requireThinkingFirst(value: Json | undefined): void {
   const messages = Array.isArray(value) ? value : [];
-  const at = messages.findLastIndex((message) => isObject(message) && message.role === "assistant");
-  const message = messages[at];
-  const blocks = isObject(message) && Array.isArray(message.content) ? message.content : [];
-  const calls = blocks.some((block) => isObject(block) && block.type === "tool_use");
-  const first = isObject(blocks[0]) ? String(blocks[0].type) : "text";
-  if (!calls || first === "thinking" || first === "redacted_thinking") return;
+  const isResult = (block: Json) => isObject(block) && block.type === "tool_result";
+  const asked = messages.findLastIndex(
+    (message) => isObject(message) && message.role === "user" && !blocksOf(message).some(isResult),
+  );
+  const answers = messages.slice(asked + 1).filter((message) => isObject(message) && message.role === "assistant");
+  const calls = answers.some((message) =>
+    blocksOf(message).some((block) => isObject(block) && block.type === "tool_use"),
+  );
+  const firsts = answers.map((message) => {
+    const [first] = blocksOf(message);
+    return isObject(first) ? String(first.type) : "text";
+  });
+  const [first] = firsts;
+  if (!calls || firsts.some((type) => type === "thinking" || type === "redacted_thinking")) return;
   throw invalid(
-    `messages.${at}.content.0.type`,
+    `messages.${asked + 1}.content.0.type`,
     `Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
   );
 }

@@ -111,11 +111,15 @@ function readMaxTokens(body: JsonObject, model: SimulatedModel): number {
 }
 
 /** What excludes thinking, and what an answer's beginning must not be. */
-function checkThinking({ choice, turns }: Prompt, body: JsonObject, thinks: boolean): void {
+function checkThinking({ choice, turns }: Prompt, body: JsonObject, thinks: boolean, newest: boolean): void {
   const last = turns.at(-1);
   const beginning = last?.role === "assistant" ? last.parts.at(-1) : undefined;
   if (beginning?.type === "text" && beginning.text !== beginning.text.trimEnd())
     throw invalid("messages", "final assistant content cannot end with trailing whitespace");
+  if (last?.role === "assistant" && newest) {
+    const demand = "The conversation must end with a user message.";
+    throw invalid("", `This model does not support assistant message prefill. ${demand}`);
+  }
   if (!thinks) return;
   if (choice.mode === "required") throw invalid("", "Thinking may not be enabled when tool_choice forces tool use.");
   const adaptive = isObject(body.thinking) && body.thinking.type === "adaptive";
@@ -162,7 +166,7 @@ export function readPrompt(body: JsonObject, headers: Headers, model: SimulatedM
     storedTokens: 0,
   };
   if (model.traits.thinks === "strict" && asked) requireThinkingFirst(body.messages);
-  checkThinking(prompt, body, asked);
+  checkThinking(prompt, body, asked, model.traits.thinks === "unseen");
   markLastBlock(prompt, body);
   const ages = promptUnits(prompt).flatMap((unit) => unit.cache ?? []);
   const marks = ages.length;

@@ -140,10 +140,23 @@ function checkSampling(config: JsonObject, fields: JsonObject, model: SimulatedM
 
 function requireThinkingFirst(value: Json | undefined): void {
   const messages = Array.isArray(value) ? value : [];
-  const last = messages.findLast((message) => isObject(message) && message.role === "assistant");
-  const blocks = isObject(last) && Array.isArray(last.content) ? last.content : [];
+  const blocksOf = (message: Json | undefined) =>
+    isObject(message) && Array.isArray(message.content) ? message.content : [];
+  const asked = messages.findLastIndex(
+    (message) =>
+      isObject(message) &&
+      message.role === "user" &&
+      !blocksOf(message).some((block) => isObject(block) && "toolResult" in block),
+  );
+  // One of the turn's messages has the thoughts: a model that does not think between its calls has thought before the first.
+  const answers = messages.slice(asked + 1).filter((one) => isObject(one) && one.role === "assistant");
+  const thought = answers.some((one) => {
+    const [first] = blocksOf(one);
+    return isObject(first) && "reasoningContent" in first;
+  });
+  const blocks = answers.flatMap(blocksOf);
   const calls = blocks.some((block) => isObject(block) && "toolUse" in block);
-  if (calls && !(isObject(blocks[0]) && "reasoningContent" in blocks[0])) {
+  if (calls && !thought) {
     throw invalid(
       "Expected `thinking` or `redacted_thinking`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
     );
@@ -181,6 +194,10 @@ export function readConverse(body: JsonObject, model: SimulatedModel, isClaude: 
   const choice = readChoice(toolConfig?.toolChoice, tools);
   if (asked && choice.mode === "required")
     throw invalid("Thinking may not be enabled when tool_choice forces tool use.");
+  if (isClaude && model.traits.thinks === "unseen" && turns.at(-1)?.role === "assistant")
+    throw invalid(
+      "This model does not support assistant message prefill. The conversation must end with a user message.",
+    );
   if (asked && turns.at(-1)?.role === "assistant") throw invalid("A prefilled answer is not supported with thinking.");
   if (asked && model.traits.thinks === "strict") requireThinkingFirst(body.messages);
   const prompt: Prompt = {

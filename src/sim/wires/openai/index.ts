@@ -2,6 +2,7 @@ import type { HostError } from "../../host-error.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { emptyPrompt, type IncomingCall, type ReadCall, type SimulatedModel, type Wire } from "../../wire.ts";
 import { contextTooLong, invalid, modelNotFound, openaiFailure } from "./errors.ts";
+import { checkCallIds } from "./read-messages.ts";
 import { readRequest } from "./read-request.ts";
 import { renderChat } from "./render.ts";
 
@@ -16,7 +17,9 @@ export function openaiWire(nowMs: () => number): Wire {
     family: "openai",
     cachesMarkedOnly: false,
     read(call, model): ReadCall {
-      const { prompt, stream, ...rest } = readRequest(bodyOf(call), model);
+      const body = bodyOf(call);
+      checkCallIds(body.messages);
+      const { prompt, stream, ...rest } = readRequest(body, model);
       const options = { ...rest, showThinking: prompt.thinking === "shown" };
       return { prompt, stream, render: (plan) => renderChat(plan, model, options, nowMs()) };
     },

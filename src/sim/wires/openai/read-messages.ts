@@ -7,8 +7,6 @@ import { invalid } from "./errors.ts";
 
 const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
-const LONGEST_ID = 40;
-
 type Role = (typeof ROLES)[number];
 
 function isRole(value: Json | undefined): value is Role {
@@ -115,13 +113,6 @@ function readUser(message: JsonObject, param: string): PromptPart[] {
 function readToolCall(call: Json, param: string): PromptPart {
   const object = requireObject(call, param);
   const id = requireString(object.id, `${param}.id`);
-  if (id.length > LONGEST_ID) {
-    throw invalid(
-      `Invalid '${param}.id': string too long. Expected a string with maximum length ${LONGEST_ID}, but got a string with length ${id.length} instead.`,
-      `${param}.id`,
-      "string_above_max_length",
-    );
-  }
   if (object.type === "custom") {
     const custom = requireObject(object.custom, `${param}.custom`);
     const name = requireString(custom.name, `${param}.custom.name`);
@@ -247,4 +238,22 @@ export function readMessages(value: Json | undefined): Pick<Prompt, "system" | "
   }
   open.mustBeClosed("messages");
   return { system, turns };
+}
+
+const LONGEST_ID = 40;
+
+/** Compatible hosts take longer ids; this one does not. */
+export function checkCallIds(value: Json | undefined): void {
+  for (const [at, message] of (Array.isArray(value) ? value : []).entries()) {
+    const calls = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+    for (const [place, call] of calls.entries()) {
+      if (!isObject(call) || typeof call.id !== "string" || call.id.length <= LONGEST_ID) continue;
+      const param = `messages[${at}].tool_calls[${place}].id`;
+      throw invalid(
+        `Invalid '${param}': string too long. Expected a string with maximum length ${LONGEST_ID}, but got a string with length ${call.id.length} instead.`,
+        param,
+        "string_above_max_length",
+      );
+    }
+  }
 }

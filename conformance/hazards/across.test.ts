@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { type Answer, type ProtocolClient, protocolClients } from "../support/protocol-clients.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { READERS } from "../support/sdk-meaning.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+/** Opaque values, calls and bytes on the way between protocols, with an upstream that says exactly what a test says. */
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let clients: ProtocolClient[];
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+  clients = protocolClients(gateway.url, gateway.key);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+type Json = Record<string, unknown>;
+
+const others = (own: DialectName) => DIALECT_NAMES.filter((dialect) => dialect !== own);
+const events = (list: readonly Json[]) =>
+  list.map((event) => `${event["type"] ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("");
+const question = (model: string, stream: boolean) => ({ model, text: "hello", stream, tools: true, thinking: true });
+const bodyOf = (position: number) => JSON.parse(upstream.seen[position]?.body ?? "{}") as Record<string, Json[]>;
+
+function ask(dialect: DialectName, model: string, stream: boolean): Promise<Answer> {
+  const client = clients.find((one) => one.dialect === dialect);
+  if (client === undefined) throw new Error(`no client for ${dialect}`);
+  return client.ask(question(model, stream));
+}
+
+/** The first request is answered with a call, whole or streamed; all later ones with a word. */
+function play(whole: Json, streamed: readonly Json[], done: Json): void {
+  upstream.play((request, response) => {
+    const first = upstream.seen.length === 1;
+    const stream = request.path.includes("stream") || request.body.includes('"stream":true');
+    if (!first && stream) return void response.writeHead(400).end("{}");
+    response.writeHead(200, { "content-type": first && stream ? "text/event-stream" : "application/json" });
+    response.end(first && stream ? events(streamed) : JSON.stringify(first ? whole : done));
+  });
+}
+
+const genaiAnswer = (parts: readonly Json[], finishReason = "STOP"): Json => ({
+  candidates: [{ content: { role: "model", parts }, finishReason, index: 0 }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
+});
+
+describe("signatures of calls and texts, from a genai host", () => {
+  const TEXT = "dGV4dC1zaWduYXR1cmU=";
+  const CALL = "Y2FsbC1zaWduYXR1cmU=";
+  const call = (city: string) => ({ functionCall: { name: "get_weather", args: { city } } });
+  const parts: Json[] = [
+    { text: "hm", thought: true },
+    { text: "Let me see.", thoughtSignature: TEXT },
+    { ...call("Oslo"), thoughtSignature: CALL },
+    call("Rome"),
+  ];
+
+  for (const client of others("genai")) {
+    test.each([false, true])(
+      `H01: each goes back on its own part, from a ${client} client, streamed: %p`,
+      async (stream) => {
+        const chunks = parts.map((part, at) => {
+          const { candidates } = genaiAnswer([part]) as { candidates: Json[] };
+          return at < parts.length - 1
+            ? { candidates: [{ ...candidates[0], finishReason: undefined }] }
+            : genaiAnswer([part]);
+        });
+        play(genaiAnswer(parts), chunks, genaiAnswer([{ text: "done" }]));
+        const first = await ask(client, "test/genai", stream);
+        expect(first.calls.map(({ input }) => input)).toEqual([{ city: "Oslo" }, { city: "Rome" }]);
+        await first.followUp("rain").catch(() => undefined);
+        const turn = bodyOf(1)["contents"]?.find(({ role }) => role === "model");
+        const sent = (turn?.["parts"] as Json[]).filter(({ thought }) => !thought);
+        expect(sent.map(({ thoughtSignature }) => thoughtSignature)).toEqual([TEXT, CALL, undefined]);
+        expect(sent).toMatchObject([{ text: "Let me see." }, call("Oslo"), call("Rome")]);
+      },
+    );
+
+    test(`H03: two streamed calls of one function, without ids, are two for a ${client} client`, async () => {
+      const chunks = [call("Oslo"), call("Oslo")].map((part) => genaiAnswer([part]));
+      delete (chunks[0] as { candidates: Json[] }).candidates[0]?.["finishReason"];
+      play({}, chunks, {});
+      const first = await ask(client, "test/genai", true);
+      expect(first.calls).toHaveLength(2);
+      await first.followUp("rain").catch(() => undefined);
+      const answered = bodyOf(1)["contents"]?.flatMap(({ parts: all }) => all as Json[]);
+      expect(answered?.filter((part) => "functionResponse" in part)).toHaveLength(2);
+    });
+  }
+});
+
+describe("thinking, from a messages host", () => {
+  const blocks: Json[] = [
+    { type: "thinking", thinking: "", signature: "c2lnbmVkIGJ1dCBlbXB0eQ==" },
+    { type: "redacted_thinking", data: "cmVkYWN0ZWQ=" },
+    { type: "thinking", thinking: "hm", signature: "c2lnbmVk" },
+    { type: "tool_use", id: "toolu_1", name: "get_weather", input: { city: "Oslo" } },
+  ];
+  const message = (content: readonly Json[], stop_reason: string): Json => ({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content,
+    stop_reason,
+    stop_sequence: null,
+    usage: { input_tokens: 5, output_tokens: 4 },
+  });
+
+  function streamOf(content: readonly Json[]): Json[] {
+    const pieces = content.flatMap((block, index): Json[] => {
+      const delta = (value: Json) => ({ type: "content_block_delta", index, delta: value });
+      const { thinking, signature, input, ...head } = block;
+      const start =
+        block["type"] === "thinking"
+          ? { ...head, thinking: "", signature: "" }
+          : { ...head, ...(input === undefined ? {} : { input: {} }) };
+      return [
+        { type: "content_block_start", index, content_block: start },
+        ...(thinking ? [delta({ type: "thinking_delta", thinking })] : []),
+        ...(signature ? [delta({ type: "signature_delta", signature })] : []),
+        ...(input ? [delta({ type: "input_json_delta", partial_json: JSON.stringify(input) })] : []),
+        { type: "content_block_stop", index },
+      ];
+    });
+    return [
+      { type: "message_start", message: { ...message([], "end_turn"), stop_reason: null } },
+      ...pieces,
+      { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage: { output_tokens: 4 } },
+      { type: "message_stop" },
+    ];
+  }
+
+  for (const client of others("messages")) {
+    test.each([false, true])(
+      `H02: signed but empty, redacted and plain blocks go back in their order, from a ${client} client, streamed: %p`,
+      async (stream) => {
+        play(message(blocks, "tool_use"), streamOf(blocks), message([{ type: "text", text: "done" }], "end_turn"));
+        const first = await ask(client, "test/messages", stream);
+        expect(first.thoughts).toBe("hm");
+        await first.followUp("rain").catch(() => undefined);
+        expect(bodyOf(1)["messages"]?.find(({ role }) => role === "assistant")?.["content"] as unknown).toEqual(blocks);
+      },
+    );
+  }
+});
+
+describe("streams cut anywhere", () => {
+  const TEXT = "Ünïcode: \u2028 \u2029 \u0085 € 𝄞 and “quotes”";
+  const STREAMS: Record<DialectName, Json[]> = {
+    chat: [
+      { choices: [{ index: 0, delta: { role: "assistant", content: TEXT }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+    ],
+    messages: [
+      {
+        type: "message_start",
+        message: {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "m",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 5, output_tokens: 1 },
+        },
+      },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: TEXT } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 4 } },
+      { type: "message_stop" },
+    ],
+    genai: [genaiAnswer([{ text: TEXT }])],
+  };
+  const ADDRESS: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
+
+  for (const host of DIALECT_NAMES) {
+    test.each([...DIALECT_NAMES])(
+      `H07: a ${host} host that sends byte by byte, and odd separators in its text, to a %s client`,
+      async (client) => {
+        upstream.play(async (_request, response) => {
+          response.writeHead(200, { "content-type": "text/event-stream" });
+          for (const byte of Buffer.from(events(STREAMS[host]) + (host === "chat" ? "data: [DONE]\n\n" : ""))) {
+            response.write(Buffer.from([byte]));
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          response.end();
+        });
+        const { text } = await READERS[client]({
+          baseUrl: `${gateway.url}${ADDRESS[client]}`,
+          apiKey: gateway.key,
+          model: `test/${host}`,
+          stream: true,
+        });
+        expect(text).toBe(TEXT);
+      },
+    );
+  }
+});

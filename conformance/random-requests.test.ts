@@ -1,0 +1,186 @@
+import { describe, test } from "bun:test";
+import fc from "fast-check";
+import { checkedRequest } from "../scripts/translate-sample.ts";
+import { DIALECT_NAMES, type DialectName, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
+import { GatewayError } from "../src/canon/error.ts";
+import type { JsonObject } from "../src/canon/json.ts";
+import { Secret } from "../src/canon/secret.ts";
+import type { ModelTraits } from "../src/canon/traits.ts";
+import { builtInModels } from "../src/catalogue/built-in-models.ts";
+import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
+import { createProvider } from "../src/providers/index.ts";
+import { resolveMedia } from "../src/relay/resolve-media.ts";
+import { HostError } from "../src/sim/host-error.ts";
+import type { JsonObject as SimulatedJson } from "../src/sim/json.ts";
+import { findModel } from "../src/sim/models.ts";
+import { traitsOf } from "../src/sim/traits.ts";
+import type { SimulatedModel } from "../src/sim/wire.ts";
+import { readRequest as readMessages } from "../src/sim/wires/anthropic/read-request.ts";
+import { readConverse } from "../src/sim/wires/bedrock/read-request.ts";
+import { SIMULATED_HOSTS } from "../src/sim/wires/compatible/hosts.ts";
+import { readHostRequest } from "../src/sim/wires/compatible/read-request.ts";
+import { readRequest as readGenai } from "../src/sim/wires/google/read-request.ts";
+import { checkCallIds } from "../src/sim/wires/openai/read-messages.ts";
+import { readRequest as readChat } from "../src/sim/wires/openai/read-request.ts";
+import { stringifyInOrder } from "../src/wire/ordered-json.ts";
+import { randomWish, requestOf } from "./support/random-requests.ts";
+
+/** Random requests of every dialect at every target: what a host's own reader refuses, our translation must not write. */
+
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
+const seeded = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
+
+interface Target {
+  name: string;
+  dialect: UpstreamDialectName;
+  kind: string;
+  upstreamModel: string;
+  traits: ModelTraits;
+  read: (body: SimulatedJson) => unknown;
+}
+
+function simulated(name: string): SimulatedModel {
+  const facts = findModel(name);
+  const traits = traitsOf(name);
+  if (facts === undefined || traits === undefined) throw new Error(`the simulator has no ${name}`);
+  return { facts, traits };
+}
+
+function known(id: string): ModelTraits {
+  const model = builtInModels.find((one) => one.id === id);
+  if (model === undefined) throw new Error(`the catalogue has no ${id}`);
+  return { reasoning: model.reasoning, ...model.traits, maxOutputTokens: Math.min(model.maxOutputTokens ?? 0, 64_000) };
+}
+
+const PLAIN: ModelTraits = { reasoning: false, maxOutputTokens: 64_000 };
+const THINKS: ModelTraits = { reasoning: true, maxOutputTokens: 64_000 };
+const VERSIONED = new Headers({ "anthropic-version": "2023-06-01" });
+
+const chat = (name: string, kind: string, model: string, traits: ModelTraits): Target => ({
+  name,
+  dialect: "chat",
+  kind,
+  upstreamModel: "m",
+  traits,
+  read: (body) => {
+    if (kind === "openai") checkCallIds(body.messages);
+    return readChat(body, simulated(model));
+  },
+});
+const messages = (name: string, kind: string, model: string, traits: ModelTraits): Target => ({
+  name,
+  dialect: "messages",
+  kind,
+  upstreamModel: kind === "vertex" ? "claude-m" : "m",
+  traits,
+  read: (body) => readMessages(body, VERSIONED, simulated(model)),
+});
+const genai = (name: string, kind: "gemini" | "vertex", model: string, traits: ModelTraits): Target => ({
+  name,
+  dialect: "genai",
+  kind,
+  upstreamModel: "m",
+  traits,
+  read: (body) => readGenai(body, simulated(model), kind),
+});
+const converse = (name: string, isClaude: boolean, model: string, traits: ModelTraits): Target => ({
+  name,
+  dialect: "converse",
+  kind: "bedrock",
+  upstreamModel: isClaude ? "anthropic.m" : "amazon.m",
+  traits,
+  read: (body) => readConverse(body, simulated(model), isClaude),
+});
+
+/** Hosts whose models refuse settings that the catalogue knows of. */
+const HOST_TRAITS: Readonly<Record<string, ModelTraits>> = {
+  "x-ai": known("x-ai/grok-4.5"),
+  moonshot: known("moonshotai/kimi-k2.6"),
+};
+
+const HOSTS: readonly Target[] = SIMULATED_HOSTS.filter(({ kind }) => kind !== "openai" && kind !== "azure-openai").map(
+  (host) => ({
+    name: host.kind,
+    dialect: "chat",
+    kind: host.kind,
+    upstreamModel: "m",
+    traits: HOST_TRAITS[host.kind] ?? THINKS,
+    read: (body) => readHostRequest(body, simulated("thinker"), host, true),
+  }),
+);
+
+const TARGETS: readonly Target[] = [
+  chat("any compatible host", "openai-compatible", "thinker", THINKS),
+  chat("gpt-4.1", "openai", "standard", known("openai/gpt-4.1")),
+  chat("gpt-5", "openai", "reasoner-strict", known("openai/gpt-5")),
+  messages("a messages model", "anthropic", "standard", PLAIN),
+  messages("claude-opus-4-1", "anthropic", "strict-thinker", known("anthropic/claude-opus-4-1")),
+  messages("claude-opus-4-7", "anthropic", "reasoner-strict", known("anthropic/claude-opus-4-7")),
+  messages("claude on a cloud", "vertex", "thinker", THINKS),
+  genai("a genai model", "gemini", "standard", PLAIN),
+  genai("gemini-2.5-flash", "gemini", "thinker", known("google/gemini-2.5-flash")),
+  genai("gemini-3.1-pro", "gemini", "strict-thinker", known("google/gemini-3.1-pro-preview")),
+  genai("gemini-3-flash on a cloud", "vertex", "strict-thinker", known("google/gemini-3-flash-preview")),
+  converse("a converse model", false, "standard", PLAIN),
+  converse("a converse model that thinks", false, "thinker", THINKS),
+  converse("claude in converse", true, "strict-thinker", THINKS),
+  converse("the newest claude in converse", true, "reasoner-strict", known("anthropic/claude-opus-4-7")),
+  ...HOSTS,
+];
+
+const SETTINGS = { baseUrl: "http://127.0.0.1:9", apiKey: new Secret("upstream-secret-key") };
+
+/** Stands in for the web. */
+const fetchMedia = () =>
+  Promise.resolve({
+    bytes: new Uint8Array(
+      Buffer.from(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+        "base64",
+      ),
+    ),
+    mimeType: "image/png",
+  });
+
+/** What the client's own check lets through; undefined where it refuses the request. */
+function accepted(client: DialectName, request: JsonObject): JsonObject | undefined {
+  try {
+    return checkedRequest(client, JSON.stringify(request), "dropin");
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
+for (const target of TARGETS) {
+  const provider = createProvider({ ...SETTINGS, name: target.kind, kind: target.kind });
+  const quirks = provider.quirksOf(target.dialect);
+  const context = {
+    upstreamModel: target.upstreamModel,
+    traits: target.traits,
+    quirks,
+    origin: provider.originOf(target.dialect, target.upstreamModel),
+  };
+  describe(target.name, () => {
+    const clients = DIALECT_NAMES.filter((client) => client !== target.dialect);
+    test.each(clients.map((client) => [client]))("takes what is made of requests in %s", async (client) => {
+      await fc.assert(
+        fc.asyncProperty(randomWish, fc.boolean(), async (wish, stream) => {
+          const request = accepted(client, requestOf(client, wish));
+          fc.pre(request !== undefined);
+          const asked = DIALECTS[client].codec.decodeRequest(request);
+          const call = await resolveMedia(asked, quirks, fetchMedia);
+          const { body } = UPSTREAM_CODECS[target.dialect].encodeRequest(call, { ...context, stream });
+          const sent = JSON.parse(stringifyInOrder(body)) as SimulatedJson;
+          try {
+            target.read(sent);
+          } catch (error) {
+            if (!(error instanceof HostError)) throw error;
+            throw new Error(`${error.body}\nasked: ${JSON.stringify(request)}\nsent: ${JSON.stringify(sent)}`);
+          }
+        }),
+        { numRuns: RUNS, ...seeded },
+      );
+    });
+  });
+}

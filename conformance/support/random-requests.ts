@@ -1,0 +1,477 @@
+import fc from "fast-check";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { JsonObject } from "../../src/canon/json.ts";
+import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
+import { Seed } from "../../src/sim/seed.ts";
+import { sign } from "../../src/sim/signature.ts";
+import { THINKING_PURPOSE } from "../../src/sim/wires/anthropic/read-blocks.ts";
+import { TEXT_PURPOSE } from "../../src/sim/wires/google/read-contents.ts";
+
+/**
+ * Random requests, said in the words of each dialect. They keep the rules that hold for every client of every protocol (each
+ * call has its result behind it, names and ids are not used twice), and nothing else. No generator is recursive.
+ */
+
+const SEED = new Seed("random requests");
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PDF = "JVBERi0xLjQKJSVFT0YK";
+
+const WORDS = ["", " ", "\n", "hello", "Guten Tag ", "naïve ✓ 日本語", "use get_weather", '{"json": true}', "😀"];
+const words = fc.constantFrom(...WORDS);
+const spoken = fc.constantFrom(...WORDS.filter((one) => one.trim() !== ""));
+const mark = fc.option(fc.constantFrom({}, { ttl: "5m" }, { ttl: "1h" }), { nil: undefined, freq: 4 });
+
+type Media = "image" | "image-url" | "pdf" | "text-file";
+const media = fc.constantFrom<Media>("image", "image-url", "pdf", "text-file");
+
+const TOOL_NAMES = ["get_weather", "get-time", "files.read", "2nd_tool", "日本", "mcp__".padEnd(90, "x"), "answer"];
+const SCHEMAS: readonly (JsonObject | undefined)[] = [
+  undefined,
+  {},
+  { type: "object" },
+  { properties: { city: { type: "string" } } },
+  { type: "object", properties: { city: { type: "string" }, 1: { type: "number", minimum: 0 } }, required: ["city"] },
+  {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { kind: { enum: ["a", "b"] }, list: { type: "array", items: { $ref: "#/$defs/item" } } },
+    required: ["kind", "list"],
+    additionalProperties: false,
+    $defs: { item: { type: ["string", "null"] } },
+  },
+];
+
+interface Call {
+  id: string;
+  tool: number;
+  input: string;
+  result: { text: string; media?: Media; failed: boolean };
+}
+
+interface Step {
+  kind: "user" | "assistant" | "calls" | "system";
+  texts: { text: string; cache?: JsonObject }[];
+  media: Media[];
+  thought?: { text: string; origin: "messages" | "genai" | "none" };
+  calls: Call[];
+  /** Results in another order than their calls. */
+  reversed: boolean;
+}
+
+const call = fc.record({
+  id: fc.constantFrom("call", "toolu_01", "id with spaces", "x".repeat(60)),
+  tool: fc.nat(6),
+  input: fc.constantFrom("{}", "", '{"city":"Oslo","2":1}', "{broken", "[1]"),
+  result: fc.record({ text: words, media, failed: fc.boolean() }, { requiredKeys: ["text", "failed"] }) as fc.Arbitrary<
+    Call["result"]
+  >,
+});
+
+const step = fc.record(
+  {
+    kind: fc.constantFrom("user" as const, "user" as const, "assistant" as const, "calls" as const, "system" as const),
+    texts: fc.array(fc.record({ text: words, cache: mark }), { maxLength: 3 }),
+    media: fc.array(media, { maxLength: 2 }),
+    thought: fc.record({
+      text: spoken,
+      origin: fc.constantFrom("messages" as const, "genai" as const, "none" as const),
+    }),
+    calls: fc.array(call, { minLength: 1, maxLength: 3 }),
+    reversed: fc.boolean(),
+  },
+  { requiredKeys: ["kind", "texts", "media", "calls", "reversed"] },
+) as unknown as fc.Arbitrary<Step>;
+
+export interface Wish {
+  system: { text: string; cache?: JsonObject }[];
+  steps: Step[];
+  last: string;
+  tools: { name: string; schema: JsonObject | undefined; strict?: boolean; cache?: JsonObject }[];
+  search: boolean;
+  choice?: "auto" | "none" | "any" | "tool" | "allowed";
+  parallel?: boolean;
+  format?: "json" | "object" | "list" | "word";
+  reasoning?: { amount: "off" | "low" | "high" | "dynamic" | number; show?: boolean };
+  limit: number | undefined;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  seed?: number;
+  stop?: string[];
+  logprobs?: number;
+  userId?: string;
+}
+
+const setting = fc.constantFrom(0, 0.5, 1);
+export const randomWish: fc.Arbitrary<Wish> = fc.record(
+  {
+    system: fc.array(fc.record({ text: words, cache: mark }), { maxLength: 2 }),
+    steps: fc.array(step, { maxLength: 6 }),
+    last: fc.constantFrom("hello", "hello", "hello", ""),
+    tools: fc.uniqueArray(
+      fc.record(
+        {
+          name: fc.constantFrom(...TOOL_NAMES),
+          schema: fc.constantFrom(...SCHEMAS),
+          strict: fc.boolean(),
+          cache: mark,
+        },
+        { requiredKeys: ["name", "schema"] },
+      ),
+      { maxLength: 4, selector: ({ name }) => name },
+    ),
+    search: fc.boolean(),
+    choice: fc.constantFrom("auto", "none", "any", "tool", "allowed"),
+    parallel: fc.boolean(),
+    format: fc.constantFrom("json", "object", "list", "word"),
+    reasoning: fc.record(
+      { amount: fc.constantFrom("off", "low", "high", "dynamic", 1024, 5000, 100_000), show: fc.boolean() },
+      { requiredKeys: ["amount"] },
+    ),
+    limit: fc.constantFrom(undefined, 1, 500, 2000, 20_000, 500_000),
+    temperature: fc.constantFrom(0, 0.7, 1, 1.5, 2),
+    topP: setting,
+    topK: fc.constantFrom(1, 40),
+    frequencyPenalty: fc.constantFrom(-2, 0, 1.5, 2),
+    presencePenalty: fc.constantFrom(-2, 0, 2),
+    seed: fc.constantFrom(0, -5, 2 ** 40),
+    stop: fc.array(fc.constantFrom("END", " ", "\n", "stop"), { maxLength: 4 }),
+    logprobs: fc.constantFrom(0, 5, 20),
+    userId: fc.constantFrom("u-1", "someone@example.org"),
+  },
+  { requiredKeys: ["system", "steps", "last", "tools", "search", "limit"] },
+) as unknown as fc.Arbitrary<Wish>;
+
+const FORMATS = {
+  object: SCHEMAS[5],
+  list: { type: "array", items: { type: "string", minLength: 2 } },
+  word: { type: "string", enum: ["yes", "no"] },
+} as const;
+
+const maybe = <T>(key: string, value: T | undefined): JsonObject => (value === undefined ? {} : { [key]: value });
+const cacheControl = (cache: JsonObject | undefined) =>
+  maybe("cache_control", cache && { type: "ephemeral", ...cache });
+
+/** Calls under ids of their own, with the tools that are there. */
+function numbered(wish: Wish): Wish {
+  let count = 0;
+  const steps = wish.steps.map((one) => ({
+    ...one,
+    calls: one.calls.map((each) => ({ ...each, id: `${each.id}${++count}` })),
+  }));
+  return { ...wish, steps };
+}
+
+const nameOfCall = (wish: Wish, { tool }: Call): string =>
+  wish.tools[tool % Math.max(1, wish.tools.length)]?.name ?? TOOL_NAMES[tool % 2] ?? "get_weather";
+const resultsOf = ({ calls, reversed }: Step): Call[] => (reversed ? calls.toReversed() : calls);
+const chosen = (wish: Wish): string | undefined => wish.tools[0]?.name;
+
+function opaqueOf(thought: NonNullable<Step["thought"]>): Opaque | undefined {
+  if (thought.origin === "none") return undefined;
+  const value =
+    thought.origin === "messages" ? sign(THINKING_PURPOSE, thought.text, SEED) : sign(TEXT_PURPOSE, "", SEED);
+  return { origin: thought.origin, kind: "signature", value };
+}
+
+/** The request in the words of a dialect. */
+export function requestOf(dialect: DialectName, wish: Wish): JsonObject {
+  const own = numbered(wish);
+  if (dialect === "chat") return chatRequest(own);
+  return dialect === "messages" ? messagesRequest(own) : genaiRequest(own);
+}
+
+function chatMedia(kind: Media): JsonObject {
+  if (kind === "image") return { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } };
+  if (kind === "image-url") return { type: "image_url", image_url: { url: "https://pictures.example/a.png" } };
+  if (kind === "pdf")
+    return { type: "file", file: { filename: "paper 1.pdf", file_data: `data:application/pdf;base64,${PDF}` } };
+  return { type: "file", file: { filename: "a_b.txt", file_data: `data:text/plain;base64,${btoa("words")}` } };
+}
+
+function chatRequest(wish: Wish): JsonObject {
+  const text = ({ text: said, cache }: { text: string; cache?: JsonObject }) => ({
+    type: "text",
+    text: said,
+    ...cacheControl(cache),
+  });
+  const messages: JsonObject[] = wish.system.map((one) => ({ role: "system", content: [text(one)] }));
+  for (const one of wish.steps) {
+    const texts = one.texts.map(text);
+    const joined = one.texts.map((each) => each.text).join("");
+    const opaque = one.thought && opaqueOf(one.thought);
+    const thought =
+      one.thought === undefined
+        ? {}
+        : {
+            reasoning: one.thought.text,
+            ...(opaque === undefined
+              ? {}
+              : {
+                  reasoning_details: [
+                    {
+                      type: "reasoning.text",
+                      text: one.thought.text,
+                      signature: opaque.value,
+                      format: opaque.origin,
+                      index: 0,
+                    },
+                  ],
+                }),
+          };
+    if (one.kind === "system") messages.push({ role: "system", content: joined });
+    else if (one.kind === "user") messages.push({ role: "user", content: [...texts, ...one.media.map(chatMedia)] });
+    else if (one.kind === "assistant") messages.push({ role: "assistant", content: joined, ...thought });
+    else {
+      const tool_calls = one.calls.map((each) => ({
+        id: each.id,
+        type: "function",
+        function: { name: nameOfCall(wish, each), arguments: each.input },
+      }));
+      messages.push({ role: "assistant", content: joined === "" ? null : joined, tool_calls, ...thought });
+      for (const each of resultsOf(one))
+        messages.push({ role: "tool", tool_call_id: each.id, content: each.result.text });
+    }
+  }
+  if (wish.last !== "" || messages.length === 0) messages.push({ role: "user", content: wish.last });
+  const tools = wish.tools.map(({ name, schema, strict }) => ({
+    type: "function",
+    function: { name, ...maybe("parameters", schema), ...maybe("strict", strict) },
+  }));
+  const name = chosen(wish);
+  const choices: JsonObject = {
+    auto: "auto",
+    none: "none",
+    any: "required",
+    tool: name && { type: "function", function: { name } },
+    allowed: name && {
+      type: "allowed_tools",
+      allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name } }] },
+    },
+  };
+  const { format, reasoning } = wish;
+  const schema = format && format !== "json" ? { name: "form", schema: FORMATS[format], strict: true } : undefined;
+  return {
+    model: "acme/one",
+    messages,
+    ...(tools.length === 0 ? {} : { tools, ...maybe("tool_choice", choices[wish.choice ?? ""]) }),
+    ...(tools.length === 0 ? {} : maybe("parallel_tool_calls", wish.parallel)),
+    ...(wish.search ? { web_search_options: { search_context_size: "low" } } : {}),
+    ...(format === "json" ? { response_format: { type: "json_object" } } : {}),
+    ...(schema ? { response_format: { type: "json_schema", json_schema: schema } } : {}),
+    ...(reasoning === undefined
+      ? {}
+      : {
+          reasoning: {
+            ...(typeof reasoning.amount === "number" ? { max_tokens: reasoning.amount } : {}),
+            ...(reasoning.amount === "off" ? { enabled: false } : {}),
+            ...(reasoning.amount === "dynamic" ? { enabled: true } : {}),
+            ...(reasoning.amount === "low" || reasoning.amount === "high" ? { effort: reasoning.amount } : {}),
+            ...maybe("exclude", reasoning.show === undefined ? undefined : !reasoning.show),
+          },
+        }),
+    ...maybe("max_completion_tokens", wish.limit),
+    ...maybe("temperature", wish.temperature),
+    ...maybe("top_p", wish.topP),
+    ...maybe("frequency_penalty", wish.frequencyPenalty),
+    ...maybe("presence_penalty", wish.presencePenalty),
+    ...maybe("seed", wish.seed),
+    ...maybe("stop", wish.stop),
+    ...(wish.logprobs === undefined ? {} : { logprobs: true, top_logprobs: wish.logprobs }),
+    ...maybe("user", wish.userId),
+  };
+}
+
+function messagesMedia(kind: Media): JsonObject {
+  if (kind === "image") return { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
+  if (kind === "image-url") return { type: "image", source: { type: "url", url: "https://pictures.example/a.png" } };
+  if (kind === "pdf")
+    return {
+      type: "document",
+      title: "A paper: (1)",
+      context: "Of last year.",
+      citations: { enabled: true },
+      source: { type: "base64", media_type: "application/pdf", data: PDF },
+    };
+  return { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } };
+}
+
+function messagesRequest(wish: Wish): JsonObject {
+  const text = ({ text: said, cache }: { text: string; cache?: JsonObject }) => ({
+    type: "text",
+    text: said,
+    ...cacheControl(cache),
+  });
+  const messages: JsonObject[] = [];
+  for (const one of wish.steps) {
+    const texts = one.texts.map(text);
+    const opaque = one.thought && opaqueOf(one.thought);
+    const thought =
+      one.thought === undefined || opaque === undefined
+        ? []
+        : [
+            {
+              type: "thinking",
+              thinking: one.thought.text,
+              signature: opaque.origin === "messages" ? opaque.value : wrapOpaque(opaque),
+            },
+          ];
+    if (one.kind === "system") messages.push({ role: "system", content: one.texts.map((each) => each.text).join("") });
+    else if (one.kind === "user") messages.push({ role: "user", content: [...texts, ...one.media.map(messagesMedia)] });
+    else if (one.kind === "assistant") messages.push({ role: "assistant", content: [...thought, ...texts] });
+    else {
+      const calls = one.calls.map((each) => ({
+        type: "tool_use",
+        id: each.id.replace(/[^\w-]/g, "_"),
+        name: nameOfCall(wish, each),
+        input: each.input.startsWith('{"') ? JSON.parse(each.input) : {},
+      }));
+      messages.push({ role: "assistant", content: [...thought, ...texts, ...calls] });
+      const results = resultsOf(one).map(({ id, result }) => ({
+        type: "tool_result",
+        tool_use_id: id.replace(/[^\w-]/g, "_"),
+        content: [{ type: "text", text: result.text }, ...(result.media ? [messagesMedia(result.media)] : [])],
+        ...(result.failed ? { is_error: true } : {}),
+      }));
+      messages.push({ role: "user", content: [...results, ...one.media.map(messagesMedia)] });
+    }
+  }
+  if (wish.last !== "" || messages.length === 0) messages.push({ role: "user", content: wish.last });
+  const tools: JsonObject[] = wish.tools.map(({ name, schema, strict, cache }) => ({
+    name,
+    input_schema: { type: "object", ...schema },
+    ...maybe("strict", strict),
+    ...cacheControl(cache),
+  }));
+  if (wish.search)
+    tools.push({ type: "web_search_20250305", name: "web_search", max_uses: 2, blocked_domains: ["a.example"] });
+  const { choice, reasoning, format } = wish;
+  const name = chosen(wish) ?? "web_search";
+  const single = maybe("disable_parallel_tool_use", wish.parallel === undefined ? undefined : !wish.parallel);
+  const limit = wish.limit ?? 4000;
+  return {
+    model: "acme/one",
+    max_tokens: limit,
+    system: wish.system.map(text),
+    messages,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(tools.length === 0 || choice === undefined
+      ? {}
+      : {
+          tool_choice: choice === "tool" || choice === "allowed" ? { type: "tool", name, ...single } : { type: choice },
+        }),
+    ...(format === undefined || format === "json"
+      ? {}
+      : { output_config: { format: { type: "json_schema", schema: FORMATS[format] } } }),
+    ...(reasoning === undefined ? {} : { thinking: messagesThinking(reasoning, limit) }),
+    ...maybe("temperature", wish.temperature === undefined ? undefined : Math.min(1, wish.temperature)),
+    ...maybe("top_p", wish.topP),
+    ...maybe("top_k", wish.topK),
+    ...maybe("stop_sequences", wish.stop),
+    ...maybe("metadata", wish.userId && { user_id: wish.userId }),
+    ...cacheControl(wish.system[0]?.cache),
+  };
+}
+
+function messagesThinking({ amount, show }: NonNullable<Wish["reasoning"]>, limit: number): JsonObject {
+  const display = maybe("display", show === undefined ? undefined : show ? "summarized" : "omitted");
+  if (amount === "off") return { type: "disabled" };
+  if (typeof amount !== "number" || limit < 2000) return { type: "adaptive", ...display };
+  return { type: "enabled", budget_tokens: Math.min(amount, limit - 1), ...display };
+}
+
+function genaiMedia(kind: Media): JsonObject {
+  if (kind === "image") return { inlineData: { mimeType: "image/png", data: PNG, displayName: "a.png" } };
+  if (kind === "image-url") return { fileData: { mimeType: "image/png", fileUri: "https://pictures.example/a.png" } };
+  if (kind === "pdf") return { inlineData: { mimeType: "application/pdf", data: PDF, displayName: "paper_1.pdf" } };
+  return { inlineData: { mimeType: "text/plain", data: btoa("words") } };
+}
+
+function genaiRequest(wish: Wish): JsonObject {
+  const contents: JsonObject[] = [];
+  const add = (role: string, parts: JsonObject[]) => {
+    if (parts.length > 0) contents.push({ role, parts });
+  };
+  for (const one of wish.steps) {
+    const texts = one.texts.map(({ text }) => ({ text }));
+    const opaque = one.thought && opaqueOf(one.thought);
+    const thought =
+      one.thought === undefined
+        ? []
+        : [
+            {
+              text: one.thought.text,
+              thought: true,
+              ...(opaque === undefined
+                ? {}
+                : { thoughtSignature: opaque.origin === "genai" ? opaque.value : wrapOpaqueBase64(opaque) }),
+            },
+          ];
+    if (one.kind === "user" || one.kind === "system") add("user", [...texts, ...one.media.map(genaiMedia)]);
+    else if (one.kind === "assistant") add("model", [...thought, ...texts]);
+    else {
+      const named = (each: Call) => ({ name: nameOfCall(wish, each), ...(one.reversed ? {} : { id: each.id }) });
+      const calls = one.calls.map((each) => ({
+        functionCall: { ...named(each), args: each.input.startsWith('{"') ? JSON.parse(each.input) : {} },
+      }));
+      add("model", [...thought, ...texts, ...calls]);
+      const results = one.calls.map((each) => ({
+        functionResponse: { ...named(each), response: { [each.result.failed ? "error" : "output"]: each.result.text } },
+      }));
+      add("user", [...results, ...one.media.map(genaiMedia)]);
+    }
+  }
+  if (wish.last !== "" || contents.length === 0) add("user", [{ text: wish.last }]);
+  const functionDeclarations = wish.tools.map(({ name, schema }) => ({
+    name,
+    ...maybe("parametersJsonSchema", schema),
+  }));
+  const tools = [
+    ...(functionDeclarations.length === 0 ? [] : [{ functionDeclarations }]),
+    ...(wish.search ? [{ googleSearch: {} }] : []),
+  ];
+  const { choice, format, reasoning } = wish;
+  const modes: JsonObject = { auto: "AUTO", none: "NONE", any: "ANY", tool: "ANY", allowed: "VALIDATED" };
+  const name = chosen(wish);
+  const allowedFunctionNames = (choice === "tool" || choice === "allowed") && name !== undefined ? [name] : undefined;
+  return {
+    ...(wish.system.length === 0 ? {} : { systemInstruction: { parts: wish.system.map(({ text }) => ({ text })) } }),
+    contents,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(choice === undefined || name === undefined
+      ? {}
+      : {
+          toolConfig: {
+            functionCallingConfig: { mode: modes[choice], ...maybe("allowedFunctionNames", allowedFunctionNames) },
+          },
+        }),
+    generationConfig: {
+      ...(format === "json" ? { responseMimeType: "application/json" } : {}),
+      ...(format === "object" || format === "list"
+        ? { responseMimeType: "application/json", responseJsonSchema: FORMATS[format] }
+        : {}),
+      ...(format === "word"
+        ? { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["yes", "no"] } }
+        : {}),
+      ...(reasoning === undefined ? {} : { thinkingConfig: genaiThinking(reasoning) }),
+      ...maybe("maxOutputTokens", wish.limit),
+      ...maybe("temperature", wish.temperature),
+      ...maybe("topP", wish.topP),
+      ...maybe("topK", wish.topK),
+      ...maybe("frequencyPenalty", wish.frequencyPenalty),
+      ...maybe("presencePenalty", wish.presencePenalty),
+      ...maybe("seed", wish.seed === undefined ? undefined : wish.seed % 1000),
+      ...maybe("stopSequences", wish.stop),
+      ...(wish.logprobs === undefined ? {} : { responseLogprobs: true, logprobs: wish.logprobs }),
+    },
+  };
+}
+
+function genaiThinking({ amount, show }: NonNullable<Wish["reasoning"]>): JsonObject {
+  const shown = maybe("includeThoughts", show);
+  if (amount === "low" || amount === "high") return { thinkingLevel: amount.toUpperCase(), ...shown };
+  const budget = amount === "off" ? 0 : amount === "dynamic" ? -1 : Math.min(amount, 24_576);
+  return { thinkingBudget: budget, ...shown };
+}
