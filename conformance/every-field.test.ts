@@ -156,3 +156,32 @@ for (const { id, provider, dialect: upstream } of TARGETS) {
     });
   }
 }
+
+const LONG = "mcp__files__".padEnd(90, "x");
+const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+/** A request whose only tool must be called, by a name that many hosts refuse. */
+const FORCED: Readonly<Record<DialectName, Record<string, unknown>>> = {
+  chat: {
+    tools: [{ type: "function", function: { name: LONG, parameters: SCHEMA } }],
+    tool_choice: { type: "function", function: { name: LONG } },
+  },
+  messages: { tools: [{ name: LONG, input_schema: SCHEMA }], tool_choice: { type: "tool", name: LONG } },
+  genai: {
+    tools: [{ functionDeclarations: [{ name: "files/read ✓", parametersJsonSchema: SCHEMA }] }],
+    toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["files/read ✓"] } },
+  },
+};
+
+describe("names of tools that a host refuses", () => {
+  for (const { id, dialect: upstream } of TARGETS) {
+    for (const client of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
+      test(`are the client's own in the answer: ${client} client of ${id}`, async () => {
+        for (const stream of [false, true]) {
+          const options = { door: "dropin", model: id, stream, body: FORCED[client] } as const;
+          const text = await (await callGateway(gateway.url, client, TEST_KEY, options)).text();
+          expect(text).toContain(`"name":"${client === "genai" ? "files/read ✓" : LONG}"`);
+        }
+      });
+    }
+  }
+});

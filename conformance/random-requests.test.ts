@@ -23,11 +23,11 @@ import { readRequest as readGenai } from "../src/sim/wires/google/read-request.t
 import { checkCallIds } from "../src/sim/wires/openai/read-messages.ts";
 import { readRequest as readChat } from "../src/sim/wires/openai/read-request.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
-import { randomWish, requestOf } from "./support/random-requests.ts";
+import { PDF, PNG, randomWish, requestOf } from "./support/random-requests.ts";
 
 /** Random requests of every dialect at every target: what a host's own reader refuses, our translation must not write. */
 
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 60);
 const seeded = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
 interface Target {
@@ -130,17 +130,11 @@ const TARGETS: readonly Target[] = [
 
 const SETTINGS = { baseUrl: "http://127.0.0.1:9", apiKey: new Secret("upstream-secret-key") };
 
-/** Stands in for the web. */
-const fetchMedia = () =>
-  Promise.resolve({
-    bytes: new Uint8Array(
-      Buffer.from(
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-        "base64",
-      ),
-    ),
-    mimeType: "image/png",
-  });
+/** Stands in for the web: a picture, or a document. */
+const fetchMedia = (url: string) => {
+  const [data, mimeType] = url.endsWith(".png") ? [PNG, "image/png"] : [PDF, "application/pdf"];
+  return Promise.resolve({ bytes: new Uint8Array(Buffer.from(data, "base64")), mimeType });
+};
 
 /** What the client's own check lets through; undefined where it refuses the request. */
 function accepted(client: DialectName, request: JsonObject): JsonObject | undefined {

@@ -203,7 +203,14 @@ function simulatedModels(): NonNullable<ProviderSummary["models"]> {
   const single = DIALECT_NAMES.flatMap((dialect) =>
     standard === undefined
       ? []
-      : [{ ...standard, id: `${standard.id}-${dialect}`, displayName: `${standard.displayName} (${dialect} alone)`, dialect }],
+      : [
+          {
+            ...standard,
+            id: `${standard.id}-${dialect}`,
+            displayName: `${standard.displayName} (${dialect} alone)`,
+            dialect,
+          },
+        ],
   );
   return [...models, ...single];
 }

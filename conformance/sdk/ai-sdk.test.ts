@@ -7,8 +7,8 @@ import {
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
-  upstreamOf,
 } from "./support.ts";
+import { upstreamOf } from "./upstreams.ts";
 
 const city = jsonSchema<{ city: string }>({
   type: "object",

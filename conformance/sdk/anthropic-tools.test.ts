@@ -13,7 +13,8 @@ import {
   type ReadBlock,
   textOf,
 } from "./anthropic-clients.ts";
-import { failureOf, type SimulatedGateway, startSimulatedGateway, upstreamOf } from "./support.ts";
+import { failureOf, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
+import { upstreamOf } from "./upstreams.ts";
 
 const tool = (name: string): CustomTool => ({
   name,

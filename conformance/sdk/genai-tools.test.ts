@@ -15,7 +15,8 @@ import {
   setupFor,
   textOf,
 } from "./genai-clients.ts";
-import { collect, failureOf, type SimulatedGateway, startSimulatedGateway, upstreamOf } from "./support.ts";
+import { collect, failureOf, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
+import { upstreamOf } from "./upstreams.ts";
 
 const declare = (name: string) => ({
   name,

@@ -18,8 +18,8 @@ import {
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
-  upstreamOf,
 } from "./support.ts";
+import { upstreamOf } from "./upstreams.ts";
 
 const SCHEMA = {
   type: "object",

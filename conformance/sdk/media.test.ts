@@ -22,7 +22,7 @@ import { CHAT_DOORS, CHAT_GENERATIONS, onlyMessage } from "./openai-clients.ts";
 import { type SimulatedGateway, startSimulatedGateway } from "./support.ts";
 
 /**
- * H10: a picture and a document inside the request, from every package to models of every protocol. The simulator looks at
+ * A picture and a document inside the request, from every package to models of every protocol. The simulator looks at
  * the bytes, refuses those that are not what the request calls them, and names what it got.
  */
 
@@ -33,9 +33,14 @@ const PDF = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Page>>endobj\n2 0 obj<</Type/P
 const WORDS = "What are these?";
 const NAME = "H10, contract 2.12, 2.10, 2.6: a picture and a document arrive as what they are";
 
-function expectBothSeen(text: string | null | undefined): void {
-  expect(text).toContain("image/png");
-  expect(text).toContain("2 pages");
+function bothSeen(where: string, ask: () => Promise<string | null | undefined>): void {
+  describe(where, () => {
+    test(NAME, async () => {
+      const text = await ask();
+      expect(text).toContain("image/png");
+      expect(text).toContain("2 pages");
+    });
+  });
 }
 
 /** The package warns on the console of every model whose name it does not know. */
@@ -49,7 +54,7 @@ afterAll(() => stand.stop());
 
 for (const { version, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind } of CHAT_DOORS) {
-    test(`openai ${version}, ${name} > ${NAME}`, async () => {
+    bothSeen(`openai ${version}, ${name}`, async () => {
       const client = connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
       const completion = await client.chat.completions.create({
         model: `${kind}/standard`,
@@ -64,14 +69,14 @@ for (const { version, connect } of CHAT_GENERATIONS) {
           },
         ],
       });
-      expectBothSeen(onlyMessage(completion).content);
+      return onlyMessage(completion).content;
     });
   }
 }
 
 function messagesMedia<Block extends ReadBlock>({ version, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
-    test(`anthropic ${version}, ${name} > ${NAME}`, async () => {
+    bothSeen(`anthropic ${version}, ${name}`, async () => {
       const client = connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
       const message = await client.messages.create({
         model: `${kind}/standard`,
@@ -87,7 +92,7 @@ function messagesMedia<Block extends ReadBlock>({ version, connect }: MessagesGe
           },
         ],
       });
-      expectBothSeen(messageText(message.content));
+      return messageText(message.content);
     });
   }
 }
@@ -96,7 +101,7 @@ messagesMedia(ANTHROPIC_0);
 
 function genaiMedia<Turn extends ReadTurn>({ version, connect }: GenaiGeneration<Turn>): void {
   for (const mode of GENAI_MODES) {
-    test(`genai ${version}, ${mode.name} > ${NAME}`, async () => {
+    bothSeen(`genai ${version}, ${mode.name}`, async () => {
       const { models } = connect(setupFor(mode, stand.gateway.url, stand.gateway.key));
       const answer = await models.generateContent({
         model: `${mode.kind}/standard`,
@@ -111,31 +116,29 @@ function genaiMedia<Turn extends ReadTurn>({ version, connect }: GenaiGeneration
           },
         ],
       });
-      expectBothSeen(textOf(answer));
+      return textOf(answer);
     });
   }
 }
 genaiMedia(GENAI_2);
 genaiMedia(GENAI_1);
 
-describe("ai 6", () => {
-  for (const { name, kind, model } of AI_PROVIDERS) {
-    test(`${name} > ${NAME}`, async () => {
-      const { text } = await generateText({
-        model: model(setupOf(stand), kind, "standard"),
-        maxRetries: 0,
-        messages: [
-          {
-            role: "user",
-            content: [
-              { type: "text", text: WORDS },
-              { type: "image", image: PNG, mediaType: "image/png" },
-              { type: "file", data: PDF, mediaType: "application/pdf", filename: "two.pdf" },
-            ],
-          },
-        ],
-      });
-      expectBothSeen(text);
+for (const { name, kind, model } of AI_PROVIDERS) {
+  bothSeen(`ai 6, ${name}`, async () => {
+    const { text } = await generateText({
+      model: model(setupOf(stand), kind, "standard"),
+      maxRetries: 0,
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: WORDS },
+            { type: "image", image: PNG, mediaType: "image/png" },
+            { type: "file", data: PDF, mediaType: "application/pdf", filename: "two.pdf" },
+          ],
+        },
+      ],
     });
-  }
-});
+    return text;
+  });
+}

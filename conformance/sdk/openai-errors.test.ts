@@ -9,11 +9,10 @@ import {
   type SimulatedGateway,
   startSimulatedGateway,
   TOO_LARGE_TEXT,
-  type Trouble,
-  upstreamOf,
   WRONG_KEY,
   watchedFetch,
 } from "./support.ts";
+import { type Trouble, upstreamOf } from "./upstreams.ts";
 
 interface Refusal {
   what: string;

@@ -10,7 +10,8 @@ import {
   joined,
   onlyMessage,
 } from "./openai-clients.ts";
-import { collect, extra, failureOf, type SimulatedGateway, startSimulatedGateway, upstreamOf } from "./support.ts";
+import { collect, extra, failureOf, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
+import { upstreamOf } from "./upstreams.ts";
 
 const declare = (name: string): FunctionTool => ({
   type: "function",

@@ -8,8 +8,8 @@ import {
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
-  upstreamOf,
 } from "./support.ts";
+import { upstreamOf } from "./upstreams.ts";
 
 let stand: SimulatedGateway;
 beforeAll(async () => {

@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { SIMULATED_MODELS } from "../../src/sim/models.ts";
 import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
 import { buildCall } from "../support/client-calls.ts";
@@ -18,77 +17,6 @@ const HOSTS = {
 
 /** A model is called `<kind>/<simulated model>`: its one offer is at a provider of that kind. */
 export type Kind = keyof typeof HOSTS;
-
-/** What a host does that its clients can tell, in whatever protocol they speak. */
-export interface Upstream {
-  /** Client and host speak the same protocol. */
-  native: boolean;
-  /** The host's own word for an answer that came to its end. */
-  endWord: string;
-  /** What the host says has happened when its stream breaks with an error, and when it begins with one. */
-  streamError: Trouble;
-  firstError: Trouble;
-  /** In seconds, for its rate limit; the gateway's own where the host says nothing. */
-  retryAfter: string;
-  /** The host counts tokens; elsewhere the gateway estimates, and the receipt says so. */
-  counts: boolean;
-  /** Where it signs its thoughts, so that they come back to it whole or not at all. */
-  signs: "thoughts" | "calls" | "nothing";
-}
-
-export type Trouble = "failed" | "overloaded" | "rate-limited";
-
-type Wire = "chat" | "messages" | "genai" | "converse";
-
-const WIRES: Readonly<Record<Wire, Omit<Upstream, "native">>> = {
-  chat: {
-    endWord: "stop",
-    streamError: "failed",
-    firstError: "failed",
-    retryAfter: "1",
-    counts: false,
-    signs: "nothing",
-  },
-  messages: {
-    endWord: "end_turn",
-    streamError: "overloaded",
-    firstError: "overloaded",
-    retryAfter: "1",
-    counts: true,
-    signs: "thoughts",
-  },
-  genai: {
-    endWord: "STOP",
-    streamError: "overloaded",
-    firstError: "overloaded",
-    retryAfter: "1",
-    counts: true,
-    signs: "calls",
-  },
-  converse: {
-    endWord: "end_turn",
-    streamError: "failed",
-    firstError: "rate-limited",
-    retryAfter: "5",
-    counts: false,
-    signs: "nothing",
-  },
-};
-
-const WIRE_OF: Readonly<Record<Exclude<Kind, "simulator">, Wire>> = {
-  openai: "chat",
-  "openai-compatible": "chat",
-  anthropic: "messages",
-  gemini: "genai",
-  vertex: "genai",
-  bedrock: "converse",
-};
-
-/** The host behind the models of a kind, as clients of a protocol meet it. The simulator speaks to each in its own. */
-export function upstreamOf(kind: Kind, client: DialectName): Upstream {
-  const wire = kind === "simulator" ? client : WIRE_OF[kind];
-  return { native: wire === client, ...WIRES[wire] };
-}
 
 /** A model that says nothing for many seconds is offered by a provider whose patience ends sooner. */
 const SILENT_MODEL = "slow-first-byte";

@@ -3,8 +3,8 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { JsonObject } from "../../src/canon/json.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
 import { Seed } from "../../src/sim/seed.ts";
-import { sign } from "../../src/sim/signature.ts";
-import { THINKING_PURPOSE } from "../../src/sim/wires/anthropic/read-blocks.ts";
+import { seal, sign } from "../../src/sim/signature.ts";
+import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../src/sim/wires/anthropic/read-blocks.ts";
 import { TEXT_PURPOSE } from "../../src/sim/wires/google/read-contents.ts";
 
 /**
@@ -13,8 +13,8 @@ import { TEXT_PURPOSE } from "../../src/sim/wires/google/read-contents.ts";
  */
 
 const SEED = new Seed("random requests");
-const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const PDF = "JVBERi0xLjQKJSVFT0YK";
+export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+export const PDF = "JVBERi0xLjQKJSVFT0YK";
 
 const WORDS = ["", " ", "\n", "hello", "Guten Tag ", "naïve ✓ 日本語", "use get_weather", '{"json": true}', "😀"];
 const words = fc.constantFrom(...WORDS);
@@ -56,6 +56,71 @@ interface Step {
   calls: Call[];
   /** Results in another order than their calls. */
   reversed: boolean;
+  /** Which of the dialect's rarer parts stands there too. */
+  odd?: number;
+}
+
+const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
+
+/** Parts that few clients send, for turns of the user's and of the assistant's. */
+const ODD: Readonly<Record<DialectName, { user: readonly JsonObject[]; assistant: readonly JsonObject[] }>> = {
+  chat: {
+    user: [
+      { type: "input_audio", input_audio: { data: WAV, format: "wav" } },
+      { type: "file", file: { file_id: "file-1" } },
+      { type: "hologram", hologram: 1 },
+    ],
+    assistant: [
+      { type: "refusal", refusal: "No." },
+      { type: "hologram", hologram: 1 },
+    ],
+  },
+  messages: {
+    user: [
+      { type: "search_result", source: "https://a.example", title: "A", content: [{ type: "text", text: "found" }] },
+      { type: "search_result", source: "https://a.example", title: "A", content: [] },
+      { type: "document", source: { type: "content", content: [{ type: "text", text: "one" }] }, title: "T" },
+      { type: "document", source: { type: "content", content: " " } },
+      { type: "image", source: { type: "file", file_id: "file_1" } },
+      { type: "hologram", tone: "dry" },
+    ],
+    assistant: [
+      {
+        type: "text",
+        text: "Cited.",
+        citations: [
+          { type: "page_location", cited_text: "x", document_index: 0, start_page_number: 1, end_page_number: 2 },
+        ],
+      },
+      { type: "redacted_thinking", data: seal(REDACTED_PURPOSE, "hidden", SEED) },
+      { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
+      {
+        type: "web_search_tool_result",
+        tool_use_id: "srvtoolu_1",
+        content: { type: "web_search_tool_result_error", error_code: "unavailable" },
+      },
+    ],
+  },
+  genai: {
+    user: [
+      { inlineData: { mimeType: "audio/wav", data: WAV } },
+      { fileData: { fileUri: "https://files.example/v1beta/files/abc", mimeType: "application/pdf" } },
+      { inlineData: { mimeType: "image/heic", data: "aGVpYw==" } },
+      { text: "", thoughtSignature: sign(TEXT_PURPOSE, "", SEED) },
+    ],
+    assistant: [
+      { executableCode: { language: "PYTHON", code: "print(1)" } },
+      { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
+      { inlineData: { mimeType: "image/png", data: PNG } },
+      { text: "", thoughtSignature: sign(TEXT_PURPOSE, "", SEED) },
+    ],
+  },
+};
+
+function oddParts(dialect: DialectName, role: "user" | "assistant", { odd }: Step): JsonObject[] {
+  const list = ODD[dialect][role];
+  const found = odd === undefined ? undefined : list[odd % list.length];
+  return found === undefined ? [] : [found];
 }
 
 const call = fc.record({
@@ -78,6 +143,7 @@ const step = fc.record(
     }),
     calls: fc.array(call, { minLength: 1, maxLength: 3 }),
     reversed: fc.boolean(),
+    odd: fc.nat(11),
   },
   { requiredKeys: ["kind", "texts", "media", "calls", "reversed"] },
 ) as unknown as fc.Arbitrary<Step>;
@@ -222,9 +288,15 @@ function chatRequest(wish: Wish): JsonObject {
                 }),
           };
     if (one.kind === "system") messages.push({ role: "system", content: joined });
-    else if (one.kind === "user") messages.push({ role: "user", content: [...texts, ...one.media.map(chatMedia)] });
-    else if (one.kind === "assistant") messages.push({ role: "assistant", content: joined, ...thought });
-    else {
+    else if (one.kind === "user")
+      messages.push({
+        role: "user",
+        content: [...texts, ...one.media.map(chatMedia), ...oddParts("chat", "user", one)],
+      });
+    else if (one.kind === "assistant") {
+      const odd = oddParts("chat", "assistant", one);
+      messages.push({ role: "assistant", content: odd.length > 0 ? [...texts, ...odd] : joined, ...thought });
+    } else {
       const tool_calls = one.calls.map((each) => ({
         id: each.id,
         type: "function",
@@ -319,8 +391,13 @@ function messagesRequest(wish: Wish): JsonObject {
             },
           ];
     if (one.kind === "system") messages.push({ role: "system", content: one.texts.map((each) => each.text).join("") });
-    else if (one.kind === "user") messages.push({ role: "user", content: [...texts, ...one.media.map(messagesMedia)] });
-    else if (one.kind === "assistant") messages.push({ role: "assistant", content: [...thought, ...texts] });
+    else if (one.kind === "user")
+      messages.push({
+        role: "user",
+        content: [...texts, ...one.media.map(messagesMedia), ...oddParts("messages", "user", one)],
+      });
+    else if (one.kind === "assistant")
+      messages.push({ role: "assistant", content: [...thought, ...texts, ...oddParts("messages", "assistant", one)] });
     else {
       const calls = one.calls.map((each) => ({
         type: "tool_use",
@@ -409,8 +486,9 @@ function genaiRequest(wish: Wish): JsonObject {
                 : { thoughtSignature: opaque.origin === "genai" ? opaque.value : wrapOpaqueBase64(opaque) }),
             },
           ];
-    if (one.kind === "user" || one.kind === "system") add("user", [...texts, ...one.media.map(genaiMedia)]);
-    else if (one.kind === "assistant") add("model", [...thought, ...texts]);
+    if (one.kind === "user" || one.kind === "system")
+      add("user", [...texts, ...one.media.map(genaiMedia), ...oddParts("genai", "user", one)]);
+    else if (one.kind === "assistant") add("model", [...thought, ...texts, ...oddParts("genai", "assistant", one)]);
     else {
       const named = (each: Call) => ({ name: nameOfCall(wish, each), ...(one.reversed ? {} : { id: each.id }) });
       const calls = one.calls.map((each) => ({

@@ -49,6 +49,8 @@ describe("mapping notes, reasoning amount: which form a model takes is catalogue
       demandsSignatures: true,
       mediaInToolResults: true,
     });
+    expect(traits("google/gemini-2.5-pro")).not.toHaveProperty("schemaBesideTools");
+    expect(traits("google/gemini-3.5-flash").schemaBesideTools).toBe(true);
     expect(traits("google/gemini-3.1-pro-preview").efforts).toEqual(["low", "medium", "high"]);
   });
 

@@ -5,6 +5,7 @@ import { builtInModels } from "../catalogue/built-in-models.ts";
 import { publisherOf } from "../catalogue/model.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { COMPATIBLE_PROVIDERS } from "./compatible.ts";
+import { createProvider } from "./index.ts";
 import { Provider } from "./provider.ts";
 
 function providerOf(kind: string, settings: Partial<ProviderSettings> = {}): Provider {
@@ -67,5 +68,14 @@ describe("providers 1.7: the compatible hosts", () => {
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(new Set(ids).size).toBe(3);
     expect(fitToolId("D681PevKs", toolId)).toBe("D681PevKs");
+  });
+
+  test("H03: ids of tool calls have forty characters at most at hosts that refuse longer ones", () => {
+    for (const kind of ["openai", "azure-openai"]) {
+      const settings = { name: "host", kind, baseUrl: "http://127.0.0.1:9001", apiKey: new Secret("host-secret") };
+      const { toolId } = createProvider(settings).quirks;
+      expect(fitToolId("x".repeat(41), toolId)).toMatch(/^call_[a-z0-9]{13}$/);
+      expect(fitToolId("toolu_01A b", toolId)).toBe("toolu_01A b");
+    }
   });
 });

@@ -481,3 +481,51 @@ describe("tools and the answer's form", () => {
     });
   });
 });
+
+describe("what hosts refuse", () => {
+  const open = { type: "object", properties: { a: { type: "string" }, b: {} }, required: ["a"] };
+  const closed = { ...open, required: ["a", "b"], additionalProperties: false };
+  const tool = (schema: JsonObject, strict?: boolean): Tool => ({
+    type: "function",
+    name: "f",
+    path: "tools[0]",
+    schema,
+    ...(strict === undefined ? {} : { strict }),
+  });
+  const declared = (call: Partial<CanonCall>) =>
+    (encode(call).body["tools"] as { function: JsonObject }[]).map((one) => one.function);
+
+  test("strict calls whose schema leaves something open: other protocols' hosts take them", () => {
+    expect(declared({ tools: [tool(closed, true)] })).toMatchObject([{ strict: true }]);
+    expect(declared({ tools: [tool(open, true)] })[0]).not.toHaveProperty("strict");
+    expect(encode({ tools: [tool(open, true)] }).notes).toEqual(["dropped tools[0].strict"]);
+    expect(declared({ tools: [tool({ ...closed, properties: { a: open, b: {} } }, true)] })[0]).not.toHaveProperty(
+      "strict",
+    );
+    expect(declared({ dialect: "chat", tools: [tool(open, true)] })).toMatchObject([{ strict: true }]);
+  });
+
+  test("schemas of arguments that do not say that they are objects with properties", () => {
+    const parameters = (schema: JsonObject) => declared({ tools: [tool(schema)] })[0]?.["parameters"];
+    expect(parameters({})).toEqual({ type: "object", properties: {} });
+    expect(parameters({ type: "object" })).toEqual({ type: "object", properties: {} });
+    expect(parameters(open)).toEqual(open);
+  });
+
+  test("every setting of sampling, where a model chooses its words by itself", () => {
+    const { body, notes } = encode(
+      { temperature: 1, topP: 1, frequencyPenalty: 1, presencePenalty: 1, logprobs: 2, logitBias: { 1: 2 }, seed: 3 },
+      {},
+      { rejectsSampling: true },
+    );
+    expect(body).toEqual({ seed: 3 });
+    expect(notes).toHaveLength(6);
+  });
+
+  test("a choice of a tool that is no function", () => {
+    const toolChoice = { type: "tool", name: "web_search" } as const;
+    const { body, notes } = encode({ tools: [fn("f")], toolChoice, paths: { toolChoice: "tool_choice" } });
+    expect(body).not.toHaveProperty("tool_choice");
+    expect(notes).toEqual(["dropped tool_choice"]);
+  });
+});

@@ -413,9 +413,18 @@ describe("caching (H04)", () => {
       { text: "long" },
       { cachePoint: { type: "default" } },
       { text: "end" },
-      { cachePoint: { type: "default", ttl: "1h" } },
+      { cachePoint: { type: "default" } },
     ]);
     expect(messagesOf({ turns: [user(marked)], cache: {} })[0]?.content).toHaveLength(2);
+  });
+
+  test("a mark on text that is left out belongs to what stands before it, and to nothing where nothing does", () => {
+    const system = (words: string) => ({ type: "text" as const, text: words, cache: {} });
+    expect(encode({ system: [system(" ")] }).body["system"]).toBeUndefined();
+    expect(encode({ system: [system("long"), system(" ")] }).body["system"]).toEqual([
+      { text: "long" },
+      { cachePoint: { type: "default" } },
+    ]);
   });
 
   test("a model that answers 400 to marks gets none", () => {
@@ -587,5 +596,47 @@ describe("structured output", () => {
     const before = JSON.stringify(call);
     expect(JSON.stringify(encode(call))).toBe(JSON.stringify(encode(call)));
     expect(JSON.stringify(call)).toBe(before);
+  });
+});
+
+describe("what hosts refuse", () => {
+  const call = (id: string): Part => ({ type: "tool-call", id, name: "look", input: "{}" });
+  const result = (callId: string): Part => ({ type: "tool-result", callId, content: [{ type: "text", text: "r" }] });
+  const thought: Part = {
+    type: "reasoning",
+    text: "hm",
+    signature: { origin: "messages", kind: "signature", value: "s" },
+  };
+
+  test("a conversation without a word in it", () => {
+    expect(messagesOf({ turns: [user(text(""))] })).toEqual([{ role: "user", content: [{ text: "." }] }]);
+  });
+
+  test("a choice of a tool that is no function", () => {
+    const toolChoice = { type: "tool", name: "web_search" } as const;
+    const { body, notes } = encode({ tools: [LOOK], toolChoice });
+    expect(body["toolConfig"]).not.toHaveProperty("toolChoice");
+    expect(notes).toEqual(["dropped tool_choice"]);
+    const format = { type: "schema", schema: { type: "object" } } as const;
+    expect(encode({ tools: [LOOK], toolChoice, format }).body["toolConfig"]).toMatchObject({ toolChoice: { any: {} } });
+  });
+
+  test("a last word of the assistant's, where the model does not go on from it", () => {
+    const turns = [user(text("Write.")), assistant(text("Autumn "))];
+    const { body, notes } = encode({ turns }, { traits: { prefill: false } });
+    const messages = body["messages"] as { role: string }[];
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(notes).toContain("approximated turn");
+    expect(messagesOf({ turns }, { traits: { prefill: true } })).toHaveLength(2);
+  });
+
+  test("H01: thoughts before the first call of a turn are enough for the turn to go on with thinking", () => {
+    const thinks = (...turns: Turn[]) =>
+      encode({ turns, tools: [LOOK], reasoning: { amount: "low", path: "thinking" } }).body[
+        "additionalModelRequestFields"
+      ] !== undefined;
+    const loop = [user(result("1")), assistant(call("2")), user(result("2"))];
+    expect(thinks(user(text("a")), assistant(thought, call("1")), ...loop)).toBe(true);
+    expect(thinks(user(text("a")), assistant(call("1")), ...loop)).toBe(false);
   });
 });

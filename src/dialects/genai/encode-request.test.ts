@@ -669,22 +669,75 @@ describe("encodeRequest: tools and formats", () => {
     });
     expect(body["tools"]).toMatchObject([
       { functionDeclarations: [{ name: "c", parametersJsonSchema: { required: ["input"] } }, { name: "f" }] },
-      { googleSearch: { excludeDomains: ["b"] } },
     ]);
     expect(body["toolConfig"]).toBeUndefined();
     expect(notes).toEqual([
       "approximated tools[0]",
       `dropped ${at("tools[0]", "format")}`,
-      `dropped ${at("tools[1]", "allowedDomains")}`,
-      `dropped ${at("tools[1]", "maxUses")}`,
-      `dropped ${at("tools[1]", "location")}`,
-      `dropped ${at("tools[1]", "contextSize")}`,
+      "dropped tools[1]",
       "dropped tools[2]",
       `dropped ${at("tools[3]", "cache")}`,
       `dropped ${at("tools[3]", "strict")}`,
       "dropped tool_choice",
       "dropped tools[0].own",
     ]);
+  });
+
+  const search = { type: "web-search", blockedDomains: ["b"], path: "tools[1]" } as const;
+
+  test("a search alone, with what it can be told", () => {
+    const { body, notes } = encode({
+      tools: [{ ...search, allowedDomains: ["a"], maxUses: 2, location: {}, contextSize: "low" }],
+    });
+    expect(body["tools"]).toEqual([{ googleSearch: { excludeDomains: ["b"] } }]);
+    const lost = (["allowedDomains", "maxUses", "location", "contextSize"] as const).map((field) =>
+      at("tools[1]", field),
+    );
+    expect(notes).toEqual(lost.map((path) => `dropped ${path}`));
+  });
+
+  test("hosts refuse a search beside functions, and most models one beside a schema", () => {
+    const format = { type: "schema", schema: { type: "object" } } as const;
+    expect(encode({ tools: [f, search] }).notes).toEqual(["dropped tools[1]"]);
+    expect(encode({ tools: [search], format })).toMatchObject({
+      body: { generationConfig: { responseMimeType: "application/json" } },
+      notes: ["dropped tools[1]"],
+    });
+    const newest = { traits: { reasoning: true, schemaBesideTools: true } };
+    expect(encode({ tools: [search], format }, newest).notes).toEqual([]);
+  });
+
+  test("most models refuse a form of the answer beside functions: a call stands in for it, or words do", () => {
+    const newest = { traits: { reasoning: true, schemaBesideTools: true } };
+    const format = { type: "schema", schema: { type: "object" } } as const;
+    const paths = { format: "response_format" };
+    const toolsOf = (more: Partial<CanonCall>) => encode({ tools: [f], format, paths, ...more }).body["toolConfig"];
+    expect(encode({ tools: [f], format, paths })).toMatchObject({
+      reading: { structuredTool: "answer" },
+      notes: ["approximated response_format"],
+    });
+    expect(toolsOf({})).toEqual({ functionCallingConfig: { mode: "ANY" } });
+    expect(toolsOf({ toolChoice: { type: "tool", name: "f" } })).toMatchObject({
+      functionCallingConfig: { allowedFunctionNames: ["f"] },
+    });
+    expect(toolsOf({ toolChoice: { type: "none" } })).toMatchObject({
+      functionCallingConfig: { allowedFunctionNames: ["answer"] },
+    });
+    expect(encode({ tools: [f], format, paths }, newest)).toMatchObject({ reading: {}, notes: [] });
+    const json = encode({ tools: [f], format: { type: "json" }, paths });
+    expect(json.body).not.toHaveProperty("generationConfig");
+    expect(json.body["systemInstruction"]).toEqual({ parts: [{ text: "Answer with JSON only." }] });
+    expect(json.notes).toEqual(["approximated response_format"]);
+  });
+
+  test("no choice where there are no functions", () => {
+    const { body, notes } = encode({
+      tools: [search],
+      toolChoice: { type: "any" },
+      paths: { toolChoice: "tool_choice" },
+    });
+    expect(body).not.toHaveProperty("toolConfig");
+    expect(notes).toEqual(["dropped tool_choice"]);
   });
 
   test("a forced choice of several", () => {

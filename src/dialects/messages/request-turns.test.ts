@@ -150,3 +150,32 @@ describe("turns", () => {
     expect(result.notes).toEqual(["dropped srvtoolu_2.call", "dropped srvtoolu_2.result", "dropped t.citations"]);
   });
 });
+
+describe("an answer's beginning", () => {
+  const turns = (...parts: Part[]) => [user(say("Write.")), assistant(...parts)];
+
+  test("white space at its end is cut off, behind left-out blanks too", () => {
+    const { body, notes } = encode({ turns: turns(say("Autumn "), say(" ", "blank")) });
+    expect(messagesOf({ body }).at(-1)?.content).toEqual([{ type: "text", text: "Autumn" }]);
+    expect(notes).toEqual(["dropped blank", "approximated blank"]);
+  });
+
+  test("a model that does not go on from one is asked to in words", () => {
+    const { body, notes } = encode({ turns: turns(say("Autumn")) }, { prefill: false });
+    expect(messagesOf({ body }).map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(notes).toEqual(["approximated messages[1]"]);
+    expect(messagesOf(encode({ turns: turns(say("Autumn")) }, { prefill: true }))).toHaveLength(2);
+  });
+
+  test("a model that goes on from one does not think before", () => {
+    const reasoning = { amount: "low", path: "reasoning" } as const;
+    const thought: Part = {
+      type: "reasoning",
+      text: "hm",
+      signature: { origin: "messages", kind: "signature", value: "s" },
+    };
+    const { body, notes } = encode({ turns: turns(thought, say("Autumn")), reasoning });
+    expect(body).not.toHaveProperty("thinking");
+    expect(notes).toEqual(["dropped reasoning"]);
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Citation } from "../src/canon/citation.ts";
+import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
+import { arrayAt, type JsonObject, objectAt } from "../src/canon/json.ts";
+import type { Opaque } from "../src/canon/opaque.ts";
+import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
+import { unfold } from "../src/canon/unfold.ts";
+import type { EncodeAnswerContext } from "../src/dialects/codec.ts";
+import { DIALECTS } from "../src/dialects/index.ts";
+import { readFrames } from "../src/wire/sse.ts";
+import { answerProblem } from "./support/well-formed.ts";
+
+/** Random answers in every dialect: what a client reads is well formed, and says the same whole and streamed. */
+
+const TEXTS = ["", " ", "hello", "naïve ✓ 日本語", "😀 is here", '{"a":1}'];
+const text = fc.constantFrom(...TEXTS);
+const signature: fc.Arbitrary<Opaque> = fc.record({
+  origin: fc.constantFrom("messages", "genai", "a-host"),
+  kind: fc.constantFrom("signature" as const, "redacted" as const, "encrypted" as const),
+  value: fc.constantFrom("c2lnbmF0dXJl", "not base64 ✓"),
+});
+
+const citation = (said: string): fc.Arbitrary<Citation> =>
+  fc.oneof(
+    fc.record(
+      {
+        type: fc.constant("web" as const),
+        url: fc.constant("https://pages.example/a"),
+        title: fc.constant("A page"),
+        citedText: fc.constant("words"),
+        start: fc.constant(0),
+        end: fc.nat(said.length),
+      },
+      { requiredKeys: ["type", "url"] },
+    ) as fc.Arbitrary<Citation>,
+    fc.record({
+      type: fc.constant("document" as const),
+      unit: fc.constantFrom("character" as const, "page" as const, "block" as const),
+      documentIndex: fc.nat(2),
+      from: fc.constant(1),
+      to: fc.constant(3),
+      citedText: fc.constant("words"),
+    }),
+  );
+
+const part: fc.Arbitrary<ReplyPart> = fc.oneof(
+  text.chain((said) =>
+    fc.record(
+      {
+        type: fc.constant("text" as const),
+        text: fc.constant(said),
+        citations: fc.array(citation(said), { maxLength: 2 }),
+      },
+      { requiredKeys: ["type", "text"] },
+    ),
+  ) as fc.Arbitrary<ReplyPart>,
+  fc.record(
+    { type: fc.constant("reasoning" as const), text, signature, summary: fc.constant(true) },
+    { requiredKeys: ["type", "text"] },
+  ) as fc.Arbitrary<ReplyPart>,
+  fc.record({ type: fc.constant("refusal" as const), text }),
+  fc.record(
+    {
+      type: fc.constant("tool-call" as const),
+      id: fc.constantFrom("call_1", "", "id with spaces", "x".repeat(90)),
+      name: fc.constantFrom("get_weather", "files.read"),
+      input: fc.constantFrom("", "{}", '{"city":"Oslo","2":1}', "{broken"),
+      signature: signature.map((value) => ({ ...value, kind: "signature" as const })),
+    },
+    { requiredKeys: ["type", "id", "name", "input"] },
+  ) as fc.Arbitrary<ReplyPart>,
+  fc.record({
+    type: fc.constant("server-tool-call" as const),
+    id: fc.constant("srvtoolu_1"),
+    name: fc.constant("web_search"),
+    input: fc.constant('{"query":"x"}'),
+  }),
+  fc.record({
+    type: fc.constant("server-tool-result" as const),
+    callId: fc.constant("srvtoolu_1"),
+    name: fc.constant("web_search"),
+    result: fc.constantFrom(
+      { pages: [{ url: "https://pages.example/a", title: "A page" }] },
+      { pages: [] },
+      { error: "max_uses_exceeded" as const },
+    ),
+  }),
+  fc.constant<ReplyPart>({
+    type: "media",
+    kind: "image",
+    source: { type: "data", mimeType: "image/png", data: "aGk=" },
+  }),
+  fc.constantFrom<ReplyPart>(
+    {
+      type: "native",
+      dialect: "genai",
+      name: "executableCode",
+      raw: { executableCode: { language: "PYTHON", code: "1" } },
+    },
+    { type: "native", dialect: "converse", name: "guardContent", raw: { guardContent: {} } },
+  ),
+);
+
+const count = fc.option(fc.nat(1000), { nil: undefined });
+const reply: fc.Arbitrary<CanonReply> = fc
+  .record({
+    parts: fc.array(part, { maxLength: 6 }),
+    stop: fc.constantFrom<CanonReply["stop"]>(
+      { unified: "stop", raw: "end_turn" },
+      { unified: "length", raw: "MAX_TOKENS" },
+      { unified: "filter", raw: "refusal" },
+      { unified: "pause", raw: "pause_turn" },
+      { unified: "other", raw: "MALFORMED_FUNCTION_CALL" },
+    ),
+    usage: fc.record({
+      input: count,
+      cacheRead: count,
+      cacheWrite5m: count,
+      cacheWrite1h: count,
+      output: count,
+      reasoning: count,
+      searches: count,
+    }),
+    logprobs: fc.option(
+      fc.constant([{ token: "é", logprob: -0.1, bytes: [195, 169], top: [{ token: "e", logprob: -2 }] }]),
+      { nil: undefined },
+    ),
+    id: fc.constantFrom("made", undefined),
+  })
+  .map(({ parts, stop, usage, logprobs, id }) => {
+    const calls = parts.some((one) => one.type === "tool-call");
+    const known = Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
+    return {
+      // Decoders give every call an id of its own.
+      parts: parts.map((one, at) => (one.type === "tool-call" ? { ...one, id: `${one.id}${at}` } : one)),
+      stop: calls ? { unified: "tool" as const, raw: "tool_use" } : stop,
+      usage: known,
+      ...(logprobs === undefined ? {} : { logprobs }),
+      ...(id === undefined ? {} : { id }),
+    };
+  });
+
+function context(request: JsonObject): EncodeAnswerContext {
+  let made = 0;
+  return {
+    publicModel: "acme/one",
+    request: { stream_options: { include_usage: true }, ...request },
+    bareFinishReason: true,
+    arrayFraming: false,
+    makeId: () => `made${++made}`,
+    costUsd: () => 0,
+    nowSeconds: () => 1_700_000_000,
+    estimateInputTokens: () => 7,
+    note: () => undefined,
+  };
+}
+
+const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
+  chat: [{}, { reasoning: { exclude: true } }],
+  messages: [{}, { thinking: { type: "adaptive", display: "omitted" } }],
+  genai: [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }],
+};
+
+describe.each([...DIALECT_NAMES])("a %s client", (dialect) => {
+  const { codec } = DIALECTS[dialect];
+  test("reads well-formed answers, whole and streamed", () => {
+    fc.assert(
+      fc.property(reply, fc.constantFrom(...REQUESTS[dialect]), (answer, request) => {
+        expect(answerProblem(dialect, false, codec.encodeResponse(answer, context(request)))).toBeUndefined();
+        const encoder = codec.createStreamEncoder(context(request));
+        const streamed = [...unfold(answer)].map((event) => encoder.push(event)).join("");
+        expect(answerProblem(dialect, true, streamed)).toBeUndefined();
+      }),
+      { numRuns: Number(process.env["FUZZ_RUNS"] ?? 400) },
+    );
+  });
+});
+
+describe("contract §7: citations of text that is not ASCII", () => {
+  const said = "Größe ✓ 😀: Oslo ist groß.";
+  const start = said.indexOf("Oslo");
+  const cited: CanonReply = {
+    parts: [
+      { type: "text", text: "Zuerst ✓. " },
+      {
+        type: "text",
+        text: said,
+        citations: [{ type: "web", url: "https://pages.example/oslo", title: "Oslo", start, end: start + 4 }],
+      },
+    ],
+    stop: { unified: "stop", raw: "stop" },
+    usage: { input: 1, output: 1 },
+  };
+  const whole = `Zuerst ✓. ${said}`;
+  const streamed = (dialect: DialectName) => {
+    const encoder = DIALECTS[dialect].codec.createStreamEncoder(context({}));
+    const frames = readFrames([...unfold(cited)].map((event) => encoder.push(event)).join(""));
+    return frames.flatMap(({ data }) =>
+      data === undefined || data === "[DONE]" ? [] : [JSON.parse(data) as JsonObject],
+    );
+  };
+
+  test("chat counts characters of the whole content", () => {
+    const { choices } = JSON.parse(DIALECTS.chat.codec.encodeResponse(cited, context({})));
+    const [{ url_citation: found }] = choices[0].message.annotations;
+    expect(whole.slice(found.start_index, found.end_index)).toBe("Oslo");
+    const told = streamed("chat").flatMap((piece) =>
+      arrayAt(piece, "choices").flatMap((one) => arrayAt(objectAt(one, "delta"), "annotations")),
+    );
+    expect(told).toEqual([{ type: "url_citation", url_citation: found }]);
+  });
+
+  test("genai counts bytes of UTF-8", () => {
+    const bytes = Buffer.from(whole);
+    // biome-ignore lint/suspicious/noExplicitAny: the test reads what it has just had written
+    const supports = (answer: any) => answer.candidates?.[0].groundingMetadata?.groundingSupports ?? [];
+    const unary = supports(JSON.parse(DIALECTS.genai.codec.encodeResponse(cited, context({}))));
+    for (const found of [unary, streamed("genai").flatMap(supports)]) {
+      expect(found).toHaveLength(1);
+      const { segment, groundingChunkIndices } = found[0];
+      const from = segment.startIndex ?? 0;
+      const own = segment.partIndex === undefined || segment.partIndex === 0 ? bytes : Buffer.from(said);
+      expect(own.subarray(from, segment.endIndex).toString()).toBe("Oslo");
+      expect(segment.text).toBe("Oslo");
+      expect(groundingChunkIndices).toEqual([0]);
+    }
+  });
+});
