@@ -538,11 +538,13 @@ function genaiRequest(wish: Wish): JsonObject {
       ...maybe("temperature", wish.temperature),
       ...maybe("topP", wish.topP),
       ...maybe("topK", wish.topK),
-      ...maybe("frequencyPenalty", wish.frequencyPenalty),
-      ...maybe("presencePenalty", wish.presencePenalty),
+      ...maybe("frequencyPenalty", wish.frequencyPenalty === 2 ? 1.9 : wish.frequencyPenalty),
+      ...maybe("presencePenalty", wish.presencePenalty === 2 ? 1.9 : wish.presencePenalty),
       ...maybe("seed", wish.seed === undefined ? undefined : wish.seed % 1000),
       ...maybe("stopSequences", wish.stop),
-      ...(wish.logprobs === undefined ? {} : { responseLogprobs: true, logprobs: wish.logprobs }),
+      ...(wish.logprobs === undefined
+        ? {}
+        : { responseLogprobs: true, ...(wish.logprobs > 0 ? { logprobs: wish.logprobs } : {}) }),
     },
   };
 }
