@@ -9,6 +9,7 @@ import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } f
 import { decodeMedia, encodeMedia } from "./media.ts";
 import { leftOver, putBack } from "./part-extras.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
+import { thoughtAsSignature } from "./unsigned-thoughts.ts";
 
 /** What may stand beside the data of a part. */
 const SIDE_FIELDS: ReadonlySet<string> = new Set([
@@ -115,7 +116,7 @@ export function encodeAnswerPart(part: ReplyPart, hideThoughts: boolean): JsonOb
         return part.text === "" && !signed ? [] : [{ text: part.text, thought: true, ...signature }];
       }
       // What nobody signed may have to come back all the same: it goes unseen.
-      const unseen = signed ? signature : clientSignature({ origin: "", kind: "text", value: part.text });
+      const unseen = signed ? signature : clientSignature(thoughtAsSignature(part.text));
       return [{ text: "", thought: true, ...unseen }];
     }
     case "refusal":

@@ -8,6 +8,7 @@ import { leftOver } from "./part-extras.ts";
 import { CallAssembly, continues, isPiece } from "./partial-args.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 import { decodeToolResult } from "./tool-results.ts";
+import { ThoughtRestorer } from "./unsigned-thoughts.ts";
 
 /** The conversation of a request. Calls without ids get them by their place; results without find their calls by name. */
 export function decodeContents(contents: readonly unknown[]): Turn[] {
@@ -18,6 +19,7 @@ export function decodeContents(contents: readonly unknown[]): Turn[] {
 class ContentsReader {
   /** Calls that no result has answered yet, oldest first. */
   #unanswered: { id: string; name: string }[] = [];
+  readonly #restorer = new ThoughtRestorer();
   /** A call that was streamed in pieces, and comes back in them. */
   #pieces: { part: ToolCallPart; assembly: CallAssembly } | undefined;
 
@@ -26,10 +28,11 @@ class ContentsReader {
     const path = `contents[${index}]`;
     const model = fields.string("role") === "model";
     const parts: Part[] = [];
+    if (!model) this.#restorer.nextTurn();
     for (const [place, raw] of (fields.array("parts") ?? []).entries()) {
       if (!isObject(raw)) continue;
       const part = this.#part(raw, `${path}.parts[${place}]`, index, parts);
-      if (part !== undefined) parts.push(part);
+      if (part !== undefined) parts.push(...this.#restorer.restore(part));
     }
     // Later pieces of a call stand in the turn that it began in.
     if (parts.length === 0) return [];

@@ -3,6 +3,7 @@ import type { EncodeAnswerContext } from "../codec.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
 import { encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
+import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
   const hidden = hidesThoughts(context);
@@ -12,7 +13,11 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
     if (part.type === "text") for (const citation of part.citations ?? []) grounding.cite(block, citation);
     if (part.type === "server-tool-call" || part.type === "server-tool-result") grounding.search(part);
   }
-  const parts = reply.parts.flatMap((part) => encodeAnswerPart(part, hidden));
+  const thoughts = new UnsignedThoughts();
+  const parts = reply.parts.flatMap((part) => {
+    if (part.type === "reasoning") thoughts.think(part.text, part.signature);
+    return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, hidden);
+  });
   const closing = encodeClosing(
     {
       stop: reply.stop,

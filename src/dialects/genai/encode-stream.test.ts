@@ -4,8 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import type { JsonObject } from "../../canon/json.ts";
-import type { Opaque } from "../../canon/opaque.ts";
-import { unwrapOpaqueBase64 } from "../../canon/opaque.ts";
+import { type Opaque, unwrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
@@ -256,6 +255,13 @@ describe("law 5: blocks in any order and interleaving", () => {
     return list.map((one) => (one.type === "tool-call" ? { ...one, input: JSON.parse(one.input) as unknown } : one));
   }
 
+  /** Calls as they were, without the thoughts that those without a signature carry for the client. */
+  const withoutThoughts = (parts: readonly ReplyPart[]): ReplyPart[] =>
+    parts.map((one) => {
+      const { signature, ...call } = one;
+      return one.type === "tool-call" && signature && unwrapOpaqueBase64(signature.value) ? (call as ReplyPart) : one;
+    });
+
   test("read back as the same parts in the order of their beginnings", () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 6 }), fc.array(fc.nat(5)), (drawn, choices) => {
@@ -268,7 +274,7 @@ describe("law 5: blocks in any order and interleaving", () => {
         events.push(...queues.flat(), ...whole.slice(-1));
         const text = write(events);
         const expected = merged(parts);
-        expect(merged(readBack(text).parts)).toEqual(expected);
+        expect(merged(withoutThoughts(readBack(text).parts))).toEqual(expected);
         expect(write(events)).toBe(text);
       }),
       { numRuns: 300 },

@@ -10,6 +10,7 @@ import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.
 import { encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import { clientSignature } from "./signature.ts";
+import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
 /**
  * Writes an answer as chunks in the shape of whole answers. Blocks stand one after the other, because text has no number by
@@ -24,8 +25,9 @@ export class GenaiStreamEncoder implements StreamEncoder {
   readonly #grounding = new GroundingWriter();
   readonly #hidden: boolean;
   #refusal = "";
-  /** Hidden reasoning of the open block. */
-  #unseen = "";
+  readonly #thoughts = new UnsignedThoughts();
+  /** The open thought. */
+  #thought = "";
   #call: ToolCallPart | undefined;
   #logprobs: TokenLogprob[] = [];
   #usage: Usage | undefined;
@@ -46,8 +48,11 @@ export class GenaiStreamEncoder implements StreamEncoder {
   }
 
   #endThought(signature: Opaque | undefined): string {
-    const text = this.#unseen;
-    this.#unseen = "";
+    const thought = this.#thought;
+    this.#thought = "";
+    this.#thoughts.think(thought, signature);
+    // What was shown is said already: only a signature is left to tell.
+    const text = this.#hidden ? thought : "";
     const part = { type: "reasoning", text, ...(signature === undefined ? {} : { signature }) } as const;
     return this.#parts(encodeAnswerPart(part, this.#hidden));
   }
@@ -75,7 +80,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         this.#grounding.cite(event.block, event.citation);
         return "";
       case "reasoning-delta":
-        if (this.#hidden) this.#unseen += event.text;
+        this.#thought += event.text;
         return this.#hidden || event.text === "" ? "" : this.#parts([{ text: event.text, thought: true }]);
       case "reasoning-end":
         return this.#endThought(event.signature);
@@ -92,7 +97,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         this.#call = undefined;
         if (call === undefined) return "";
         const signed = event.signature === undefined ? call : { ...call, signature: event.signature };
-        return this.#parts(encodeAnswerPart(signed, this.#hidden));
+        return this.#parts(encodeAnswerPart(this.#thoughts.sign(signed), this.#hidden));
       }
       case "whole":
         if (event.part.type === "server-tool-call" || event.part.type === "server-tool-result") {
