@@ -43,8 +43,8 @@ describe("ledger queries", () => {
 
   test("days are named by their UTC date, in order", async () => {
     await insertReceipts(storage, [
-      sampleReceipt({ id: "1", createdAtMs: Date.UTC(2026, 0, 31, 23, 59), costNanoUsd: 9 }),
-      sampleReceipt({ id: "2", createdAtMs: Date.UTC(2026, 1, 1), costNanoUsd: 50 }),
+      sampleReceipt({ id: "rcp_~1", createdAtMs: Date.UTC(2026, 0, 31, 23, 59), costNanoUsd: 9 }),
+      sampleReceipt({ id: "rcp_~2", createdAtMs: Date.UTC(2026, 1, 1), costNanoUsd: 50 }),
     ]);
     const days = await summariseUsage(storage, { sinceMs: 0, untilMs: Date.UTC(2030, 0), groupBy: "day" });
     expect(days.map(({ group, costNanoUsd }) => [group, costNanoUsd])).toEqual([
@@ -56,10 +56,10 @@ describe("ledger queries", () => {
   test("H23: what budgets start from is what the ledger holds of the running day and month", async () => {
     const nowMs = Date.UTC(2026, 1, 2, 15);
     await insertReceipts(storage, [
-      sampleReceipt({ id: "1", createdAtMs: Date.UTC(2026, 1, 2), costNanoUsd: 1 }),
-      sampleReceipt({ id: "2", createdAtMs: Date.UTC(2026, 1, 1, 23, 59), costNanoUsd: 10 }),
-      sampleReceipt({ id: "3", createdAtMs: Date.UTC(2026, 0, 31), costNanoUsd: 100 }),
-      sampleReceipt({ id: "4", createdAtMs: nowMs, costNanoUsd: 5, key: "key_2" }),
+      sampleReceipt({ id: "rcp_~1", createdAtMs: Date.UTC(2026, 1, 2), costNanoUsd: 1 }),
+      sampleReceipt({ id: "rcp_~2", createdAtMs: Date.UTC(2026, 1, 1, 23, 59), costNanoUsd: 10 }),
+      sampleReceipt({ id: "rcp_~3", createdAtMs: Date.UTC(2026, 0, 31), costNanoUsd: 100 }),
+      sampleReceipt({ id: "rcp_~4", createdAtMs: nowMs, costNanoUsd: 5, key: "key_2" }),
     ]);
     const spent = await spentByKey(storage, nowMs);
     expect(spent.get("key_1")).toEqual({ day: 1, month: 11, total: 111 });

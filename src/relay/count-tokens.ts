@@ -4,6 +4,7 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { identifiedResponse } from "./identity-headers.ts";
 import { settle } from "./settle.ts";
 import { relayUnary } from "./unary.ts";
 
@@ -33,5 +34,5 @@ export async function relayTokenCount(
     stop: undefined,
     firstContentAtMs: undefined,
   });
-  return new Response(dialect.encodeTokenCount(count), { headers: answerHeaders(call, "application/json") });
+  return identifiedResponse(dialect.encodeTokenCount(count), answerHeaders(call, "application/json"));
 }

@@ -1,6 +1,17 @@
 import type { Dialect } from "../dialects/dialect.ts";
 
-export const REQUEST_ID = "x-trivium-request-id";
+/** Answers that were made with these headers: to look into an answer's headers costs more than to know. */
+const identified = new WeakSet<Response>();
+
+export function identifiedResponse(body: string | ReadableStream, headers: Record<string, string>): Response {
+  const response = new Response(body, { headers });
+  identified.add(response);
+  return response;
+}
+
+export const isIdentified = (response: Response): boolean => identified.has(response);
+
+const REQUEST_ID = "x-trivium-request-id";
 
 /** The headers that every answer of the gateway carries: its request's id, also under the name that the dialect's clients look for. */
 export function identityHeaders(dialect: Dialect, requestId: string): Record<string, string> {

@@ -1,3 +1,5 @@
+import { timePrefix } from "../canon/timed-id.ts";
+
 const RANDOM_BYTES = 16;
 const POOL = RANDOM_BYTES * 512;
 
@@ -16,5 +18,5 @@ export function makeId(): string {
 
 /** As unguessable, and in the order of time: ids that are keys of a growing table are cheapest to insert at its end. */
 export function makeTimedId(nowMs: number): string {
-  return Math.floor(nowMs).toString(36).padStart(9, "0") + makeId();
+  return timePrefix(nowMs) + makeId();
 }

@@ -1,6 +1,7 @@
 import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import { type JsonObject, stringAt } from "../canon/json.ts";
+import { RECEIPT_PREFIX } from "../canon/timed-id.ts";
 import type { Model } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
 import { makePlan } from "../routing/plan.ts";
@@ -37,7 +38,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   gateway.runningCalls++;
   const call: Call = {
     incoming,
-    receiptId: `rcp_${makeTimedId(startedAtMs)}`,
+    receiptId: RECEIPT_PREFIX + makeTimedId(startedAtMs),
     principal,
     admission,
     model,

@@ -4,6 +4,7 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { identifiedResponse } from "./identity-headers.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { settle } from "./settle.ts";
 import { joinTexts, type StreamText } from "./stream-text.ts";
@@ -42,7 +43,7 @@ export async function relayStream(
   const headers = answerHeaders(call, type);
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
-  return new Response(body, { headers });
+  return identifiedResponse(body, headers);
 }
 
 /** At once, and not in a later turn: the runtime then sends headers and content together, else each header by itself. */

@@ -7,6 +7,7 @@ import { answerHeaders } from "./answer-headers.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { identifiedResponse } from "./identity-headers.ts";
 import { settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
 
@@ -30,7 +31,7 @@ export async function relayUnary(
     stop: answer.stop,
     firstContentAtMs: gateway.nowMs(),
   });
-  return new Response(answer.text, { headers: answerHeaders(call, "application/json") });
+  return identifiedResponse(answer.text, answerHeaders(call, "application/json"));
 }
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<{ answer: NativeAnswer; attempt: Attempt }> {

@@ -3,7 +3,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { ClientGoneError } from "../relay/call.ts";
-import { identityHeaders, REQUEST_ID } from "../relay/identity-headers.ts";
+import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
 import { RelayError } from "../relay/relay.ts";
 import { createGuard } from "./guard.ts";
@@ -109,7 +109,7 @@ function splitUrl(url: string): { path: string; query: URLSearchParams } {
 }
 
 function identify(response: Response, dialect: Dialect, requestId: string): Response {
-  if (response.headers.has(REQUEST_ID)) return response;
+  if (isIdentified(response)) return response;
   const headers = identityHeaders(dialect, requestId);
   for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response;

@@ -24,10 +24,14 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
     await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
     return;
   }
-  await storage.runForEach(
-    INSERT_ONE,
-    receipts.map((receipt) => RECEIPT_COLUMNS.map((column) => column.from(receipt))),
-  );
+  await storage.runForEach(INSERT_ONE, receipts.map(valuesOf));
+}
+
+function valuesOf(receipt: Receipt): Parameter[] {
+  const values = new Array<Parameter>(RECEIPT_COLUMNS.length);
+  let index = 0;
+  for (const column of RECEIPT_COLUMNS) values[index++] = column.from(receipt);
+  return values;
 }
 
 function asJsonRow(receipt: Receipt): Record<string, Parameter> {

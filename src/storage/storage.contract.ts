@@ -66,7 +66,7 @@ export function storageContract(engine: string, place: StoragePlace): void {
 
     test("tables of a newer program are refused with both versions named", async () => {
       await storage.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [900, "x", 1]);
-      await expect(openStorage(url)).rejects.toThrow(/version 900.*up to 2/);
+      await expect(openStorage(url)).rejects.toThrow(/version 900.*up to 3/);
     });
 
     test("a transaction that throws keeps none of its work, and loses nobody else's", async () => {
@@ -236,16 +236,16 @@ export function storageContract(engine: string, place: StoragePlace): void {
     test("usage is summed by group, with failures apart and unknown counters left out", async () => {
       const day = 86_400_000;
       await insertReceipts(storage, [
-        sampleReceipt({ id: "1", model: "a/x", createdAtMs: day, usage: { input: 1 }, costNanoUsd: 5 }),
+        sampleReceipt({ id: "rcp_~1", model: "a/x", createdAtMs: day, usage: { input: 1 }, costNanoUsd: 5 }),
         sampleReceipt({
-          id: "2",
+          id: "rcp_~2",
           model: "a/x",
           createdAtMs: 2 * day - 1,
           usage: { input: 2, seconds: 0.5 },
           costNanoUsd: 5,
         }),
         sampleReceipt({
-          id: "3",
+          id: "rcp_~3",
           model: "a/y",
           createdAtMs: 2 * day,
           outcome: "upstream_failed",
@@ -253,7 +253,7 @@ export function storageContract(engine: string, place: StoragePlace): void {
           costNanoUsd: 7,
         }),
         sampleReceipt({
-          id: "4",
+          id: "rcp_~4",
           model: "a/y",
           createdAtMs: 3 * day,
           outcome: "client_gone",

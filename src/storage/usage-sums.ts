@@ -1,3 +1,4 @@
+import { RECEIPT_PREFIX, timePrefix } from "../canon/timed-id.ts";
 import type { Usage } from "../canon/usage.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
@@ -42,9 +43,12 @@ const COUNTER_SUMS = USAGE_COUNTERS.map((counter) => {
   return counter === "seconds" ? `SUM(${column}) AS ${column}` : `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
 }).join(", ");
 
+/** No receipt of that time or later has an id before this: with it a question about days does not read years. */
+const firstIdOf = (sinceMs: number): string => RECEIPT_PREFIX + timePrefix(sinceMs);
+
 export async function sumUsage(queries: Queries, question: UsageQuestion): Promise<UsageSum[]> {
-  const conditions = ["created_at_ms >= ?", "created_at_ms < ?"];
-  const parameters: Parameter[] = [question.sinceMs, question.untilMs];
+  const conditions = ["id >= ?", "created_at_ms >= ?", "created_at_ms < ?"];
+  const parameters: Parameter[] = [firstIdOf(question.sinceMs), question.sinceMs, question.untilMs];
   if (question.project !== undefined) {
     conditions.push("project = ?");
     parameters.push(question.project);
@@ -73,8 +77,8 @@ export async function sumUsage(queries: Queries, question: UsageQuestion): Promi
 
 export async function sumCostOfKey(queries: Queries, keyId: string, sinceMs: number): Promise<number> {
   const [row] = await queries.query(
-    "SELECT CAST(SUM(cost_nano_usd) AS BIGINT) AS cost FROM receipts WHERE key_id = ? AND created_at_ms >= ?",
-    [keyId, sinceMs],
+    "SELECT CAST(SUM(cost_nano_usd) AS BIGINT) AS cost FROM receipts WHERE id >= ? AND key_id = ? AND created_at_ms >= ?",
+    [firstIdOf(sinceMs), keyId, sinceMs],
   );
   return row === undefined ? 0 : number(row, "cost");
 }

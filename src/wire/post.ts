@@ -10,13 +10,14 @@ import { SocketExchange } from "./http/socket-exchange.ts";
 const pool = new ConnectionPool();
 const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY } = process.env;
 const environment = { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY };
+const anyProxy = Boolean(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY);
 
 /**
  * Sends a body. A redirect is an answer like any other: never followed. Throws where the request cannot be sent as it is.
  */
 export function post(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array): Exchange {
   const address = readAddress(url);
-  return usesProxy(address, environment)
+  return anyProxy && usesProxy(address, environment)
     ? new FetchExchange(url, headers, body)
     : new SocketExchange(pool, address, headers, body);
 }

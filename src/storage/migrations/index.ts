@@ -1,6 +1,7 @@
 import { firstTables } from "./0001-first-tables.ts";
 import { strictKeys } from "./0002-strict-keys.ts";
+import { receiptsInOrder } from "./0003-receipts-in-order.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one mends it. */
-export const MIGRATIONS: readonly Migration[] = [firstTables, strictKeys];
+export const MIGRATIONS: readonly Migration[] = [firstTables, strictKeys, receiptsInOrder];
