@@ -45,18 +45,18 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     lane: ending.lane ?? "native",
     stream: call.stream,
     outcome: ending.outcome,
-    ...(ending.stop === undefined ? {} : { stop: ending.stop }),
     offers: call.offersTried,
     fields: call.notes,
     usage,
     usageSource: source,
     priceRule: rule,
     costNanoUsd,
-    ...(ending.firstContentAtMs === undefined
-      ? {}
-      : { firstContentMs: Math.round(ending.firstContentAtMs - call.startedAtMs) }),
     totalMs: Math.round(now - call.startedAtMs),
   };
+  if (ending.stop !== undefined) receipt.stop = ending.stop;
+  if (ending.firstContentAtMs !== undefined) {
+    receipt.firstContentMs = Math.round(ending.firstContentAtMs - call.startedAtMs);
+  }
   gateway.runningCalls--;
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }

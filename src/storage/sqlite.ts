@@ -1,4 +1,4 @@
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { readKeyChanges } from "./change-counter.ts";
@@ -24,10 +24,15 @@ export class SqliteStorage implements Storage {
    * Set while a transaction is open. There is one connection, so a statement from elsewhere would land inside the
    * transaction and be lost with it on a rollback: everybody else waits.
    */
+  /** Prepared once: they run for every batch of receipts. */
+  readonly #begin: Statement;
+  readonly #commit: Statement;
   #openTransaction: Promise<void> | undefined;
 
   private constructor(database: Database) {
     this.#database = database;
+    this.#begin = database.query("BEGIN IMMEDIATE");
+    this.#commit = database.query("COMMIT");
   }
 
   /** `path` is a file, made with its folder where there is none, or `:memory:`. */
@@ -50,10 +55,10 @@ export class SqliteStorage implements Storage {
   runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
     return this.#whenFree(() => {
       const statement = this.#database.query(text);
-      this.#database.run("BEGIN IMMEDIATE");
+      this.#begin.run();
       try {
         for (const row of rows) statement.run(...row);
-        this.#database.run("COMMIT");
+        this.#commit.run();
       } catch (thrown) {
         if (this.#database.inTransaction) this.#database.run("ROLLBACK");
         throw thrown;

@@ -41,6 +41,8 @@ function findSplices(
   { set, rename = {} }: BodyEdits,
   present: (key: string) => boolean,
 ): Splice[] | undefined {
+  // A key may be written with escapes, and then a search for it finds nothing or somebody else's.
+  if (body.indexOf("\\u00") >= 0) return undefined;
   const splices: Splice[] = [];
   let front = "";
   for (const key in set) {
@@ -91,17 +93,14 @@ function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/**
- * The place behind a key that is written once in the whole body, at any depth, where no letter is written as an escape:
- * then it can only be the member that the parser saw. Otherwise undefined.
- */
+/** The place behind a key that is written once in the whole body, at any depth: then it can only be the member that the parser saw. */
 function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
   // A key that is not plain ASCII has another length in bytes, and none that matters here is.
   if (!PLAIN_KEY.test(key)) return undefined;
   const quoted = `"${key}"`;
   const at = body.indexOf(quoted);
   const end = at + quoted.length;
-  return at < 0 || body.indexOf(quoted, end) >= 0 || body.indexOf("\\u00") >= 0 ? undefined : end;
+  return at < 0 || body.indexOf(quoted, end) >= 0 ? undefined : end;
 }
 
 const PLAIN_KEY = /^\w+$/;

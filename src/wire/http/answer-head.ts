@@ -12,6 +12,8 @@ export interface AnswerHead {
 /** No honest host needs more lines; the block's size is bounded by whoever collects it. */
 const MAX_HEADERS = 256;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+/** Longer lines are seldom sent twice, and not worth keeping. */
+const MAX_KNOWN_LINE = 200;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const LENGTH = /^\d{1,15}$/;
@@ -46,11 +48,9 @@ function readHeaders(text: string, from: number): Map<string, string> {
       if (name === "") throw malformed("its first header begins with a space");
       headers.set(name, `${headers.get(name)} ${readValue(text.slice(at, end))}`);
     } else {
-      const colon = text.indexOf(":", at);
-      const written = colon < 0 || colon > end ? "" : text.slice(at, colon);
-      if (!NAME.test(written)) throw malformed("a header has no proper name");
-      name = written.toLowerCase();
-      const value = readValue(text.slice(colon + 1, end));
+      const header = readHeader(text.slice(at, end));
+      const { value } = header;
+      name = header.name;
       const before = headers.get(name);
       if (before !== undefined && name === "content-length") throw malformed("it gives its length twice");
       headers.set(name, before === undefined ? value : `${before}, ${value}`);
@@ -58,6 +58,27 @@ function readHeaders(text: string, from: number): Map<string, string> {
     at = end + 2;
   }
   return headers;
+}
+
+interface Header {
+  name: string;
+  value: string;
+}
+
+/** Hosts send the same lines with every answer, but for a few: what was read once is known. */
+const MAX_KNOWN = 500;
+const known = new Map<string, Header>();
+
+function readHeader(line: string): Header {
+  const seen = known.get(line);
+  if (seen) return seen;
+  const colon = line.indexOf(":");
+  const written = colon < 0 ? "" : line.slice(0, colon);
+  if (!NAME.test(written)) throw malformed("a header has no proper name");
+  const header = { name: written.toLowerCase(), value: readValue(line.slice(colon + 1)) };
+  if (known.size === MAX_KNOWN) known.clear();
+  if (line.length <= MAX_KNOWN_LINE) known.set(line, header);
+  return header;
 }
 
 function readValue(text: string): string {
