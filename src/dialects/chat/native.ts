@@ -129,12 +129,15 @@ function fitSettings(body: JsonObject, quirks: Quirks, { set, rename, remove, no
 /** The messages that a host would refuse for what they say of reasoning, or for how their calls are named. */
 function fitMessages(request: ReceivedRequest, quirks: Quirks, notes: Notes): BodySource {
   let { text } = request;
-  for (const [index, message] of arrayAt(request.body, "messages").entries()) {
+  const { toolId } = quirks;
+  const messages = arrayAt(request.body, "messages");
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index];
     if (!isObject(message)) continue;
-    const place = ["messages", index];
-    text = fitReasoningHistory(text, place, message, quirks, notes);
-    const { toolId } = quirks;
-    if (toolId !== undefined) text = fitToolIds(text, place, message, toolId);
+    if (message["role"] === "assistant") {
+      text = fitReasoningHistory(text, ["messages", index], message, quirks, notes);
+    }
+    if (toolId !== undefined) text = fitToolIds(text, ["messages", index], message, toolId);
   }
   return text === request.text ? request : { text };
 }
@@ -150,7 +153,6 @@ function fitReasoningHistory(
   quirks: Quirks,
   notes: Notes,
 ): string {
-  if (message["role"] !== "assistant") return text;
   if (quirks.reasoningHistory === "drop") {
     const present = REASONING_FIELDS.filter((name) => name in message);
     if (present.length === 0) return text;
