@@ -4,7 +4,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
-import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 /**
  * Conversations with tools and thinking, on every pair of client protocol and upstream protocol. The simulator refuses a
@@ -226,18 +226,9 @@ const CLIENTS: Record<DialectName, (model: string, stream: boolean) => Client> =
 
 beforeAll(async () => {
   simulator = await startSimulator({ tokenDelayMs: 0 });
-  const provider = (kind: string, path: string) => ({
-    kind,
-    base_url: simulator.url + path,
-    api_key: "upstream-secret-key",
-  });
   gateway = await startTestGateway({
     config: {
-      providers: {
-        "at-chat": provider("openai-compatible", "/openai/v1"),
-        "at-messages": provider("anthropic", "/anthropic"),
-        "at-genai": provider("gemini", "/gemini"),
-      },
+      providers: simulatedProviders(simulator.url),
       models: DIALECT_NAMES.flatMap((dialect) =>
         ["strict-thinker", "thinker"].map((model) => ({
           id: `${dialect}/${model}`,

@@ -6,7 +6,8 @@ import { arrayAt, type JsonObject, objectAt } from "../src/canon/json.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
 import { unfold } from "../src/canon/unfold.ts";
-import type { EncodeAnswerContext } from "../src/dialects/codec.ts";
+import { encodeContext } from "../src/dialects/encode-context.sample.ts";
+
 import { DIALECTS } from "../src/dialects/index.ts";
 import { readFrames } from "../src/wire/sse.ts";
 import { answerProblem } from "./support/well-formed.ts";
@@ -141,21 +142,6 @@ const reply: fc.Arbitrary<CanonReply> = fc
     };
   });
 
-function context(request: JsonObject): EncodeAnswerContext {
-  let made = 0;
-  return {
-    publicModel: "acme/one",
-    request: { stream_options: { include_usage: true }, ...request },
-    bareFinishReason: true,
-    arrayFraming: false,
-    makeId: () => `made${++made}`,
-    costUsd: () => 0,
-    nowSeconds: () => 1_700_000_000,
-    estimateInputTokens: () => 7,
-    note: () => undefined,
-  };
-}
-
 const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
   chat: [{}, { reasoning: { exclude: true } }],
   messages: [{}, { thinking: { type: "adaptive", display: "omitted" } }],
@@ -167,8 +153,8 @@ describe.each([...DIALECT_NAMES])("a %s client", (dialect) => {
   test("reads well-formed answers, whole and streamed", () => {
     fc.assert(
       fc.property(reply, fc.constantFrom(...REQUESTS[dialect]), (answer, request) => {
-        expect(answerProblem(dialect, false, codec.encodeResponse(answer, context(request)))).toBeUndefined();
-        const encoder = codec.createStreamEncoder(context(request));
+        expect(answerProblem(dialect, false, codec.encodeResponse(answer, encodeContext(request)))).toBeUndefined();
+        const encoder = codec.createStreamEncoder(encodeContext(request));
         const streamed = [...unfold(answer)].map((event) => encoder.push(event)).join("");
         expect(answerProblem(dialect, true, streamed)).toBeUndefined();
       }),
@@ -194,7 +180,7 @@ describe("contract §7: citations of text that is not ASCII", () => {
   };
   const whole = `Zuerst ✓. ${said}`;
   const streamed = (dialect: DialectName) => {
-    const encoder = DIALECTS[dialect].codec.createStreamEncoder(context({}));
+    const encoder = DIALECTS[dialect].codec.createStreamEncoder(encodeContext({}));
     const frames = readFrames([...unfold(cited)].map((event) => encoder.push(event)).join(""));
     return frames.flatMap(({ data }) =>
       data === undefined || data === "[DONE]" ? [] : [JSON.parse(data) as JsonObject],
@@ -202,7 +188,7 @@ describe("contract §7: citations of text that is not ASCII", () => {
   };
 
   test("chat counts characters of the whole content", () => {
-    const { choices } = JSON.parse(DIALECTS.chat.codec.encodeResponse(cited, context({})));
+    const { choices } = JSON.parse(DIALECTS.chat.codec.encodeResponse(cited, encodeContext({})));
     const [{ url_citation: found }] = choices[0].message.annotations;
     expect(whole.slice(found.start_index, found.end_index)).toBe("Oslo");
     const told = streamed("chat").flatMap((piece) =>
@@ -215,7 +201,7 @@ describe("contract §7: citations of text that is not ASCII", () => {
     const bytes = Buffer.from(whole);
     // biome-ignore lint/suspicious/noExplicitAny: the test reads what it has just had written
     const supports = (answer: any) => answer.candidates?.[0].groundingMetadata?.groundingSupports ?? [];
-    const unary = supports(JSON.parse(DIALECTS.genai.codec.encodeResponse(cited, context({}))));
+    const unary = supports(JSON.parse(DIALECTS.genai.codec.encodeResponse(cited, encodeContext({}))));
     for (const found of [unary, streamed("genai").flatMap(supports)]) {
       expect(found).toHaveLength(1);
       const { segment, groundingChunkIndices } = found[0];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { type CallOptions, callGateway, errorOf } from "./support/client-calls.ts";
-import { startTestGateway, TEST_KEY, type TestGateway } from "./support/test-gateway.ts";
+import { simulatedProviders, startTestGateway, TEST_KEY, type TestGateway } from "./support/test-gateway.ts";
 
 /** Calls whose client and model speak different protocols, on all six pairs, with the simulator behind them. */
 
@@ -40,18 +40,9 @@ const MODELS = [
 
 beforeAll(async () => {
   simulator = await startSimulator({ tokenDelayMs: 1 });
-  const provider = (kind: string, path: string) => ({
-    kind,
-    base_url: simulator.url + path,
-    api_key: "upstream-secret-key",
-  });
   gateway = await startTestGateway({
     config: {
-      providers: {
-        "at-chat": provider("openai-compatible", "/openai/v1"),
-        "at-messages": provider("anthropic", "/anthropic"),
-        "at-genai": provider("gemini", "/gemini"),
-      },
+      providers: simulatedProviders(simulator.url),
       models: [
         ...DIALECT_NAMES.flatMap((dialect) =>
           MODELS.map((model) => ({

@@ -199,18 +199,13 @@ function simulatedModels(): NonNullable<ProviderSummary["models"]> {
     pricings: SIMULATED_PRICES,
   }));
   // The simulator speaks every protocol: a model that speaks one alone lets clients of the others try the translation.
-  const [standard] = models;
-  const single = DIALECT_NAMES.flatMap((dialect) =>
-    standard === undefined
-      ? []
-      : [
-          {
-            ...standard,
-            id: `${standard.id}-${dialect}`,
-            displayName: `${standard.displayName} (${dialect} alone)`,
-            dialect,
-          },
-        ],
+  const single = models.slice(0, 1).flatMap(({ id, displayName, ...standard }) =>
+    DIALECT_NAMES.map((dialect) => ({
+      ...standard,
+      id: `${id}-${dialect}`,
+      displayName: `${displayName} (${dialect} alone)`,
+      dialect,
+    })),
   );
   return [...models, ...single];
 }

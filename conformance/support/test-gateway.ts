@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog } from "../../src/observe/log.ts";
 import type { Timings } from "../../src/relay/timings.ts";
 
@@ -101,6 +102,20 @@ export async function freePort(): Promise<number> {
   await probe.stop(true);
   if (port === undefined) throw new Error("no free port");
   return port;
+}
+
+/** A provider for each dialect, at the host of it that a simulator plays. */
+export function simulatedProviders(simulatorUrl: string): Record<`at-${DialectName}`, object> {
+  const provider = (kind: string, path: string) => ({
+    kind,
+    base_url: simulatorUrl + path,
+    api_key: "upstream-secret-key",
+  });
+  return {
+    "at-chat": provider("openai-compatible", "/openai/v1"),
+    "at-messages": provider("anthropic", "/anthropic"),
+    "at-genai": provider("gemini", "/gemini"),
+  };
 }
 
 /** A model of each dialect at one scripted upstream. */

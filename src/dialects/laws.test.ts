@@ -18,7 +18,8 @@ import type { CanonReply, ReplyPart } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
-import type { DecodeAnswerContext, EncodeAnswerContext } from "./codec.ts";
+import type { DecodeAnswerContext } from "./codec.ts";
+import { encodeContext } from "./encode-context.sample.ts";
 import { normaliseGenaiRequest } from "./genai/normalise.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS } from "./quirks.ts";
@@ -39,21 +40,6 @@ const originOf = (dialect: UpstreamDialectName) =>
 const decoding = (dialect: UpstreamDialectName): DecodeAnswerContext => {
   let made = 0;
   return { origin: originOf(dialect), quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => `made${++made}` };
-};
-
-const encoding = (request: JsonObject = {}): EncodeAnswerContext => {
-  let made = 0;
-  return {
-    publicModel: "acme/model",
-    request: { stream_options: { include_usage: true }, ...request },
-    bareFinishReason: true,
-    arrayFraming: false,
-    makeId: () => `made${++made}`,
-    costUsd: () => 0,
-    nowSeconds: () => 1_700_000_000,
-    estimateInputTokens: () => 7,
-    note: () => undefined,
-  };
 };
 
 /** Recordings that the laws cannot be held to, each with its reason. */
@@ -130,7 +116,7 @@ function parsed(input: string): unknown {
   }
 }
 
-function encodeStream(dialect: DialectName, events: Iterable<CanonEvent>, context = encoding()): string {
+function encodeStream(dialect: DialectName, events: Iterable<CanonEvent>, context = encodeContext()): string {
   const encoder = DIALECTS[dialect].codec.createStreamEncoder(context);
   let text = "";
   for (const event of events) text += encoder.push(event);
@@ -218,8 +204,8 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       const events = frozen([...unfold(reply)]);
       const stream = encodeStream(dialect, events);
       expect(encodeStream(dialect, events)).toBe(stream);
-      const body = DIALECTS[dialect].codec.encodeResponse(reply, encoding());
-      expect(DIALECTS[dialect].codec.encodeResponse(reply, encoding())).toBe(body);
+      const body = DIALECTS[dialect].codec.encodeResponse(reply, encodeContext());
+      expect(DIALECTS[dialect].codec.encodeResponse(reply, encodeContext())).toBe(body);
 
       const fromStream = decodeStream(dialect, stream);
       expectBalanced(fromStream);
@@ -377,7 +363,9 @@ describe.skipIf(!present)("law 9: opaque values go back to their origin, and to 
         const values = reply.parts.flatMap((part) => (part.signature ? [part.signature] : []));
         const { codec } = DIALECTS[client];
         const call = frozen(
-          codec.decodeRequest(historyWith(client, JSON.parse(codec.encodeResponse(reply, encoding())) as JsonObject)),
+          codec.decodeRequest(
+            historyWith(client, JSON.parse(codec.encodeResponse(reply, encodeContext())) as JsonObject),
+          ),
         );
         const echoed = call.turns.flatMap((turn) =>
           turn.parts.flatMap((part) => (part.signature ? [part.signature] : [])),

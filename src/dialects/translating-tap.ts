@@ -1,8 +1,15 @@
+import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { TapBase } from "./tap-base.ts";
 import { AnswerUnwrapper } from "./unwrap-answer.ts";
+
+/**
+ * What one streamed answer may say, in characters: encoders keep thoughts and arguments until they are whole, so that this
+ * bounds what they keep (H20). No model comes near.
+ */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** The tap of the translated lane: frames of the upstream's dialect in, text of the client's out, the canon between. */
 export class TranslatingTap extends TapBase {
@@ -64,6 +71,9 @@ export class TranslatingTap extends TapBase {
       case "tool-input-delta":
         this.contentSeen = true;
         this.generatedCharacters += event.text.length;
+        if (this.generatedCharacters > MAX_CHARACTERS) {
+          this.failure = new GatewayError("upstream_failed", "The provider's answer is longer than can be translated.");
+        }
         break;
       default:
         this.contentSeen = true;

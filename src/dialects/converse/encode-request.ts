@@ -9,8 +9,8 @@ import type { FunctionTool } from "../../canon/tool.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
-import { lowerSchema } from "../messages/lower-schema.ts";
-import { GO_ON } from "../messages/request-turns.ts";
+import { GO_ON } from "../go-on.ts";
+import { lowerHeldSchema } from "../lower-held-schema.ts";
 import { ContentEncoder, type EncodedParts } from "./content.ts";
 import { encodeAmount } from "./reasoning.ts";
 import { cachePoint, encodeTools, takesCachePoints } from "./tools.ts";
@@ -96,7 +96,7 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
   }
   const { schema, reading } = objectRoot(format);
   if (context.origin === "messages" && context.traits.structuredOutput === true) {
-    const kept = call.dialect === "messages" ? schema : lowerSchema(schema, paths.format ?? "format", notes);
+    const kept = call.dialect === "messages" ? schema : lowerHeldSchema(schema, paths.format ?? "format", notes);
     return { reading, outputConfig: { format: { type: "json_schema", schema: kept } } };
   }
   const name = structuredToolName(call.tools.flatMap((tool) => ("name" in tool ? [tool.name] : [])));

@@ -2,20 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { CanonReply } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
-import type { EncodeAnswerContext } from "../codec.ts";
+import { encodeContext } from "../encode-context.sample.ts";
 import { genaiCodec } from "./codec.ts";
-
-const context: EncodeAnswerContext = {
-  publicModel: "acme/model",
-  request: {},
-  bareFinishReason: true,
-  arrayFraming: false,
-  makeId: () => "made",
-  costUsd: () => 0,
-  nowSeconds: () => 1,
-  estimateInputTokens: () => 1,
-  note: () => undefined,
-};
 
 const reply: CanonReply = {
   parts: [
@@ -34,10 +22,11 @@ interface WirePart {
   thoughtSignature?: string;
 }
 
-const whole = (): WirePart[] => JSON.parse(genaiCodec.encodeResponse(reply, context)).candidates[0].content.parts;
+const whole = (): WirePart[] =>
+  JSON.parse(genaiCodec.encodeResponse(reply, encodeContext())).candidates[0].content.parts;
 
 function streamed(): WirePart[] {
-  const encoder = genaiCodec.createStreamEncoder(context);
+  const encoder = genaiCodec.createStreamEncoder(encodeContext());
   const text = [...unfold(reply)].map((event) => encoder.push(event)).join("");
   const parts: WirePart[] = readFrames(text).flatMap(
     ({ data }) => JSON.parse(data ?? "{}").candidates[0].content?.parts ?? [],

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading } from "../codec.ts";
-import { lowerSchema } from "./lower-schema.ts";
+import { lowerHeldSchema } from "../lower-held-schema.ts";
 
 /** What an answer's form comes to in a request: at most one of the three. */
 export interface EncodedFormat {
@@ -27,7 +27,7 @@ export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Note
   }
   const { schema, reading } = objectRoot(format);
   if (knowsSchemas) {
-    const lowered = call.dialect === "messages" ? schema : lowerSchema(schema, path, notes);
+    const lowered = call.dialect === "messages" ? schema : lowerHeldSchema(schema, path, notes);
     const described =
       format.description === undefined || "description" in lowered ? {} : { description: format.description };
     return { format: { type: "json_schema", schema: { ...described, ...lowered } }, reading };

@@ -4,6 +4,7 @@ import { type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
+import { GO_ON } from "../go-on.ts";
 import type { RequestContent } from "./request-content.ts";
 
 interface Message extends JsonObject {
@@ -13,9 +14,6 @@ interface Message extends JsonObject {
 
 /** What a user says where the conversation needs a word of the user's and has none. */
 const NO_WORDS: JsonObject = { type: "text", text: "." };
-
-/** What a user says to a model that cannot be made to go on in another way. */
-export const GO_ON = "Go on exactly where your last message breaks off, and repeat nothing of it.";
 
 /** System text at the beginning, wherever it came from. */
 export function encodeSystem(call: CanonCall, content: RequestContent): JsonObject[] {

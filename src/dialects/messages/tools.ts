@@ -4,9 +4,9 @@ import { Fields } from "../../canon/fields.ts";
 import { isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CustomTool, FunctionTool, Tool, WebSearchTool } from "../../canon/tool.ts";
+import { lowerHeldSchema } from "../lower-held-schema.ts";
 import { builtInTool } from "./built-in-tools.ts";
 import { type CacheMarks, decodeCache } from "./cache.ts";
-import { lowerSchema } from "./lower-schema.ts";
 import { WEB_SEARCH } from "./search.ts";
 
 const WEB_SEARCH_TYPE = "web_search_20250305";
@@ -121,7 +121,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    input_schema: kept && call.dialect !== "messages" ? lowerSchema(object, tool.path, notes) : object,
+    input_schema: kept && call.dialect !== "messages" ? lowerHeldSchema(object, tool.path, notes) : object,
     ...(kept ? { strict: true } : {}),
   };
 }

@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import type { CanonEvent } from "../canon/event.ts";
+import { TranslatingTap } from "./translating-tap.ts";
+
+test("H20: an answer without end is ended before what encoders keep of it grows without bound", () => {
+  const megabyte = "x".repeat(1024 * 1024);
+  const thought: CanonEvent = { type: "reasoning-delta", block: 0, text: megabyte };
+  const decoder = { push: () => [thought], end: () => [] };
+  let written = 0;
+  const encoder = { push: () => String(++written) };
+  const tap = new TranslatingTap(decoder, encoder, {});
+  for (let count = 0; count < 64; count++) tap.push("data: {}\n\n");
+  expect(tap.failure).toBeUndefined();
+  tap.push("data: {}\n\n");
+  expect(tap.failure?.kind).toBe("upstream_failed");
+  expect(written).toBe(64);
+});
