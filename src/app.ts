@@ -9,13 +9,21 @@ import type { Config, ProviderSettings } from "./config/config.ts";
 import { environmentProviders } from "./config/environment-providers.ts";
 import { ConfigError, loadConfig } from "./config/load.ts";
 import { watchConfig } from "./config/watch.ts";
+import { Files } from "./files/files.ts";
+import { openFileStore } from "./files/open-file-store.ts";
 import { spentByKey } from "./ledger/queries.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import type { Log } from "./observe/log.ts";
+import { expectedCostOf } from "./operations/bill.ts";
+import { Operations } from "./operations/operations.ts";
+import { OperationPoller } from "./operations/poller.ts";
+import { Reservations } from "./operations/reservations.ts";
+import { Settlement } from "./operations/settlement.ts";
 import { createProvider, PROVIDER_KINDS } from "./providers/index.ts";
 import type { Provider } from "./providers/provider.ts";
 import type { Gateway, Snapshot } from "./relay/gateway.ts";
 import { makeId } from "./relay/ids.ts";
+import { VideoJobs } from "./relay/media/video-jobs.ts";
 import { DEFAULT_TIMINGS, type Timings } from "./relay/timings.ts";
 import { Watchdog } from "./relay/watchdog.ts";
 import { ADMIN_ROUTES } from "./server/admin/routes.ts";
@@ -58,8 +66,8 @@ export interface App {
 
 const SIMULATOR = "simulator";
 
-/** What the gateway has addresses for: a model that nobody can call is not listed. */
-const SERVED_KINDS: ReadonlySet<string> = new Set(["text"]);
+const OPERATION_KEPT_MS = 48 * 3_600_000;
+const SWEEP_MS = 600_000;
 
 export function readConfig(options: Pick<AppOptions, "configPath" | "cwd" | "environment">): Config {
   return loadConfig({
@@ -77,7 +85,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   const storage = await openStorage(config.storage);
   const simulator = config.simulator ? await startSimulator() : undefined;
   const nowMs = () => performance.timeOrigin + performance.now();
+  let { publicUrl } = config.server;
   const spent = await spentByKey(storage, Date.now());
+  const timings = { ...DEFAULT_TIMINGS, ...options.timings };
+  const files = await Files.open({
+    storage,
+    store: await openFileStore(config.files, environment),
+    publicUrl: () => publicUrl,
+    makeId,
+  });
   const gateway: Gateway = {
     snapshot: makeSnapshot(config, environment, simulator),
     keys: await KeyRing.open({ storage, staticKeys: staticKeys(config), nowMs: Date.now }),
@@ -88,16 +104,18 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
     watchdog: new Watchdog(nowMs),
     fetchMedia,
+    files,
     log,
     nowMs,
-    timings: { ...DEFAULT_TIMINGS, ...options.timings },
+    timings,
     runningCalls: 0,
   };
+  const { operations, poller } = await startOperations(gateway, storage);
   let accepting = true;
-  let { publicUrl } = config.server;
   const context: ServerContext = {
     gateway,
     storage,
+    operations,
     accepting: () => accepting,
     healthy: () =>
       storage.query("SELECT 1").then(
@@ -117,6 +135,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   context.isAdmin = await adminCheck(storage, config);
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
+  const stopSweeping = sweepRegularly(gateway, operations);
 
   const watch = watchConfig(
     () => readConfig(options),
@@ -143,11 +162,63 @@ export async function startApp(options: AppOptions): Promise<App> {
       await server.drain(config.server.drainSeconds);
       await admin.drain(0);
       stopWatchingKeys();
+      stopSweeping();
+      await poller.stop();
       await gateway.ledger.close();
       await simulator?.stop();
       await storage.close();
     },
   };
+}
+
+/** Asynchronous jobs: what is still open goes on, and what it may cost is held again. */
+async function startOperations(
+  gateway: Gateway,
+  storage: Storage,
+): Promise<{ operations: Operations; poller: OperationPoller }> {
+  const { nowMs, timings, log, files } = gateway;
+  const owner = `process-${makeId()}`;
+  const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
+  const settlement = new Settlement({
+    storage,
+    owner,
+    nowMs,
+    keptMs: OPERATION_KEPT_MS,
+    onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+  });
+  const poller = new OperationPoller({
+    storage,
+    runner: new VideoJobs(gateway, files),
+    settlement,
+    owner,
+    nowMs,
+    leaseMs: timings.operationLeaseMs,
+    onProblem: (error) => log.error({ err: error }, "an operation could not be brought on"),
+  });
+  const operations = new Operations({
+    storage,
+    settlement,
+    poller,
+    owner,
+    nowMs,
+    leaseMs: timings.operationLeaseMs,
+    reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
+  });
+  for (const operation of await operations.open()) reservations.add(operation, expectedCostOf(operation));
+  poller.start();
+  return { operations, poller };
+}
+
+/** Forgets what is past its time, now and every ten minutes. */
+function sweepRegularly({ files, log, nowMs }: Gateway, operations: Operations): () => void {
+  const sweep = () => {
+    Promise.all([files.sweep(nowMs()), operations.sweep()]).catch((error: unknown) => {
+      log.error({ err: error }, "what is past its time could not be removed");
+    });
+  };
+  sweep();
+  const timer = setInterval(sweep, SWEEP_MS);
+  return () => clearInterval(timer);
 }
 
 /** The configuration's view of the world, built whole before anything sees it. */
@@ -164,7 +235,7 @@ export function makeSnapshot(
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
   });
   return {
-    catalogue: buildCatalogue({ providers: summaries, models: config.models, kinds: SERVED_KINDS }),
+    catalogue: buildCatalogue({ providers: summaries, models: config.models }),
     providers,
     maxBodyBytes: config.server.maxBodyBytes,
   };
@@ -207,7 +278,7 @@ function simulatedModels(): NonNullable<ProviderSummary["models"]> {
       dialect,
     })),
   );
-  return [...models, ...single];
+  return [...models, ...single, ...SIMULATED_MEDIA];
 }
 
 /** Made up, so that receipts and budgets can be tried out. */
@@ -216,6 +287,34 @@ const SIMULATED_PRICES = {
   completion: [{ value: 2, unit: "perMTokens" as const, currency: "USD" as const }],
   input_cache_read: [{ value: 0.1, unit: "perMTokens" as const, currency: "USD" as const }],
 };
+
+const usd = (value: number, unit: "perCount" | "perSecond") => [{ value, unit, currency: "USD" as const }];
+
+/** Pictures and films that show what was asked for. */
+const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
+  {
+    id: "sim/picture",
+    upstreamModel: "picture",
+    displayName: "Simulator Picture",
+    description: "A simulator, not a model: draws pictures that show the prompt, the size and the seed.",
+    inputModalities: ["text", "image"],
+    outputModalities: ["image"],
+    reasoning: false,
+    kind: "image",
+    pricings: { image: usd(0.01, "perCount") },
+  },
+  {
+    id: "sim/film",
+    upstreamModel: "film",
+    displayName: "Simulator Film",
+    description: "A simulator, not a model: makes films that show the prompt, the size and the time.",
+    inputModalities: ["text", "image"],
+    outputModalities: ["video", "audio"],
+    reasoning: false,
+    kind: "video",
+    pricings: { video: usd(0.01, "perSecond"), audio_and_video: usd(0.02, "perSecond") },
+  },
+];
 
 function staticKeys(config: Config): StaticKey[] {
   return config.keys.map(({ key, expiresAt, ...rest }) => ({

@@ -92,6 +92,16 @@ export class Admissions {
     };
   }
 
+  /** Keeps money of a key aside for something that ends later than the call that began it. */
+  hold(keyId: string, costNanoUsd: number): (actualNanoUsd: number) => void {
+    const meter = this.#meterOf(keyId);
+    meter.reserved += costNanoUsd;
+    return (actualNanoUsd) => {
+      meter.reserved -= costNanoUsd;
+      meter.add(actualNanoUsd, this.#nowMs());
+    };
+  }
+
   readonly #charge = (keyId: string, costNanoUsd: number): void => {
     this.#meterOf(keyId).add(costNanoUsd, this.#nowMs());
   };

@@ -101,8 +101,17 @@ export class GatewayError extends Error {
 
   /** The same error in other words. */
   withMessage(message: string): GatewayError {
+    return this.#told(message, this.path);
+  }
+
+  /** The same error at a field that has another name where it is told. */
+  withPath(path: string): GatewayError {
+    return this.#told(this.message, path);
+  }
+
+  #told(message: string, path: string | undefined): GatewayError {
     return new GatewayError(this.kind, message, {
-      ...(this.path === undefined ? {} : { path: this.path }),
+      ...(path === undefined ? {} : { path }),
       ...(this.code === undefined ? {} : { code: this.code }),
       ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
       upstreamDetails: this.upstreamDetails,

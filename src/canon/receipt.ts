@@ -30,10 +30,11 @@ export interface Receipt {
   model: string;
   provider: string;
   upstreamModel: string;
-  /** What was asked for: `generate` or `count_tokens`. */
-  verb: "generate" | "count_tokens";
+  /** What was asked for. */
+  verb: "generate" | "count_tokens" | "images" | "videos";
   clientDialect: DialectName;
-  upstreamDialect: UpstreamDialectName;
+  /** `media` where the provider's interface for pictures and films is its own. */
+  upstreamDialect: UpstreamDialectName | "media";
   lane: "native" | "translated";
   stream: boolean;
   /** `ok`, `client_gone`, or the kind of the error that ended the call. */

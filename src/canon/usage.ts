@@ -11,6 +11,11 @@ export interface Usage {
   /** Generated tokens, without those of reasoning. */
   output?: number;
   reasoning?: number;
+  /** Prompt tokens of pictures, where the upstream counts them apart. */
+  imageInput?: number;
+  /** Generated tokens of pictures, where the upstream counts them apart. */
+  imageOutput?: number;
+  /** Pictures that were made. */
   images?: number;
   seconds?: number;
   searches?: number;
@@ -26,6 +31,8 @@ export const USAGE_COUNTERS = [
   "cacheWrite1h",
   "output",
   "reasoning",
+  "imageInput",
+  "imageOutput",
   "images",
   "seconds",
   "searches",
@@ -33,10 +40,11 @@ export const USAGE_COUNTERS = [
 
 /** All prompt tokens, cached or not: what price tiers and context limits go by. */
 export function promptTokens(usage: Usage): number {
-  return (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
+  const cached = (usage.cacheRead ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
+  return (usage.input ?? 0) + (usage.imageInput ?? 0) + cached;
 }
 
 /** All generated tokens, reasoning included. */
 export function completionTokens(usage: Usage): number {
-  return (usage.output ?? 0) + (usage.reasoning ?? 0);
+  return (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.reasoning ?? 0);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { builtInModels } from "./built-in-models.ts";
 import {
   chatModelEntry,
   chatModelList,
@@ -7,7 +8,7 @@ import {
   messagesModelEntry,
   messagesModelList,
 } from "./lists.ts";
-import type { Model } from "./model.ts";
+import { type Model, PRICE_NAMES, type PriceItem } from "./model.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 
@@ -110,6 +111,45 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
         },
       ],
     });
+  });
+
+  test("prices that the contract has no name or no condition for are not shown", () => {
+    const perSecond = { value: 0.2, unit: "perSecond" as const, currency: "USD" as const };
+    const perToken = { value: 8, unit: "perMTokens" as const, currency: "USD" as const };
+    const model: Model = {
+      ...BARE,
+      pricings: {
+        prompt: MODEL.pricings.prompt ?? [],
+        video: [perSecond, { ...perSecond, value: 0.4, resolution: "4k" }],
+        audio_and_video: [{ ...perSecond, resolution: "1080p" }],
+        image_input: [perToken],
+      },
+    };
+    const shown = { prompt: MODEL.pricings.prompt ?? [], video: [perSecond] };
+    expect(chatModelEntry(model, NOW).pricings).toEqual(shown);
+    expect(messagesModelEntry(model, NOW).pricings).toEqual(shown);
+    expect(genaiModelEntry(model, NOW).pricings).toEqual(shown);
+    expect(model.pricings.video).toHaveLength(2);
+  });
+
+  test("no built-in model shows a price in other words than the contract's", () => {
+    const offered = builtInModels.map((model): Model => ({ ...model, offers: [] }));
+    const lists = [
+      chatModelList(offered, NOW).data,
+      messagesModelList(offered, NOW).data,
+      genaiModelList(offered, NOW).models,
+    ];
+    const items: PriceItem[] = [];
+    for (const { pricings } of lists.flat()) {
+      expect(PRICE_NAMES).toEqual(expect.arrayContaining(Object.keys(pricings)));
+      items.push(...Object.values(pricings).flat());
+    }
+    expect(new Set(items.flatMap((item) => Object.keys(item)))).toEqual(
+      new Set(["value", "unit", "currency", "conditions"]),
+    );
+    const priced = (list: readonly { pricings: object }[]) =>
+      list.filter(({ pricings }) => Object.keys(pricings).length > 0).length;
+    for (const list of lists) expect(priced(list)).toBe(priced(builtInModels));
   });
 
   test("what is not known is still an integer, a day and a text", () => {

@@ -1,4 +1,4 @@
-import { type Model, publisherOf } from "./model.ts";
+import { type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
 
 /** The three model lists of contract 2.9. Every field is always there: what is not known is 0, or the first day of Unix time. */
 
@@ -17,7 +17,7 @@ export function chatModelEntry(model: Model, nowMs: number) {
     output_modalities: model.outputModalities,
     capabilities: { reasoning: model.reasoning },
     context_length: model.contextLength ?? 0,
-    pricings: model.pricings,
+    pricings: shownPricings(model.pricings),
   };
 }
 
@@ -35,7 +35,7 @@ export function messagesModelEntry(model: Model, nowMs: number) {
     output_modalities: model.outputModalities,
     capabilities: { reasoning: model.reasoning },
     context_length: model.contextLength ?? 0,
-    pricings: model.pricings,
+    pricings: shownPricings(model.pricings),
   };
 }
 
@@ -53,8 +53,18 @@ export function genaiModelEntry(model: Model, nowMs: number) {
     thinking: model.reasoning,
     inputModalities: model.inputModalities,
     outputModalities: model.outputModalities,
-    pricings: model.pricings,
+    pricings: shownPricings(model.pricings),
   };
+}
+
+/** Contract 2.9 has no name for prompt tokens of pictures and no word for resolutions: such prices are not shown. */
+function shownPricings(pricings: Pricings): Pricings {
+  const shown: Pricings = {};
+  for (const name of PRICE_NAMES) {
+    const items = pricings[name]?.filter((item) => item.resolution === undefined) ?? [];
+    if (items.length > 0) shown[name] = items;
+  }
+  return shown;
 }
 
 /** Contract 9: entries may be labelled as retiring. */

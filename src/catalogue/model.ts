@@ -18,6 +18,10 @@ export interface PriceItem {
   value: number;
   unit: "perMTokens" | "perCount" | "perSecond";
   currency: "USD";
+  /** The price holds for pictures or films of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
+  resolution?: string;
+  /** Stands in place of `resolution` once the price was chosen for a call: see resolution-prices.ts. Data never has it. */
+  chosenFor?: string;
   /** The price holds only for calls of this size. */
   conditions?: { prompt_tokens?: TokenRange; completion_tokens?: TokenRange };
 }
@@ -39,7 +43,10 @@ export const PRICE_NAMES = [
 
 export type PriceName = (typeof PRICE_NAMES)[number];
 
-export type Pricings = Partial<Record<PriceName, PriceItem[]>>;
+/** The contract's price list, and what it has no name for: prompt tokens of pictures. Lists show the contract's names alone. */
+export type AnyPriceName = PriceName | "image_input";
+
+export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;
 
 export type ModelKind = "text" | "image" | "video";
 
@@ -62,7 +69,7 @@ export interface ModelFacts {
   /** What a request to the model depends on; absent for models that only the configuration knows. */
   traits?: Omit<ModelTraits, "reasoning" | "maxOutputTokens">;
   pricings: Pricings;
-  /** What the prices cannot express, such as dearer resolutions. */
+  /** What the prices that lists show cannot express, such as dearer resolutions. */
   priceNote?: string;
 }
 

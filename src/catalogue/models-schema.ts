@@ -13,6 +13,7 @@ const PriceItem = Type.Object(
     value: Type.Number({ minimum: 0 }),
     unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
     currency: Type.Literal("USD"),
+    resolution: Type.Optional(Type.String({ pattern: "^[1-9]\\d*[pkK]$" })),
     conditions: Type.Optional(
       Type.Object(
         { prompt_tokens: Type.Optional(TokenRange), completion_tokens: Type.Optional(TokenRange) },
@@ -52,7 +53,10 @@ export const ModelEntry = Type.Object(
     schema_beside_tools: Flag,
     prefill: Flag,
     price_note: Type.Optional(Type.String({ minLength: 1 })),
-    pricings: Type.Partial(Type.Record(Type.Enum(PRICE_NAMES), Type.Array(PriceItem, { minItems: 1 })), closed),
+    pricings: Type.Partial(
+      Type.Record(Type.Enum([...PRICE_NAMES, "image_input"]), Type.Array(PriceItem, { minItems: 1 })),
+      closed,
+    ),
   },
   closed,
 );

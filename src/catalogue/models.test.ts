@@ -24,6 +24,10 @@ describe("models.json", () => {
     expect(entry.Check({ ...model, id: "a/b/c" })).toBe(false);
     expect(entry.Check({ ...model, efforts: ["none"] })).toBe(false);
     expect(entry.Check({ ...model, pricings: { promt: [] } })).toBe(false);
+    const second = { value: 1, unit: "perSecond", currency: "USD" };
+    expect(entry.Check({ ...model, pricings: { video: [{ ...second, resolution: "1080p" }] } })).toBe(true);
+    expect(entry.Check({ ...model, pricings: { video: [{ ...second, resolution: "1080" }] } })).toBe(false);
+    expect(entry.Check({ ...model, pricings: { video: [{ ...second, chosenFor: "1080p" }] } })).toBe(false);
     expect(entry.Check({ ...model, pricings: { prompt: [{ value: 1, unit: "perMTokens", currency: "EUR" }] } })).toBe(
       false,
     );
@@ -39,7 +43,8 @@ describe("models.json", () => {
   test("contract 2.9: tiers follow each other without a hole or an overlap, the last without an end", () => {
     let tiered = 0;
     for (const model of builtInModels) {
-      for (const items of Object.values(model.pricings) as PriceItem[][]) {
+      for (const all of Object.values(model.pricings) as PriceItem[][]) {
+        const items = all.filter((item) => item.resolution === undefined);
         const ranges = items.map((item) => item.conditions?.prompt_tokens);
         if (ranges.every((range) => range === undefined)) {
           expect(items).toHaveLength(1);
@@ -54,6 +59,43 @@ describe("models.json", () => {
       }
     }
     expect(tiered).toBeGreaterThan(50);
+  });
+
+  test("a price of one resolution follows the plain one, is of its unit, differs from it, and is told in the note", () => {
+    const told: string[] = [];
+    for (const { id, pricings, priceNote = "" } of builtInModels) {
+      const numbers = new Set(priceNote.match(/\d+(\.\d+)?/g)?.map(Number));
+      for (const [name, items] of Object.entries(pricings) as [string, PriceItem[]][]) {
+        const [plain, ...others] = items;
+        expect({ id, name, resolution: plain?.resolution }).toEqual({ id, name, resolution: undefined });
+        const resolutions = others.flatMap(({ resolution }) => (resolution === undefined ? [] : [resolution]));
+        expect({ id, name, once: new Set(resolutions).size }).toEqual({ id, name, once: resolutions.length });
+        const special = items.filter((item) => item.resolution !== undefined || name === "image_input");
+        for (const item of special) {
+          const where = `${id} ${name} ${item.resolution ?? ""} ${item.value}`;
+          if (item !== plain) {
+            expect({ where, unit: item.unit }).toEqual({ where, unit: plain?.unit ?? item.unit });
+            expect({ where, differs: item.value !== plain?.value }).toEqual({ where, differs: true });
+          }
+          expect({ where, told: numbers.has(item.value) }).toEqual({ where, told: true });
+          told.push(where);
+        }
+      }
+    }
+    expect(told).toHaveLength(26);
+  });
+
+  test("there are 34 models for pictures and 19 for films, and they say what they take and make", () => {
+    const kinds = { image: 0, video: 0, text: 0 };
+    for (const { id, kind, inputModalities, outputModalities } of builtInModels) {
+      kinds[kind]++;
+      if (kind === "text") continue;
+      expect({ id, inputModalities }).toEqual({ id, inputModalities: expect.arrayContaining(["text"]) });
+      expect({ id, outputModalities }).toEqual({ id, outputModalities: expect.arrayContaining([kind]) });
+    }
+    expect(kinds).toEqual({ image: 34, video: 19, text: 92 });
+    const retiring = builtInModels.filter(({ id }) => id.startsWith("google/imagen-")).map((model) => model.retiresOn);
+    expect(retiring).toEqual(Array(4).fill("2026-08-17"));
   });
 
   test("what is said of reasoning agrees with itself", () => {

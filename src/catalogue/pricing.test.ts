@@ -112,13 +112,15 @@ describe("what is not tokens", () => {
     expect(priceUsage({ seconds: 8 }, { video: [perSecond(0.2)] }).costNanoUsd).toBe(1_600_000_000);
   });
 
-  test("pictures that are priced by their tokens are not charged by number as well", () => {
-    const pricings: Pricings = { prompt: [perToken(5)], completion: [perToken(10)], image: [perToken(30)] };
-    expect(priceUsage({ input: 10, output: 1000, images: 1 }, pricings)).toEqual({
-      costNanoUsd: 10 * 5000 + 1000 * 30_000,
-      rule: "prompt 5 + image 30 USD/MTok",
-    });
-    expect(priceUsage({ output: 1000 }, pricings).costNanoUsd).toBe(1000 * 10_000);
+  test("seconds at a price of one resolution, and pictures, are not charged by it before it was chosen", () => {
+    const dear: PriceItem = { ...perSecond(0.6), resolution: "4k" };
+    expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear, perSecond(0.4)] }).rule).toBe(
+      "audio_and_video 0.4 USD/s",
+    );
+    expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear] })).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ images: 1 }, { image: [{ ...each(0.09), resolution: "2K" }, each(0.045)] }).rule).toBe(
+      "image 0.045 USD each",
+    );
   });
 
   test("what has no price is said to have none", () => {
@@ -129,6 +131,72 @@ describe("what is not tokens", () => {
     });
     expect(priceUsage({ input: 0 }, TIERED)).toEqual({ costNanoUsd: 0, rule: "nothing used" });
     expect(priceUsage({ input: 9 }, { prompt: [perToken(0)] })).toEqual({ costNanoUsd: 0, rule: "prompt 0 USD/MTok" });
+  });
+});
+
+describe("H06: a picture is paid for once, by its tokens or by number", () => {
+  const BY_TOKENS: Pricings = {
+    prompt: [perToken(5)],
+    completion: [perToken(10)],
+    image: [perToken(30)],
+    image_input: [perToken(8)],
+  };
+
+  test("by tokens: the prompt's words and pictures, the answer's words and pictures, each at its own price", () => {
+    const usage = { input: 10, imageInput: 100, output: 40, imageOutput: 4160, images: 2 };
+    expect(priceUsage(usage, BY_TOKENS)).toEqual({
+      costNanoUsd: 10 * 5000 + 100 * 8000 + 40 * 10_000 + 4160 * 30_000,
+      rule: "prompt 5 + completion 10 + image_input 8 + image 30 USD/MTok",
+    });
+  });
+
+  test("tokens of pictures without a price of their own cost what those of words cost, and the other way round", () => {
+    const words: Pricings = { prompt: [perToken(2)], completion: [perToken(12)] };
+    expect(priceUsage({ imageInput: 7, imageOutput: 9, images: 1 }, words)).toEqual({
+      costNanoUsd: 7 * 2000 + 9 * 12_000,
+      rule: "prompt 2 + completion 12 USD/MTok",
+    });
+    expect(priceUsage({ output: 9, images: 1 }, { image: [perToken(40)] })).toEqual({
+      costNanoUsd: 9 * 40_000,
+      rule: "image 40 USD/MTok",
+    });
+  });
+
+  test("reasoning and words beside a picture stay what they are, whichever way the picture is priced", () => {
+    const usage = { input: 33, output: 660, reasoning: 529, imageOutput: 1120, images: 1 };
+    const words: Pricings = { prompt: [perToken(2)], completion: [perToken(12)] };
+    const wordsCost = 33 * 2000 + (660 + 529) * 12_000;
+    expect(priceUsage(usage, { ...words, image: [perToken(120)] })).toEqual({
+      costNanoUsd: wordsCost + 1120 * 120_000,
+      rule: "prompt 2 + completion 12 + image 120 USD/MTok",
+    });
+    expect(priceUsage(usage, { ...words, image: [each(0.134)] })).toEqual({
+      costNanoUsd: wordsCost + 134_000_000,
+      rule: "prompt 2 + completion 12 USD/MTok + image 0.134 USD each",
+    });
+  });
+
+  test("by number: tokens that are told as well are neither charged nor missed", () => {
+    const usage = { input: 12, imageInput: 500, output: 3, imageOutput: 49_152, images: 3 };
+    expect(priceUsage(usage, { image: [each(0.035)] })).toEqual({
+      costNanoUsd: 105_000_000,
+      rule: "image 0.035 USD each",
+    });
+    expect(priceUsage({ ...usage, images: 0 }, { image: [each(0.035)] }).rule).toBe("unpriced");
+    expect(priceUsage({ ...usage, searches: 1 }, { image: [each(0.035)] }).rule).toBe(
+      "image 0.035 USD each, web_search unpriced",
+    );
+  });
+
+  test("pictures that nothing pays for are said to be unpriced", () => {
+    expect(priceUsage({ images: 1 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ images: 1, imageOutput: 1000 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ images: 1 }, BY_TOKENS)).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ input: 10, images: 1 }, BY_TOKENS).rule).toBe("prompt 5 USD/MTok, image unpriced");
+  });
+
+  test("tokens of pictures count for the size that tiers go by", () => {
+    expect(priceUsage({ input: 100_000, imageInput: 100_000 }, TIERED).costNanoUsd).toBe(200_000 * 2500);
   });
 });
 
@@ -199,7 +267,7 @@ describe("the arithmetic is exact", () => {
   test("every built-in model that has prices has one for the plainest call of its kind", () => {
     const plainest: Record<string, Usage> = {
       text: { input: 9, output: 9 },
-      image: { images: 1, output: 9 },
+      image: { images: 1, imageOutput: 9 },
       video: { seconds: 5 },
     };
     for (const { id, kind, pricings } of builtInModels) {

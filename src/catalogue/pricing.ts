@@ -1,5 +1,5 @@
 import { completionTokens, promptTokens, USAGE_COUNTERS, type Usage } from "../canon/usage.ts";
-import type { PriceItem, PriceName, Pricings, TokenRange } from "./model.ts";
+import type { AnyPriceName, PriceItem, Pricings, TokenRange } from "./model.ts";
 
 export interface Priced {
   costNanoUsd: number;
@@ -11,7 +11,7 @@ type Counter = (typeof USAGE_COUNTERS)[number];
 type Unit = PriceItem["unit"];
 
 interface Source {
-  names: readonly [PriceName, ...PriceName[]];
+  names: readonly [AnyPriceName, ...AnyPriceName[]];
   unit: Unit;
 }
 
@@ -23,17 +23,13 @@ const SOURCES: Readonly<Record<Counter, Source>> = {
   cacheWrite1h: { names: ["input_cache_write_1_h", "input_cache_write", "prompt"], unit: "perMTokens" },
   output: { names: ["completion", "image"], unit: "perMTokens" },
   reasoning: { names: ["internal_reasoning", "completion"], unit: "perMTokens" },
+  imageInput: { names: ["image_input", "prompt"], unit: "perMTokens" },
+  imageOutput: { names: ["image", "completion"], unit: "perMTokens" },
   images: { names: ["image"], unit: "perCount" },
-  // Usage does not tell silent video from video with sound: a caller who knows that there is none leaves the second price out.
+  // Usage does not tell silent video from video with sound: who knows asks pricingsOfFilm first, which leaves one of the two.
   seconds: { names: ["audio_and_video", "video"], unit: "perSecond" },
   searches: { names: ["web_search"], unit: "perCount" },
 };
-
-/**
- * Usage has no counter of image tokens. The tokens of an answer with pictures in it are nearly all image tokens, so they
- * go by that price where the model has one.
- */
-const PICTURE_OUTPUT: Source = { names: ["image", "completion"], unit: "perMTokens" };
 
 const UNIT_WORDS: Readonly<Record<Unit, string>> = { perMTokens: "USD/MTok", perCount: "USD each", perSecond: "USD/s" };
 
@@ -44,28 +40,37 @@ const NANO_DOLLAR = BigInt(MILLION) * BigInt(MILLION);
 
 /**
  * The price of what a call used, in integer nano-dollars, rounded once. A tier goes by all prompt (or completion) tokens,
- * cached ones included, and holds for the whole call.
+ * cached ones included, and holds for the whole call. Prices of one resolution count only where pricingsOfFilm or
+ * pricingsOfPicture chose them.
  */
 export function priceUsage(usage: Usage, pricings: Pricings): Priced {
   const size = { prompt: promptTokens(usage), completion: completionTokens(usage) };
   const applied: Price[] = [];
-  const unpriced: PriceName[] = [];
+  const unpriced: AnyPriceName[] = [];
   let total = 0n;
   /** Token charges that a number holds exactly, in millionths of a nano-dollar: nearly always all of them. */
   let small = 0;
   let used = 0;
+  const countedPictures = (usage.images ?? 0) > 0 && findPrice(pricings, SOURCES.images, size) !== undefined;
+  let picturesPaid = false;
   for (const [index, counter] of USAGE_COUNTERS.entries()) {
     const amount = usage[counter] ?? 0;
     if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
     used |= 1 << index;
-    const source = counter === "output" && (usage.images ?? 0) > 0 ? PICTURE_OUTPUT : SOURCES[counter];
+    const source = SOURCES[counter];
+    // Who prices pictures by number often tells their tokens too, and they may have a price as plain completion.
+    if (countedPictures && counter === "imageOutput") continue;
     const price = findPrice(pricings, source, size);
     if (price !== undefined) {
       const charge = source.unit === "perMTokens" ? amount * Math.round(price.item.value * BILLION) : Number.NaN;
       if (Number.isSafeInteger(charge) && Number.isSafeInteger(small + charge)) small += charge;
       else total += exactCharge(amount, price.item.value, source.unit);
       applied.push(price);
-    } else if (!paidOtherwise(counter, usage, pricings)) unpriced.push(SOURCES[counter].names[0]);
+      picturesPaid ||= counter === "imageOutput" || price.name === "image";
+    } else if (counter === "images" ? !picturesPaid : !(countedPictures && source.unit === "perMTokens")) {
+      // A picture is paid for by its number or by its tokens: whichever has no price of its own is then not missing one.
+      unpriced.push(source.names[0]);
+    }
   }
   const costNanoUsd =
     total === 0n
@@ -82,7 +87,12 @@ function exactCharge(amount: number, value: number, unit: Unit): bigint {
 /** The words for a price list and a set of counters, where no tier makes them depend on more than that. */
 const knownRules = new WeakMap<Pricings, Map<number, string>>();
 
-function ruleOf(pricings: Pricings, used: number, applied: readonly Price[], unpriced: readonly PriceName[]): string {
+function ruleOf(
+  pricings: Pricings,
+  used: number,
+  applied: readonly Price[],
+  unpriced: readonly AnyPriceName[],
+): string {
   if (applied.some(({ item }) => item.conditions !== undefined)) return ruleWords(applied, unpriced);
   const rules = knownRules.get(pricings) ?? new Map<number, string>();
   const known = rules.get(used);
@@ -98,7 +108,7 @@ interface CallSize {
 }
 
 interface Price {
-  name: PriceName;
+  name: AnyPriceName;
   item: PriceItem;
 }
 
@@ -107,7 +117,7 @@ function findPrice(pricings: Pricings, { names, unit }: Source, size: CallSize):
   for (const name of names) {
     let plain: Price | undefined;
     for (const item of pricings[name] ?? []) {
-      if (item.unit !== unit) continue;
+      if (item.unit !== unit || item.resolution !== undefined) continue;
       if (item.conditions === undefined) plain ??= { name, item };
       else if (holds(item, size)) return { name, item };
       else last = { name, item };
@@ -133,22 +143,15 @@ function within(range: TokenRange | undefined, tokens: number): boolean {
   );
 }
 
-/** A model prices its pictures either by number or by their tokens: the other counter is then paid for already. */
-function paidOtherwise(counter: Counter, usage: Usage, { image = [] }: Pricings): boolean {
-  if (counter === "images") return image.some((item) => item.unit === "perMTokens");
-  return counter === "output" && (usage.images ?? 0) > 0 && image.some((item) => item.unit === "perCount");
-}
-
 /** The number times its scale, as an integer. Exact for prices as people write them: no more digits than the scale, below a million. */
 function scaled(value: number, scale: number): bigint {
   const product = Math.round(value * scale);
   return Number.isSafeInteger(product) ? BigInt(product) : BigInt(Math.round(value)) * BigInt(scale);
 }
 
-function tierWords({ conditions }: PriceItem): string[] {
-  if (conditions === undefined) return [];
-  const ranges = { prompt: conditions.prompt_tokens, completion: conditions.completion_tokens };
-  return Object.entries(ranges).flatMap(([name, range]) => {
+function tierWords({ conditions, chosenFor }: PriceItem): string[] {
+  const ranges = { prompt: conditions?.prompt_tokens, completion: conditions?.completion_tokens };
+  const sizes = Object.entries(ranges).flatMap(([name, range]) => {
     if (range === undefined) return [];
     const bounds = [
       range.gte ? `≥ ${range.gte}k` : "",
@@ -158,9 +161,10 @@ function tierWords({ conditions }: PriceItem): string[] {
     ].filter((bound) => bound !== "");
     return bounds.length === 0 ? [] : [`${name} ${bounds.join(" and ")} tier`];
   });
+  return chosenFor === undefined ? sizes : [`${chosenFor} tier`, ...sizes];
 }
 
-function ruleWords(applied: readonly Price[], unpriced: readonly PriceName[]): string {
+function ruleWords(applied: readonly Price[], unpriced: readonly AnyPriceName[]): string {
   if (applied.length === 0) return unpriced.length === 0 ? "nothing used" : "unpriced";
   const byUnit = new Map<Unit, Set<string>>();
   const tiers = new Set<string>();

@@ -38,6 +38,9 @@ const Price = Type.Optional(
         value: Type.Number({ minimum: 0 }),
         unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
         currency: Type.Enum(["USD"]),
+        resolution: Type.Optional(
+          Type.String({ pattern: "^[1-9]\\d*[pPkK]$", description: "a resolution such as 720p, 1080p, 2K or 4K" }),
+        ),
         conditions: Type.Optional(Type.Object({ prompt_tokens: TokenRange, completion_tokens: TokenRange }, closed)),
       },
       closed,
@@ -58,6 +61,7 @@ const Pricings = Type.Object(
     image: Price,
     audio: Price,
     audio_and_video: Price,
+    image_input: Price,
   },
   closed,
 );

@@ -94,6 +94,8 @@ describe("receiptView", () => {
           cache_write_1h: null,
           output: 300,
           reasoning: null,
+          image_input: null,
+          image_output: null,
           images: null,
           seconds: 7.5,
           searches: null,

@@ -23,6 +23,8 @@ export interface ReceiptView {
       cache_write_1h: number | null;
       output: number | null;
       reasoning: number | null;
+      image_input: number | null;
+      image_output: number | null;
       images: number | null;
       seconds: number | null;
       searches: number | null;
@@ -63,6 +65,8 @@ export function receiptView(receipt: Receipt): ReceiptView {
         cache_write_1h: usage.cacheWrite1h ?? null,
         output: usage.output ?? null,
         reasoning: usage.reasoning ?? null,
+        image_input: usage.imageInput ?? null,
+        image_output: usage.imageOutput ?? null,
         images: usage.images ?? null,
         seconds: usage.seconds ?? null,
         searches: usage.searches ?? null,

@@ -1,5 +1,6 @@
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { openaiImages } from "./openai/images.ts";
 import { FORTY_CHARACTERS } from "./openai.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
@@ -27,4 +28,6 @@ export const azureOpenai: ProviderDeclaration = {
   authenticate: headerKey("api-key"),
   wires: { chat: { generate: completions } },
   quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
+  // With or without an `api_version`, pictures are asked for in the form whose model is in the body.
+  media: { base: (baseUrl) => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1), images: [openaiImages] },
 };

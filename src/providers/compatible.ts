@@ -1,9 +1,16 @@
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
+import { minimaxMedia } from "./minimax/media.ts";
 import type { ProviderDeclaration, Wire } from "./provider.ts";
+import { qwenMedia } from "./qwen/index.ts";
+import { volcengineMedia } from "./volcengine/index.ts";
+import { xAiImages } from "./x-ai/images.ts";
+import { xAiVideos } from "./x-ai/videos.ts";
+import { zAiImages } from "./z-ai/images.ts";
+import { zAiVideos } from "./z-ai/videos.ts";
 
 /** Hosts that speak chat completions below one address with a bearer key. What is their own stands in their quirks. */
-type Host = Pick<ProviderDeclaration, "kind" | "quirks"> & {
+type Host = Pick<ProviderDeclaration, "kind" | "quirks" | "media"> & {
   /** The vendor's address; a host without `variable` runs on one's own machine and wants no key. */
   baseUrl: string;
   publishers?: readonly string[];
@@ -24,7 +31,8 @@ const messagesAt = (baseUrl: string, origin: string): Wire => ({
   headers: () => ({ "anthropic-version": "2023-06-01" }),
 });
 
-function declare({ kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {} }: Host): ProviderDeclaration {
+function declare(host: Host): ProviderDeclaration {
+  const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media } = host;
   const narrows = messagesUrl === undefined ? [] : ["dialects"];
   return {
     kind,
@@ -42,6 +50,7 @@ function declare({ kind, baseUrl, publishers = [], variable, messagesUrl, quirks
     },
     // None of the messages endpoints knows an answer's schema, and chat has no form for a document at an address.
     quirks: { structuredOutput: false, mediaUrls: ["image"], ...quirks },
+    ...(media === undefined ? {} : { media }),
   };
 }
 
@@ -75,6 +84,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     publishers: ["x-ai"],
     variable: "XAI_API_KEY",
     baseUrl: "https://api.x.ai/v1",
+    media: { images: [xAiImages], videos: [xAiVideos] },
     quirks: {
       efforts: ["off", "low", "medium", "high"],
       unsupported: ["topK", "frequencyPenalty", "presencePenalty"],
@@ -170,6 +180,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "ZAI_API_KEY",
     baseUrl: "https://api.z.ai/api/paas/v4",
     messagesUrl: "https://api.z.ai/api/anthropic",
+    media: { images: [zAiImages], videos: [zAiVideos] },
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "thinking",
@@ -198,6 +209,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       media: ["image", "audio", "video"],
       mediaUrls: ["image", "audio", "video"],
     },
+    media: qwenMedia,
   }),
   declare({
     kind: "minimax",
@@ -205,6 +217,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "MINIMAX_API_KEY",
     baseUrl: "https://api.minimax.io/v1",
     messagesUrl: "https://api.minimax.io/anthropic",
+    media: minimaxMedia,
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "thinking",
@@ -226,6 +239,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       media: ["image", "video"],
       mediaUrls: ["image", "video"],
     },
+    media: volcengineMedia,
   }),
   declare({
     kind: "cerebras",

@@ -1,4 +1,5 @@
 import { headerKey } from "./auth.ts";
+import { googleMedia } from "./google/media.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
@@ -13,5 +14,6 @@ export const gemini: ProviderDeclaration = {
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
   wires: { genai: googleWire(() => "/v1beta/models") },
+  media: googleMedia({ name: "gemini", models: () => "/v1beta/models" }),
   quirks: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES },
 };

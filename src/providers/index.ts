@@ -1,12 +1,18 @@
 import type { ProviderSettings } from "../config/config.ts";
 import { anthropic } from "./anthropic.ts";
 import { azureOpenai } from "./azure-openai.ts";
+import { baidu } from "./baidu/index.ts";
 import { bedrock } from "./bedrock.ts";
+import { blackForestLabs } from "./black-forest-labs/index.ts";
 import { COMPATIBLE_PROVIDERS } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
+import { hunyuan } from "./hunyuan/index.ts";
+import { kling } from "./kling/index.ts";
+import { luma } from "./luma/index.ts";
 import { openai } from "./openai.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
 import { Provider, type ProviderDeclaration } from "./provider.ts";
+import { runway } from "./runway/index.ts";
 import { simulator } from "./simulator.ts";
 import { vertex } from "./vertex.ts";
 
@@ -18,6 +24,12 @@ const DECLARATIONS: readonly ProviderDeclaration[] = [
   bedrock,
   azureOpenai,
   ...COMPATIBLE_PROVIDERS,
+  blackForestLabs,
+  kling,
+  hunyuan,
+  baidu,
+  runway,
+  luma,
   openaiCompatible,
   simulator,
 ];

@@ -1,5 +1,7 @@
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
+import { openaiImages } from "./openai/images.ts";
+import { openaiVideos } from "./openai/videos.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
 /** Longer ids, such as another protocol's clients may send, are answered with 400. */
@@ -21,4 +23,5 @@ export const openai: ProviderDeclaration = {
   },
   wires: { chat: { generate: () => "/chat/completions" } },
   quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
+  media: { images: [openaiImages], videos: [openaiVideos] },
 };

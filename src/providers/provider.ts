@@ -2,6 +2,8 @@ import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { Secret } from "../canon/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
+import type { MediaWires } from "../media/media-wire.ts";
+import { ProviderMedia } from "./provider-media.ts";
 
 export type Verb = "generate" | "count_tokens";
 
@@ -79,6 +81,8 @@ export interface ProviderDeclaration {
   /** By dialect, the best first for clients of every other one. */
   wires: Partial<Record<UpstreamDialectName, Wire>>;
   quirks?: Partial<Quirks>;
+  /** How pictures and films are asked for, where the provider makes any. */
+  media?: MediaWires;
 }
 
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000 };
@@ -90,6 +94,8 @@ export class Provider {
   readonly dialects: readonly UpstreamDialectName[];
   readonly quirks: Quirks;
   readonly timeoutMs: { firstByte: number; idle: number };
+  /** Undefined where the provider makes neither pictures nor films. */
+  readonly media: ProviderMedia | undefined;
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;
   readonly #baseUrl: string;
@@ -117,6 +123,9 @@ export class Provider {
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.#authenticate = declaration.authenticate(settings);
     this.#sign = declaration.sign?.(settings);
+    this.media =
+      declaration.media &&
+      new ProviderMedia(declaration.media, settings, this.#baseUrl, this.#authenticate, this.#sign);
     for (const dialect of this.dialects) {
       this.#quirks.set(dialect, { ...this.quirks, ...declaration.wires[dialect]?.quirks });
     }

@@ -1,5 +1,35 @@
+import type { ImageWire, MediaRequest, VideoWire, WireContext } from "../media/media-wire.ts";
 import { googleWire } from "./google.ts";
+import { openaiImages } from "./openai/images.ts";
 import type { ProviderDeclaration } from "./provider.ts";
+import { videos as seedance } from "./volcengine/videos.ts";
+
+/** The simulator has no pace to honour. */
+const POLL_MS = 250;
+
+/** A model of the simulator's that is one of the hosts it plays, under a name of its own. */
+function played<Wire extends ImageWire | VideoWire>(wire: Wire, name: string, root: string, model: string): Wire {
+  const there = (context: WireContext): WireContext => ({ ...context, model });
+  const below = (request: MediaRequest): MediaRequest =>
+    request.url.startsWith("/") ? { ...request, url: root + request.url } : request;
+  const { poll } = wire;
+  const stream = "stream" in wire ? wire.stream : undefined;
+  return {
+    ...wire,
+    pollEveryMs: POLL_MS,
+    serves: (asked: string) => asked === name,
+    abilities: () => wire.abilities(model),
+    submit: (call: never, context: WireContext) => below(wire.submit(call, there(context))),
+    ...(poll && ({ poll: (ticket, context) => below(poll(ticket, there(context))) } satisfies Partial<VideoWire>)),
+    ...(stream && {
+      stream: {
+        ...stream,
+        serves: (asked: string) => asked === name,
+        submit: (call: never, context: WireContext) => below(stream.submit(call, there(context))),
+      },
+    }),
+  };
+}
 
 /** The built-in simulator, which plays all three dialects over real HTTP. Its address is known once it has started. */
 export const simulator: ProviderDeclaration = {
@@ -25,6 +55,10 @@ export const simulator: ProviderDeclaration = {
       }),
     },
     genai: googleWire(() => "/gemini/v1beta/models"),
+  },
+  media: {
+    images: [played(openaiImages, "picture", "/openai/v1", "gpt-image-2")],
+    videos: [played(seedance, "film", "/hosts/volcengine/api/v3", "doubao-seedance-1-5-pro-251215")],
   },
   quirks: { forwardBetas: true, labels: false, reasoningHistory: "keep", mediaUrls: ["image", "document"] },
 };

@@ -1,5 +1,6 @@
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { googleMedia } from "./google/media.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 import { serviceAccount } from "./service-account.ts";
@@ -12,7 +13,7 @@ function host(location: string): string {
 }
 
 /** With a project the full resource name; with an API key alone the express form. */
-function models({ project, location }: ProviderSettings, publisher: string): string {
+function models({ project, location }: Pick<ProviderSettings, "project" | "location">, publisher: string): string {
   const scope = project ? `/projects/${project}/locations/${location ?? "global"}` : "";
   return `/v1${scope}/publishers/${publisher}/models`;
 }
@@ -29,6 +30,7 @@ export const vertex: ProviderDeclaration = {
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
     throw new Error("credentials (a service account file) or api_key is needed");
   },
+  media: googleMedia({ name: "vertex", models: (settings) => models(settings, "google") }),
   wires: {
     genai: {
       ...googleWire((settings) => models(settings, "google")),

@@ -1,6 +1,7 @@
 import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -24,6 +25,8 @@ export interface Gateway {
   readonly watchdog: Watchdog;
   readonly log: Log;
   readonly fetchMedia: FetchMedia;
+  /** Generated media that are kept for a while. */
+  readonly files: Files;
   readonly nowMs: () => number;
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */

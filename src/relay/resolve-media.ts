@@ -4,7 +4,10 @@ import type { MediaKind, MediaPart, MediaSource, Part } from "../canon/part.ts";
 import type { Quirks } from "../dialects/quirks.ts";
 import { type FetchedMedia, MediaFetchError } from "../wire/media-fetch.ts";
 
-export type FetchMedia = (url: string, options: { signal: AbortSignal }) => Promise<FetchedMedia>;
+export type FetchMedia = (
+  url: string,
+  options: { signal: AbortSignal; maxBytes?: number; timeoutMs?: number },
+) => Promise<FetchedMedia>;
 
 const MAX_AT_ONCE = 8;
 const MAX_ADDRESSES = 32;

@@ -1,6 +1,7 @@
 import type { Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { completionTokens, promptTokens, type Usage, type UsageSource } from "../canon/usage.ts";
+import type { Offer, Pricings } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -28,7 +29,41 @@ export interface Ending {
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, ending);
   const offer = ending.planned?.offer;
-  const { costNanoUsd, rule } = priceUsage(usage, offer?.pricings ?? call.model.pricings);
+  return closeCall(call, gateway, {
+    verb: call.incoming.verb,
+    clientDialect: call.incoming.dialect.name,
+    upstreamDialect: ending.planned?.dialect ?? call.incoming.dialect.name,
+    lane: ending.lane ?? "native",
+    outcome: ending.outcome,
+    offer,
+    usage,
+    source,
+    pricings: offer?.pricings ?? call.model.pricings,
+    stop: ending.stop,
+    firstContentAtMs: ending.firstContentAtMs,
+  });
+}
+
+/** What every call has that is settled, whatever it asked for. */
+export type AdmittedCall = Pick<
+  Call,
+  "receiptId" | "principal" | "admission" | "model" | "stream" | "startedAtMs" | "offersTried" | "notes"
+>;
+
+export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
+  /** The offer that answered. */
+  offer: Offer | undefined;
+  usage: Usage;
+  source: UsageSource;
+  pricings: Pricings;
+  stop?: Stop | undefined;
+  firstContentAtMs: number | undefined;
+}
+
+/** Prices what was used, counts it against the key and writes the row. */
+export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
+  const { usage, offer } = bill;
+  const { costNanoUsd, rule } = priceUsage(usage, bill.pricings);
   call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
   const now = gateway.nowMs();
   const receipt: Receipt = {
@@ -39,23 +74,23 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     model: call.model.id,
     provider: offer?.provider ?? call.offersTried.at(-1)?.provider ?? "",
     upstreamModel: offer?.upstreamModel ?? "",
-    verb: call.incoming.verb,
-    clientDialect: call.incoming.dialect.name,
-    upstreamDialect: ending.planned?.dialect ?? call.incoming.dialect.name,
-    lane: ending.lane ?? "native",
+    verb: bill.verb,
+    clientDialect: bill.clientDialect,
+    upstreamDialect: bill.upstreamDialect,
+    lane: bill.lane,
     stream: call.stream,
-    outcome: ending.outcome,
+    outcome: bill.outcome,
     offers: call.offersTried,
     fields: call.notes,
     usage,
-    usageSource: source,
+    usageSource: bill.source,
     priceRule: rule,
     costNanoUsd,
     totalMs: Math.round(now - call.startedAtMs),
   };
-  if (ending.stop !== undefined) receipt.stop = ending.stop;
-  if (ending.firstContentAtMs !== undefined) {
-    receipt.firstContentMs = Math.round(ending.firstContentAtMs - call.startedAtMs);
+  if (bill.stop !== undefined) receipt.stop = bill.stop;
+  if (bill.firstContentAtMs !== undefined) {
+    receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
   }
   gateway.runningCalls--;
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);

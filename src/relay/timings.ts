@@ -8,6 +8,10 @@ export interface Timings {
   slowReaderMs: number;
   /** A request body that stops arriving for this long is given up. */
   bodyStallMs: number;
+  /** Providers of pictures and films are asked about jobs at the pace that they wish, times this. */
+  mediaPaceFactor: number;
+  /** How long a process that has died keeps others from its operations. */
+  operationLeaseMs: number;
 }
 
 export const DEFAULT_TIMINGS: Timings = {
@@ -15,4 +19,6 @@ export const DEFAULT_TIMINGS: Timings = {
   keepAliveMs: 15_000,
   slowReaderMs: 300_000,
   bodyStallMs: 30_000,
+  mediaPaceFactor: 1,
+  operationLeaseMs: 60_000,
 };

@@ -1,7 +1,7 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import type { Door } from "../dialects/check.ts";
 
-export type Method = "GET" | "POST" | "DELETE";
+export type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
 /** One line of the route table. Who may call is part of the line, so no handler is reachable without its rule (S04). */
 export interface Route<Handler> {
@@ -24,6 +24,7 @@ const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 export class RouteTable<Handler> {
   readonly #literal: Readonly<Record<string, Map<string, Route<Handler>>>> = {
     GET: new Map(),
+    HEAD: new Map(),
     POST: new Map(),
     DELETE: new Map(),
   };
@@ -51,7 +52,7 @@ export class RouteTable<Handler> {
 
   /** The methods under which a path exists: for a helpful answer to the wrong one. */
   methodsOf(path: string): Method[] {
-    return (["GET", "POST", "DELETE"] as const).filter((method) => this.find(method, path) !== undefined);
+    return (["GET", "HEAD", "POST", "DELETE"] as const).filter((method) => this.find(method, path) !== undefined);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { Operations } from "../operations/operations.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -7,6 +8,7 @@ import type { Storage } from "../storage/storage.ts";
 export interface ServerContext {
   gateway: Gateway;
   storage: Storage;
+  operations: Operations;
   /** False from the moment that the program is told to stop. */
   accepting: () => boolean;
   /** Whether the parts behind the gateway answer. */

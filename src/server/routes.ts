@@ -1,5 +1,7 @@
 import type { Door } from "../dialects/check.ts";
+import { sendFile } from "./files.ts";
 import { sendHealth, sendReadiness } from "./health.ts";
+import { editImages, fetchOperation, generateImages, predictImages, submitVideos } from "./media-calls.ts";
 import { listModels, showModel } from "./model-lists.ts";
 import { sendOpenApi } from "./openapi-page.ts";
 import { showReceipt } from "./receipts.ts";
@@ -47,6 +49,8 @@ const open = { chat: route("chat", "open"), messages: route("messages", "open"),
 export const ROUTES: readonly Route<Handler>[] = [
   ...CHAT.flatMap(([door, root]) => [
     chat("POST", door, `${root}/chat/completions`, createChatCompletion),
+    chat("POST", door, `${root}/images/generations`, generateImages),
+    chat("POST", door, `${root}/images/edits`, editImages),
     open.chat("GET", door, `${root}/models`, listModels),
     open.chat("GET", door, new RegExp(`^${root}/models/(?<id>.+)$`), showModel),
     chat("GET", door, `${root}/generation`, showReceipt),
@@ -65,6 +69,9 @@ export const ROUTES: readonly Route<Handler>[] = [
     const start = `^${root}${GENAI_VERSION}`;
     return [
       genai("POST", door, new RegExp(`${start}${GENAI_MODEL}:countTokens$`), countGenaiTokens),
+      genai("POST", door, new RegExp(`${start}${GENAI_MODEL}:predict$`), predictImages),
+      genai("POST", door, new RegExp(`${start}${GENAI_MODEL}:predictLongRunning$`), submitVideos),
+      genai("POST", door, new RegExp(`${start}${GENAI_MODEL}:fetchPredictOperation$`), fetchOperation),
       genai("POST", door, new RegExp(`${start}${GENAI_MODEL}:(?<verb>[A-Za-z]+)$`), generateContent),
       open.genai("GET", door, new RegExp(`${start}(?:models|publishers/google/models)$`), listModels),
       open.genai(
@@ -75,6 +82,8 @@ export const ROUTES: readonly Route<Handler>[] = [
       ),
     ];
   }),
+  // Whoever fetches a file shows a signed address or a key of its project, which the handler asks for.
+  ...(["GET", "HEAD"] as const).map((method) => open.chat(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
   open.chat("GET", "contract", "/healthz", sendHealth),
   open.chat("GET", "contract", "/readyz", sendReadiness),
   open.chat("GET", "contract", "/openapi.json", sendOpenApi),

@@ -39,7 +39,9 @@ const GENERATE_VERBS = new Set(["generateContent", STREAM_VERB]);
 export const generateContent: Handler = (routed, { gateway }) => {
   const verb = routed.parameters["verb"] ?? "";
   if (!GENERATE_VERBS.has(verb)) {
-    const known = [...GENERATE_VERBS, "countTokens"].join(", ");
+    const known = [...GENERATE_VERBS, "countTokens", "predict", "predictLongRunning", "fetchPredictOperation"].join(
+      ", ",
+    );
     throw new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${known}.`, {
       code: "unknown_verb",
     });

@@ -10,6 +10,8 @@ export interface Exchange {
   method: string;
   headers: Headers;
   bodyText: string;
+  /** As it arrived: forms with files are no text. */
+  bodyBytes: Uint8Array;
   /** `undefined` when the body is not JSON. */
   body: Json | undefined;
   /** Aborts when the client leaves. */

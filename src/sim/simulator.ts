@@ -3,6 +3,10 @@ import { Credentials } from "./credentials.ts";
 import type { Exchange, Host } from "./exchange.ts";
 import { HostError } from "./host-error.ts";
 import type { Json } from "./json.ts";
+import type { MediaStudio } from "./media/host.ts";
+import { mediaHostOf } from "./media/hosts.ts";
+import { MediaJobs } from "./media/jobs.ts";
+import { MediaLinks } from "./media/links.ts";
 import type { Ending } from "./play.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import type { SimulatorState } from "./wire.ts";
@@ -28,6 +32,8 @@ export interface SimulatorOptions {
   /** Compatible hosts also refuse by rules that are known of them from hearsay only. */
   strictHosts?: boolean;
   nowMs?: () => number;
+  /** How long a picture or film that is waited for takes, 300 unless given. */
+  mediaJobMs?: number;
 }
 
 export interface ReceivedRequest {
@@ -44,6 +50,8 @@ export interface SimulatorStats {
   openRequests: number;
   /** Requests whose client left before the answer did. */
   aborted: number;
+  /** Jobs for pictures and films that were taken: what a real host would bill. */
+  mediaJobs: number;
   byModel: Record<string, number>;
   last?: ReceivedRequest;
 }
@@ -58,6 +66,7 @@ export interface Simulator {
 export const DEFAULT_SECRET_ACCESS_KEY = "simulated-secret-access-key";
 
 const MOST_BODY_BYTES = 128 * 1024 * 1024;
+const decoder = new TextDecoder();
 const MOST_COUNTED_MODELS = 1_000;
 
 /** The live counters. */
@@ -86,7 +95,7 @@ class Counters {
     if (before !== undefined || this.#byModel.size < MOST_COUNTED_MODELS) this.#byModel.set(name, (before ?? 0) + 1);
   }
 
-  snapshot(): SimulatorStats {
+  snapshot(): Omit<SimulatorStats, "mediaJobs"> {
     return {
       requests: this.requests,
       openRequests: this.open,
@@ -127,6 +136,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     flaky: new Map(),
     tokenDelayMs: options.tokenDelayMs ?? 15,
   };
+  const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);
+  const links = new MediaLinks(nowMs);
   const hosts: Readonly<Record<string, Host>> = {
     "/openai": openaiHost(credentials, nowMs),
     "/anthropic": anthropicHost(credentials),
@@ -139,6 +150,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   async function respond(host: Host, exchange: Exchange, requestId: string): Promise<Response> {
     try {
+      const media = await mediaHostOf(exchange.url.pathname)?.(exchange, studio());
+      if (media !== undefined) {
+        exchange.ended("finished");
+        return media;
+      }
       return await host.handle(exchange);
     } catch (error) {
       exchange.ended(exchange.signal.aborted ? "client gone" : "finished");
@@ -146,6 +162,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       return new HostError(error.status, error.body.replace("req_simulated", requestId), error.headers).toResponse();
     }
   }
+
+  const studio = (): MediaStudio => ({
+    jobs: mediaJobs,
+    links,
+    baseUrl: `http://${server.hostname}:${server.port}`,
+    nowMs,
+    acceptsKey: (key) => credentials.accepts(key),
+  });
 
   const server = Bun.serve({
     hostname: options.host ?? "127.0.0.1",
@@ -157,15 +181,20 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       const ended = counters.begin();
       const requestId = `req_sim${counters.requests.toString().padStart(8, "0")}`;
       const url = new URL(request.url);
-      const text = await request.text().catch(() => undefined);
-      if (text === undefined) {
+      const bytes = await request.bytes().catch(() => undefined);
+      if (bytes === undefined) {
         // The client left while it was still sending; nobody reads this answer.
         ended("client gone");
         return new Response(null, { status: 400 });
       }
+      const text = decoder.decode(bytes);
       const body = parseBody(text);
       const headers = Object.fromEntries(request.headers);
       counters.last = { method: request.method, path: `${url.pathname}${url.search}`, headers, body: body ?? text };
+      if (url.pathname.startsWith("/results/")) {
+        ended("finished");
+        return links.send(url.pathname, request.headers);
+      }
       const exact = hosts[url.pathname];
       const segment = /^\/\w+/.exec(url.pathname)?.[0] ?? "";
       const host = exact ?? hosts[segment];
@@ -182,6 +211,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
         method: request.method,
         headers: request.headers,
         bodyText: text,
+        bodyBytes: bytes,
         body,
         signal: request.signal,
         state,
@@ -198,7 +228,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   return {
     url: `http://${server.hostname}:${server.port}`,
     port: server.port ?? 0,
-    stats: () => counters.snapshot(),
+    stats: () => ({ ...counters.snapshot(), mediaJobs: mediaJobs.made }),
     stop: () => server.stop(true),
   };
 }

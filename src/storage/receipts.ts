@@ -27,6 +27,11 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
   await storage.runForEach(INSERT_ONE, receipts.map(valuesOf));
 }
 
+/** One receipt inside a transaction of somebody else's, on either engine. */
+export async function insertReceipt(queries: Queries, receipt: Receipt): Promise<void> {
+  await queries.query(INSERT_ONE, valuesOf(receipt));
+}
+
 function valuesOf(receipt: Receipt): Parameter[] {
   const values = new Array<Parameter>(RECEIPT_COLUMNS.length);
   let index = 0;

@@ -9,26 +9,36 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   const cacheRead = numberAt(raw, "cachedContentTokenCount");
   const reasoning = numberAt(raw, "thoughtsTokenCount");
   const searches = searchQueries(answer);
+  const generated = numberAt(raw, "candidatesTokenCount") ?? 0;
+  const imageOutput = Math.min(generated, pictureTokens(raw, "candidatesTokensDetails"));
   return {
     input: Math.max(0, prompt - (cacheRead ?? 0)) + (numberAt(raw, "toolUsePromptTokenCount") ?? 0),
     ...(cacheRead === undefined ? {} : { cacheRead }),
-    output: numberAt(raw, "candidatesTokenCount") ?? 0,
+    output: generated - imageOutput,
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(imageOutput > 0 ? { imageOutput } : {}),
     ...(searches ? { searches } : {}),
   };
 }
 
 /** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */
 export function encodeUsage(usage: Usage): JsonObject {
-  const { cacheRead, reasoning, output } = usage;
+  const { cacheRead, reasoning, output, imageOutput = 0 } = usage;
   const prompt = promptTokens(usage);
   return {
     promptTokenCount: prompt,
     ...(cacheRead === undefined ? {} : { cachedContentTokenCount: cacheRead }),
-    ...(output === undefined ? {} : { candidatesTokenCount: output }),
+    ...(output === undefined ? {} : { candidatesTokenCount: output + imageOutput }),
+    ...(imageOutput > 0 ? { candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: imageOutput }] } : {}),
     ...(reasoning === undefined ? {} : { thoughtsTokenCount: reasoning }),
     totalTokenCount: prompt + completionTokens(usage),
   };
+}
+
+/** Pictures that were generated are counted, and priced, apart; those of a prompt are priced as its text is. */
+function pictureTokens(raw: JsonObject | undefined, details: string): number {
+  const pictures = arrayAt(raw, details).find((detail) => isObject(detail) && detail["modality"] === "IMAGE");
+  return numberAt(pictures, "tokenCount") ?? 0;
 }
 
 /** Searches are not in the usage: the grounding of the answer lists the queries that were made. */

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { nullable } from "../../dialects/forms.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
@@ -14,7 +14,7 @@ export const ReceiptAnswer = Type.Object(
       model: Type.String(),
       provider: Type.String(),
       upstream_model: Type.String(),
-      dialect: Type.Object({ client: Dialect, upstream: Dialect }),
+      dialect: Type.Object({ client: Dialect, upstream: Type.Enum([...UPSTREAM_DIALECT_NAMES, "media"]) }),
       lane: Type.Enum(["native", "translated"]),
       stream: Type.Boolean(),
       stop: nullable(Type.Object({ unified: Type.String(), raw: Type.String() })),
@@ -40,6 +40,8 @@ export const ReceiptAnswer = Type.Object(
         cache_write_1h: counter,
         output: counter,
         reasoning: counter,
+        image_input: counter,
+        image_output: counter,
         images: counter,
         seconds: counter,
         searches: counter,

@@ -1,7 +1,17 @@
 import { firstTables } from "./0001-first-tables.ts";
 import { strictKeys } from "./0002-strict-keys.ts";
 import { receiptsInOrder } from "./0003-receipts-in-order.ts";
+import { files } from "./0004-files.ts";
+import { imageTokens } from "./0005-image-tokens.ts";
+import { operations } from "./0006-operations.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one mends it. */
-export const MIGRATIONS: readonly Migration[] = [firstTables, strictKeys, receiptsInOrder];
+export const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  strictKeys,
+  receiptsInOrder,
+  files,
+  imageTokens,
+  operations,
+];

@@ -1,0 +1,30 @@
+import { describe, expect, test } from "bun:test";
+import { boundedContent } from "./bounded-content.ts";
+
+describe("bounded content", () => {
+  test("a source that falls silent is given up in time, and told so while it is still awaited", async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const silent = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(3)),
+      pull: () => new Promise(() => undefined),
+      cancel: () => cancelled.resolve(),
+    });
+    const pieces = boundedContent(silent, { maxBytes: 10, stallMs: 50 });
+    expect((await pieces.next()).value).toHaveLength(3);
+    await expect(pieces.next()).rejects.toHaveProperty("kind", "upstream_timeout");
+    await cancelled.promise;
+  });
+
+  test("time that the reader takes is not counted against the source", async () => {
+    const content = (async function* () {
+      yield new Uint8Array(1);
+      yield new Uint8Array(2);
+    })();
+    let size = 0;
+    for await (const piece of boundedContent(content, { maxBytes: 3, stallMs: 30 })) {
+      size += piece.length;
+      await Bun.sleep(60);
+    }
+    expect(size).toBe(3);
+  });
+});

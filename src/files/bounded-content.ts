@@ -1,0 +1,50 @@
+import { GatewayError } from "../canon/error.ts";
+import type { FileContent } from "./file-store.ts";
+import { piecesOf } from "./pieces.ts";
+
+export interface ContentBounds {
+  maxBytes: number;
+  /** How long the source may be silent between two pieces. */
+  stallMs?: number;
+}
+
+const STALL_MS = 60_000;
+
+/** How long the whole may take. It is shorter than the time after which a file without a row is taken for a lost one. */
+export const WRITE_LIMIT_MS = 30 * 60_000;
+
+/** The pieces of a content as they come, within bounds of size and time. A source that is given up is told so. */
+export async function* boundedContent(content: FileContent, bounds: ContentBounds): AsyncGenerator<Uint8Array, void> {
+  const { maxBytes, stallMs = STALL_MS } = bounds;
+  const deadlineMs = performance.now() + WRITE_LIMIT_MS;
+  const pieces = piecesOf(content);
+  let size = 0;
+  let ended = false;
+  try {
+    for (;;) {
+      const piece = await within(pieces.next(), Math.min(stallMs, deadlineMs - performance.now()));
+      ended = piece === undefined;
+      if (piece === undefined) return;
+      size += piece.length;
+      if (size > maxBytes) {
+        throw new GatewayError("too_large", `The file is larger than ${maxBytes} bytes, the most that is kept of one.`);
+      }
+      yield piece;
+    }
+  } finally {
+    if (!ended) pieces.cancel();
+  }
+}
+
+async function within<Value>(work: Promise<Value>, ms: number): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new GatewayError("upstream_timeout", "The content of a file stopped arriving, or took too long.")),
+    Math.max(0, ms),
+  );
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

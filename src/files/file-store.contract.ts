@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../canon/error.ts";
+import type { FileStore } from "./file-store.ts";
+
+let made = 0;
+export const newName = (): string => {
+  made += 1;
+  return `file_${String(made).padStart(22, "0")}`;
+};
+
+/** Bytes that differ from place to place, so that a range from the wrong one is noticed. */
+export function sampleBytes(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let index = 0; index < size; index += 1) bytes[index] = (index * 31 + (index >> 8) * 7 + (index >> 16)) & 255;
+  return bytes;
+}
+
+export async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+}
+
+export async function namesIn(store: FileStore): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of store.list()) names.push(name);
+  return names.sort();
+}
+
+const MiB = 1024 * 1024;
+
+/** What every kind of file store must do alike. */
+export function fileStoreContract(kind: string, store: () => FileStore): void {
+  const read = async (name: string, start?: number, end?: number): Promise<Uint8Array | undefined> => {
+    const opened = await store().open(name, start === undefined || end === undefined ? undefined : { start, end });
+    return opened && new Uint8Array(await new Response(opened.stream).arrayBuffer());
+  };
+  const same = (one: Uint8Array | undefined, other: Uint8Array) =>
+    one !== undefined && Bun.hash(one) === Bun.hash(other);
+
+  describe(`file store contract: ${kind}`, () => {
+    test("bytes, a stream and an iterable come back as they were, and their size is told", async () => {
+      const bytes = sampleBytes(3 * MiB + 17);
+      for (const content of [bytes, new Blob([bytes.slice().buffer]).stream(), inPieces(bytes, 65_521)]) {
+        const name = newName();
+        expect(await store().put(name, content, bytes.length)).toEqual({ size: bytes.length });
+        expect((await store().open(name, { start: 0, end: 0 }))?.size).toBe(bytes.length);
+        expect(same(await read(name), bytes)).toBe(true);
+      }
+    });
+
+    test("a file without a byte is a file", async () => {
+      const name = newName();
+      expect(await store().put(name, new Uint8Array(0), 10)).toEqual({ size: 0 });
+      expect((await read(name))?.length).toBe(0);
+    });
+
+    test("ranges are exact to the byte, over the edges of what is read at once", async () => {
+      const bytes = sampleBytes(600 * 1024);
+      const name = newName();
+      await store().put(name, bytes, MiB);
+      const edges = [0, 1, 262_143, 262_144, 262_145, 524_288, bytes.length - 1, bytes.length];
+      for (const start of edges) {
+        for (const end of edges.filter((edge) => edge >= start)) {
+          expect(same(await read(name, start, end), bytes.subarray(start, end))).toBe(true);
+        }
+      }
+    });
+
+    test("a content beyond its limit leaves nothing, and its source is told", async () => {
+      const before = await namesIn(store());
+      let cancelled = false;
+      const endless = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new Uint8Array(MiB)),
+        cancel: () => {
+          cancelled = true;
+        },
+      });
+      const thrown = await store()
+        .put(newName(), endless, 20 * MiB)
+        .catch((error: unknown) => error);
+      expect(thrown).toBeInstanceOf(GatewayError);
+      expect(thrown).toHaveProperty("kind", "too_large");
+      expect(cancelled).toBe(true);
+      expect(await namesIn(store())).toEqual(before);
+    });
+
+    test("a source that breaks, early or late, leaves nothing, and its own words are heard", async () => {
+      const before = await namesIn(store());
+      for (const pieces of [0, 1, 20]) {
+        const breaking = (async function* () {
+          yield* inPieces(new Uint8Array(pieces * MiB), MiB);
+          throw new Error(`broke after ${pieces}`);
+        })();
+        await expect(store().put(newName(), breaking, 100 * MiB)).rejects.toThrow(`broke after ${pieces}`);
+      }
+      expect(await namesIn(store())).toEqual(before);
+    });
+
+    test("what is not there cannot be opened, and is removed without a fault, twice at once too", async () => {
+      expect(await store().open(newName())).toBeUndefined();
+      const name = newName();
+      await store().put(name, sampleBytes(10), 10);
+      expect(await namesIn(store())).toContain(name);
+      await Promise.all([store().remove(name), store().remove(name)]);
+      expect(await store().open(name)).toBeUndefined();
+      expect(await namesIn(store())).not.toContain(name);
+    });
+
+    test("S09: names that the gateway did not make are refused before anything is touched", async () => {
+      const hostile = ["", "..", "../x", "/etc/passwd", "file_", `file_${"a".repeat(21)}/`, `file_${"a".repeat(23)}`];
+      for (const name of [
+        ...hostile,
+        `file_${"a".repeat(22)}\n`,
+        `../file_${"a".repeat(22)}`,
+        `file_${"é".repeat(22)}`,
+      ]) {
+        await expect(store().put(name, sampleBytes(1), 1)).rejects.toThrow("did not make");
+        await expect(store().open(name)).rejects.toThrow("did not make");
+        await expect(store().remove(name)).rejects.toThrow("did not make");
+      }
+    });
+
+    test("the list tells when a file was written", async () => {
+      const name = newName();
+      const beforeMs = Date.now();
+      await store().put(name, sampleBytes(5), 5);
+      for await (const file of store().list()) {
+        // Some stores know the second only.
+        if (file.name === name) expect(file.writtenAtMs).toBeWithin(beforeMs - 2_000, Date.now() + 2_000);
+      }
+    });
+  });
+}

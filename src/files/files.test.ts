@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { selectFile, sumFileSizes } from "../storage/files.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { inPieces, sampleBytes } from "./file-store.contract.ts";
+import type { FileStore } from "./file-store.ts";
+import { type FileLimits, Files, type FileToKeep } from "./files.ts";
+import { openFileStore } from "./open-file-store.ts";
+
+const HOUR_MS = 60 * 60_000;
+const NOW = 1_800_000_000_000;
+const makeId = () => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
+
+describe("files", () => {
+  let folder: string;
+  let storage: Storage;
+  let store: FileStore;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "trivium-kept-"));
+    storage = await openStorage(`sqlite:${join(folder, "rows.db")}`);
+    store = await openFileStore(join(folder, "blobs"), {});
+  });
+  afterEach(async () => {
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const open = (limits: Partial<FileLimits> = {}, changes: { store?: FileStore; storage?: Storage } = {}) =>
+    Files.open({ storage, store, publicUrl: () => "https://gateway.example/base/", makeId, limits, ...changes });
+  const film = (changes: Partial<FileToKeep> = {}): FileToKeep => {
+    const content = sampleBytes(1_000);
+    return { project: "red", owner: "op_1", mimeType: "video/mp4", content, nowMs: NOW, ...changes };
+  };
+  const blobs = () => readdirSync(join(folder, "blobs")).sort();
+  const claimIn = (url: string) => {
+    const { searchParams } = new URL(url);
+    return { expires: searchParams.get("expires") ?? "", signature: searchParams.get("signature") ?? "" };
+  };
+
+  test("decisions §5: a file is kept for 48 hours, under an id that nobody can guess", async () => {
+    const files = await open();
+    const record = await files.keep(film());
+    const { id, ...rest } = record;
+    expect(id).toMatch(/^file_[\w-]{22}$/);
+    expect(rest).toEqual({
+      project: "red",
+      ownerId: "op_1",
+      mimeType: "video/mp4",
+      size: 1_000,
+      createdAtMs: NOW,
+      expiresAtMs: NOW + 48 * HOUR_MS,
+    });
+    expect(await files.read(id, [{ project: "red" }], NOW + 48 * HOUR_MS - 1)).toEqual(record);
+    expect(await files.read(id, [{ project: "red" }], NOW + 48 * HOUR_MS)).toBeUndefined();
+  });
+
+  test("a type that a browser would run as a page of the gateway's is kept as plain bytes", async () => {
+    const files = await open();
+    const typeOf = async (mimeType: string) => (await files.keep(film({ mimeType }))).mimeType;
+    for (const type of [
+      "text/html",
+      "image/svg+xml",
+      "IMAGE/SVG+XML; charset=utf-8",
+      "",
+      "video/mp4\r\nx: y",
+      "video/",
+    ]) {
+      expect(await typeOf(type)).toBe("application/octet-stream");
+    }
+    expect(await typeOf("Image/PNG; q=1")).toBe("image/png");
+  });
+
+  test("a signed address opens its file on every instance until it expires, and not with one character changed", async () => {
+    const files = await open();
+    const record = await files.keep(film());
+    const url = files.urlOf(record);
+    expect(url).toStartWith(`https://gateway.example/base/files/${record.id}?expires=`);
+    const claim = claimIn(url);
+    expect(Number(claim.expires)).toBe((NOW + 48 * HOUR_MS) / 1000);
+    const other = await open();
+    expect(await other.read(record.id, [claim], NOW)).toEqual(record);
+
+    for (let index = 0; index < claim.signature.length; index += 1) {
+      const changed = claim.signature[index] === "A" ? "B" : "A";
+      const signature = claim.signature.slice(0, index) + changed + claim.signature.slice(index + 1);
+      expect(await files.read(record.id, [{ ...claim, signature }], NOW)).toBeUndefined();
+    }
+    for (const signature of ["", `${claim.signature}=`, claim.signature.slice(1), "é".repeat(43)]) {
+      expect(await files.read(record.id, [{ ...claim, signature }], NOW)).toBeUndefined();
+    }
+    for (const expires of [String(Number(claim.expires) + 1), `0${claim.expires}`, `${claim.expires}.0`, "", "1e99"]) {
+      expect(await files.read(record.id, [{ ...claim, expires }], NOW)).toBeUndefined();
+    }
+    const second = await files.keep(film());
+    expect(await files.read(second.id, [claim], NOW)).toBeUndefined();
+  });
+
+  test("an address may end before its file does, and never after it", async () => {
+    const files = await open();
+    const record = await files.keep(film());
+    const short = claimIn(files.urlOf(record, NOW + 60_000));
+    expect(await files.read(record.id, [short], NOW + 59_000)).toEqual(record);
+    expect(await files.read(record.id, [short], NOW + 60_000)).toBeUndefined();
+    const long = claimIn(files.urlOf(record, NOW + 1_000 * HOUR_MS));
+    expect(Number(long.expires) * 1000).toBe(record.expiresAtMs);
+  });
+
+  test("S09: another project's claim, no claim and a malformed id find nothing", async () => {
+    const files = await open();
+    const { id } = await files.keep(film());
+    expect(await files.read(id, [{ project: "blue" }], NOW)).toBeUndefined();
+    expect(await files.read(id, [], NOW)).toBeUndefined();
+    expect(await files.read(`${id}/..`, [{ project: "red" }], NOW)).toBeUndefined();
+    expect(await files.read(id, [{ project: "blue" }, { project: "red" }], NOW)).toBeDefined();
+  });
+
+  test("one file beyond its limit is refused, and leaves neither row nor blob", async () => {
+    const files = await open({ maxFileBytes: 2_000 });
+    for (const content of [sampleBytes(2_001), inPieces(sampleBytes(2_001), 100)]) {
+      await expect(files.keep(film({ content }))).rejects.toHaveProperty("kind", "too_large");
+    }
+    expect(blobs()).toEqual([]);
+    expect(await sumFileSizes(storage)).toBe(0);
+    expect((await files.keep(film({ content: sampleBytes(2_000) }))).size).toBe(2_000);
+  });
+
+  test("a full store refuses until files expire, and then makes room by itself", async () => {
+    const files = await open({ maxTotalBytes: 2_500 });
+    const first = await files.keep(film());
+    const second = await files.keep(film({ nowMs: NOW + HOUR_MS }));
+    for (const content of [sampleBytes(1_000), inPieces(sampleBytes(1_000), 100)]) {
+      await expect(files.keep(film({ content }))).rejects.toHaveProperty("kind", "overloaded");
+    }
+    expect(blobs()).toEqual([first.id, second.id].sort());
+    const third = await files.keep(film({ nowMs: first.expiresAtMs }));
+    expect(blobs()).toEqual([second.id, third.id].sort());
+  });
+
+  test("files kept at the same time do not fill the store beyond its limit", async () => {
+    const files = await open({ maxTotalBytes: 3_500 });
+    const kept = await Promise.allSettled(
+      Array.from({ length: 10 }, () => files.keep(film({ content: inPieces(sampleBytes(1_000), 100) }))),
+    );
+    const records = kept.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
+    expect(records.length).toBeLessThanOrEqual(3);
+    expect(blobs()).toEqual(records.sort());
+    // What was refused is not counted for ever.
+    const left = 3 - records.length;
+    for (let count = 0; count < left; count += 1) await files.keep(film());
+    expect(await sumFileSizes(storage)).toBe(3_000);
+  });
+
+  test("a content that nobody knows the size of is stopped where the store is full, and not at its end", async () => {
+    const files = await open({ maxTotalBytes: 2_500 });
+    await files.keep(film());
+    let given = 0;
+    const content = (async function* () {
+      for (; given < 100_000; given += 100) yield sampleBytes(100);
+    })();
+    await expect(files.keep(film({ content }))).rejects.toHaveProperty("kind", "overloaded");
+    expect(given).toBeLessThan(2_000);
+    expect(blobs()).toHaveLength(1);
+  });
+
+  test("a row that cannot be written takes its blob with it", async () => {
+    const broken: Storage = {
+      engine: storage.engine,
+      query: (text, parameters) => storage.query(text, parameters),
+      transaction: () => Promise.reject(new Error("the storage is away")),
+      runForEach: (text, rows) => storage.runForEach(text, rows),
+      changeStamp: () => storage.changeStamp(),
+      close: () => storage.close(),
+    };
+    const files = await open({}, { storage: broken });
+    await expect(files.keep(film())).rejects.toThrow("the storage is away");
+    expect(blobs()).toEqual([]);
+  });
+
+  test("the sweep takes expired files and blobs that lost their row an hour ago, and nothing else", async () => {
+    const files = await open();
+    const expired = await files.keep(film());
+    const later = expired.expiresAtMs + 1;
+    const kept = await files.keep(film({ nowMs: later }));
+    const [lost, young] = [`file_${makeId()}`, `file_${makeId()}`];
+    const place = (name: string) => join(folder, "blobs", name);
+    for (const [name, atMs] of [
+      [lost, later - HOUR_MS - 1_000],
+      [young, later - HOUR_MS + 1_000],
+      [kept.id, later - 10 * HOUR_MS],
+    ] as const) {
+      if (name !== kept.id) writeFileSync(place(name), "bytes");
+      utimesSync(place(name), atMs / 1000, atMs / 1000);
+    }
+    await files.sweep(later);
+    expect(blobs()).toEqual([kept.id, young].sort());
+    expect(await selectFile(storage, expired.id)).toBeUndefined();
+    expect(await selectFile(storage, kept.id)).toEqual(kept);
+  });
+
+  test("two instances that sweep at once, while files are kept, do no harm", async () => {
+    const files = await open();
+    const old = await Promise.all(Array.from({ length: 450 }, () => files.keep(film({ content: sampleBytes(10) }))));
+    const later = (old[0]?.expiresAtMs ?? 0) + HOUR_MS;
+    const elsewhere = await openStorage(`sqlite:${join(folder, "rows.db")}`);
+    const other = await open({}, { storage: elsewhere, store: await openFileStore(join(folder, "blobs"), {}) });
+    const [, , , ...fresh] = await Promise.all([
+      files.sweep(later),
+      other.sweep(later),
+      files.sweep(later),
+      ...Array.from({ length: 20 }, () => other.keep(film({ nowMs: later }))),
+    ]);
+    await elsewhere.close();
+    expect(blobs()).toEqual(fresh.map(({ id }) => id).sort());
+    expect(await sumFileSizes(storage)).toBe(20_000);
+  });
+});

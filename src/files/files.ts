@@ -1,0 +1,206 @@
+import { GatewayError } from "../canon/error.ts";
+import {
+  deleteFiles,
+  insertFile,
+  type StoredFile,
+  selectExpiredFiles,
+  selectFile,
+  selectKnownFiles,
+  sumFileSizes,
+} from "../storage/files.ts";
+import { claimSetting } from "../storage/settings.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type ByteRange, type FileContent, type FileStore, isFileName, type OpenFile } from "./file-store.ts";
+import { servedType } from "./media-type.ts";
+import { watchedContent } from "./pieces.ts";
+import { isSignedFile, signFile } from "./signature.ts";
+
+export interface FileLimits {
+  /** How long a file is kept. */
+  retentionMs: number;
+  maxFileBytes: number;
+  /** Of all files of all projects together. */
+  maxTotalBytes: number;
+}
+
+export const DEFAULT_FILE_LIMITS: FileLimits = {
+  retentionMs: 48 * 60 * 60_000,
+  maxFileBytes: 1024 ** 3,
+  maxTotalBytes: 10 * 1024 ** 3,
+};
+
+export interface FilesOptions {
+  storage: Storage;
+  store: FileStore;
+  publicUrl: () => string;
+  /** 22 characters that nobody can guess. */
+  makeId: () => string;
+  limits?: Partial<FileLimits>;
+}
+
+export interface FileToKeep {
+  project: string;
+  /** Id of the operation or receipt that it belongs to. */
+  owner: string;
+  mimeType: string;
+  content: FileContent;
+  nowMs: number;
+}
+
+/** By what right somebody asks for a file: a key of a project, or an address that was signed. */
+export type FileClaim = { project: string } | { expires: string; signature: string };
+
+const SECRET_SETTING = "file_url_secret";
+
+/** A blob that has been without a row for this long lost it in a crash; a younger one may be about to get its row. */
+const ORPHAN_MS = 60 * 60_000;
+const SWEEP_BATCH = 200;
+const MAX_SWEEP_BATCHES = 500;
+
+/** Generated media, kept for a while: bytes in the file store, and what is known of them in the storage. */
+export class Files {
+  readonly #storage: Storage;
+  readonly #store: FileStore;
+  readonly #publicUrl: () => string;
+  readonly #makeId: () => string;
+  readonly #limits: FileLimits;
+  readonly #secret: string;
+  /** Bytes of files that have no row yet. */
+  #unwritten = 0;
+  #sweeping: Promise<void> | undefined;
+
+  private constructor(options: FilesOptions, secret: string) {
+    this.#storage = options.storage;
+    this.#store = options.store;
+    this.#publicUrl = options.publicUrl;
+    this.#makeId = options.makeId;
+    this.#limits = { ...DEFAULT_FILE_LIMITS, ...options.limits };
+    this.#secret = secret;
+  }
+
+  /** The secret of signed addresses is made once: they hold on every instance, and after a restart. */
+  static async open(options: FilesOptions): Promise<Files> {
+    const made = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+    return new Files(options, await claimSetting(options.storage, SECRET_SETTING, made));
+  }
+
+  /** The blob comes first and the row after it, so that no row is ever without its blob. */
+  async keep({ project, owner, mimeType, content, nowMs }: FileToKeep): Promise<StoredFile> {
+    const known = content instanceof Uint8Array ? content.length : 0;
+    const used = await this.#usedBytes(known, nowMs);
+    const id = `file_${this.#makeId()}`;
+    let counted = 0;
+    const count = (piece: Uint8Array) => {
+      counted += piece.length;
+      this.#unwritten += piece.length;
+      if (used + this.#unwritten > this.#limits.maxTotalBytes) throw noRoom();
+    };
+    try {
+      const { size } = await this.#store.put(id, watchedContent(content, count), this.#limits.maxFileBytes);
+      const record: StoredFile = {
+        id,
+        project,
+        ownerId: owner,
+        mimeType: servedType(mimeType),
+        size,
+        createdAtMs: Math.floor(nowMs),
+        expiresAtMs: Math.floor(nowMs + this.#limits.retentionMs),
+      };
+      if (!(await insertFile(this.#storage, record, this.#limits.maxTotalBytes))) throw noRoom();
+      return record;
+    } catch (thrown) {
+      await this.#removeUnlessKept(id);
+      throw thrown;
+    } finally {
+      this.#unwritten -= counted;
+    }
+  }
+
+  /** An address that whoever holds it can fetch the file from, until the file's own end at the latest. */
+  urlOf(record: StoredFile, untilMs = record.expiresAtMs): string {
+    const expires = Math.floor(Math.min(untilMs, record.expiresAtMs) / 1000);
+    const signature = signFile(this.#secret, record.id, expires);
+    return `${this.#publicUrl().replace(/\/+$/, "")}/files/${record.id}?expires=${expires}&signature=${signature}`;
+  }
+
+  /** The file, for whoever has a right to it. All others cannot tell it from one that never was (S09). */
+  async read(id: string, claims: readonly FileClaim[], nowMs: number): Promise<StoredFile | undefined> {
+    if (!isFileName(id)) return undefined;
+    const record = await selectFile(this.#storage, id);
+    if (record === undefined || record.expiresAtMs <= nowMs) return undefined;
+    const holds = (claim: FileClaim) =>
+      "project" in claim
+        ? claim.project === record.project
+        : isSignedFile(this.#secret, id, claim.expires, claim.signature, nowMs);
+    return claims.some(holds) ? record : undefined;
+  }
+
+  open(record: StoredFile, range?: ByteRange): Promise<OpenFile | undefined> {
+    return this.#store.open(record.id, range);
+  }
+
+  /** Removes what has expired and what crashes left behind. Several instances may do so at once. */
+  async sweep(nowMs: number): Promise<void> {
+    this.#sweeping ??= this.#sweep(nowMs).finally(() => {
+      this.#sweeping = undefined;
+    });
+    await this.#sweeping;
+  }
+
+  async #sweep(nowMs: number): Promise<void> {
+    await this.#removeExpired(nowMs);
+    await this.#removeOrphans(nowMs);
+    await this.#store.removeUnfinished(nowMs);
+  }
+
+  /** Rows go before their blobs, for the same reason that they come after them. */
+  async #removeExpired(nowMs: number): Promise<void> {
+    for (let batch = 0; batch < MAX_SWEEP_BATCHES; batch += 1) {
+      const ids = (await selectExpiredFiles(this.#storage, nowMs, SWEEP_BATCH)).map(({ id }) => id);
+      await deleteFiles(this.#storage, ids);
+      for (const id of ids) await this.#store.remove(id);
+      if (ids.length < SWEEP_BATCH) return;
+    }
+  }
+
+  async #removeOrphans(nowMs: number): Promise<void> {
+    let names: string[] = [];
+    const removeUnknown = async () => {
+      const known = await selectKnownFiles(this.#storage, names);
+      for (const name of names) if (!known.has(name)) await this.#store.remove(name);
+      names = [];
+    };
+    for await (const { name, writtenAtMs } of this.#store.list()) {
+      if (writtenAtMs >= nowMs - ORPHAN_MS) continue;
+      if (names.push(name) === SWEEP_BATCH) await removeUnknown();
+    }
+    await removeUnknown();
+  }
+
+  /** What is kept already, with room for so many bytes more: expired files make room before anybody is refused. */
+  async #usedBytes(wanted: number, nowMs: number): Promise<number> {
+    const isFull = (used: number) => used + this.#unwritten + Math.max(wanted, 1) > this.#limits.maxTotalBytes;
+    const used = await sumFileSizes(this.#storage);
+    if (!isFull(used)) return used;
+    await this.#removeExpired(nowMs);
+    const left = await sumFileSizes(this.#storage);
+    if (isFull(left)) throw noRoom();
+    return left;
+  }
+
+  /** After a failure it may be unknown whether the row was written: a blob goes only when it surely has none. */
+  async #removeUnlessKept(id: string): Promise<void> {
+    try {
+      if ((await selectFile(this.#storage, id)) === undefined) await this.#store.remove(id);
+    } catch {
+      // What failed first is what the caller has to hear; the sweep finds the blob later.
+    }
+  }
+}
+
+function noRoom(): GatewayError {
+  return new GatewayError(
+    "overloaded",
+    "The file store is full: generated media cannot be kept until older files expire, or its limit is raised.",
+  );
+}

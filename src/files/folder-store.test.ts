@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
+import type { FileStore } from "./file-store.ts";
+import { openFileStore } from "./open-file-store.ts";
+
+const root = mkdtempSync(join(tmpdir(), "trivium-files-"));
+const folder = join(root, "deep", "er");
+const HOUR_MS = 60 * 60_000;
+let store: FileStore;
+
+beforeAll(async () => {
+  store = await openFileStore(folder, {});
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+fileStoreContract("folder", () => store);
+
+describe("folder store", () => {
+  test("the folder is made for this user alone, and no temporary file is left in it", () => {
+    expect(statSync(folder).mode & 0o077).toBe(0);
+    expect(readdirSync(folder).filter((name) => name.includes("part"))).toEqual([]);
+  });
+
+  test("a writer killed in the middle leaves nothing to see, and its rest is swept once it is stale", async () => {
+    const place = join(root, "killed");
+    const name = newName();
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "put.child.ts"), place, name], { stdout: "pipe" });
+    const reader = child.stdout.getReader();
+    await reader.read();
+    child.kill("SIGKILL");
+    await child.exited;
+    const left = readdirSync(place);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toEndWith(".part");
+    expect(statSync(join(place, left[0] ?? "")).size).toBeGreaterThan(1_000_000);
+
+    const reopened = await openFileStore(place, {});
+    expect(await namesIn(reopened)).toEqual([]);
+    expect(await reopened.open(name)).toBeUndefined();
+    // Another instance may still be writing what is young.
+    expect(readdirSync(place)).toEqual(left);
+    await openFileStore(place, {}, Date.now() + HOUR_MS);
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  test("others' files in the folder are neither listed nor swept", async () => {
+    const place = join(root, "shared");
+    const shared = await openFileStore(place, {});
+    const foreign = ["notes.txt", "film.part", "file_short", `${newName()}.part`, `.${newName()}`];
+    for (const name of foreign) writeFileSync(join(place, name), "mine");
+    await shared.removeUnfinished(Date.now() + HOUR_MS);
+    expect(await namesIn(shared)).toEqual([]);
+    expect(readdirSync(place).sort()).toEqual(foreign.sort());
+  });
+
+  test("a file that is removed while it is read can be read to its end", async () => {
+    const bytes = sampleBytes(2_000_000);
+    const name = newName();
+    await store.put(name, bytes, bytes.length);
+    const reader = (await store.open(name))?.stream.getReader();
+    const pieces: Uint8Array[] = [];
+    for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
+      pieces.push(piece.value);
+      await store.remove(name);
+    }
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(Bun.hash(Buffer.concat(pieces))).toBe(Bun.hash(bytes));
+  });
+
+  test("a reader that leaves in the middle keeps no file open", async () => {
+    const name = newName();
+    await store.put(name, sampleBytes(2_000_000), 2_000_000);
+    const openFiles = () => readdirSync("/proc/self/fd").length;
+    const before = openFiles();
+    for (let count = 0; count < 50; count += 1) {
+      const reader = (await store.open(name))?.stream.getReader();
+      await reader?.read();
+      await reader?.cancel();
+    }
+    expect(openFiles()).toBeLessThan(before + 10);
+  });
+
+  test("a folder that cannot be used is told with its reason and without its path", async () => {
+    const taken = join(root, "taken");
+    writeFileSync(taken, "a file");
+    const thrown = await openFileStore(join(taken, "below"), {}).catch((error: unknown) => error);
+    expect(String(thrown)).toContain("ENOTDIR");
+    expect(String(thrown)).not.toContain(root);
+  });
+});
+
+describe("openFileStore", () => {
+  test.each([
+    ["", "folder"],
+    ["https://host/files", "folder"],
+    ["s3://", "s3://bucket/prefix"],
+    ["s3://key:secret@bucket/x", "s3://bucket/prefix"],
+    ["s3://bucket/x", "S3_ACCESS_KEY_ID"],
+  ])("%p is refused with what would be right", async (url, right) => {
+    const thrown = await openFileStore(url, {}).catch((error: unknown) => error);
+    expect(String(thrown)).toContain(right);
+    expect(String(thrown)).not.toContain("secret@");
+  });
+});

@@ -1,0 +1,147 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { GatewayError } from "../canon/error.ts";
+import { boundedContent } from "./bounded-content.ts";
+import {
+  type ByteRange,
+  checkedFileName,
+  type FileContent,
+  type FileStore,
+  isFileName,
+  type ListedFile,
+  type OpenFile,
+} from "./file-store.ts";
+
+/** No writer is silent for as long as this, so a temporary file that was not touched since belongs to nobody. */
+const UNFINISHED_MS = 10 * 60_000;
+
+const TEMPORARY = /^file_[A-Za-z0-9_-]{22}\.[0-9a-f-]{36}\.part$/;
+
+/** Files in one folder of this machine, or of a disk that several instances share. */
+export class FolderStore implements FileStore {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async open(folder: string): Promise<FolderStore> {
+    const store = new FolderStore(folder);
+    await store.#onDisk(() => mkdir(folder, { recursive: true, mode: 0o700 }));
+    return store;
+  }
+
+  async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
+    const place = this.#place(name);
+    const temporary = `${place}.${crypto.randomUUID()}.part`;
+    try {
+      const size = await this.#write(temporary, content, maxBytes);
+      await this.#onDisk(async () => {
+        await rename(temporary, place);
+        await this.#settleNames();
+      });
+      return { size };
+    } catch (thrown) {
+      // What cannot be removed now is removed with what killed writers leave behind.
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  async open(name: string, range?: ByteRange): Promise<OpenFile | undefined> {
+    const place = this.#place(name);
+    const found = await this.#onDisk(() => unlessMissing(stat(place)));
+    if (found === undefined) return undefined;
+    const { start, end } = range ?? { start: 0, end: found.size };
+    // The runtime opens the file when the stream is first read, and closes it when it is done or cancelled.
+    return { stream: Bun.file(place).slice(start, end).stream(), size: found.size };
+  }
+
+  async remove(name: string): Promise<void> {
+    const place = this.#place(name);
+    await this.#onDisk(() => rm(place, { force: true }));
+  }
+
+  async *list(): AsyncGenerator<ListedFile> {
+    for (const name of await this.#names(isFileName)) {
+      const found = await this.#onDisk(() => unlessMissing(stat(join(this.#folder, name))));
+      if (found?.isFile()) yield { name, writtenAtMs: found.mtimeMs };
+    }
+  }
+
+  async removeUnfinished(nowMs: number): Promise<void> {
+    for (const name of await this.#names((one) => TEMPORARY.test(one))) {
+      const path = join(this.#folder, name);
+      await this.#onDisk(async () => {
+        const found = await unlessMissing(stat(path));
+        if (found && found.mtimeMs < nowMs - UNFINISHED_MS) await rm(path, { force: true });
+      });
+    }
+  }
+
+  async #write(path: string, content: FileContent, maxBytes: number): Promise<number> {
+    const handle = await this.#onDisk(() => open(path, "wx", 0o600));
+    try {
+      let size = 0;
+      for await (const piece of boundedContent(content, { maxBytes })) {
+        await this.#onDisk(() => writeWhole(handle, piece));
+        size += piece.length;
+      }
+      // Before it gets its name: after a power cut a name must not stand for bytes that never reached the disk.
+      await this.#onDisk(() => handle.sync());
+      return size;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** The row of a file is written next, and must not outlive its name. */
+  async #settleNames(): Promise<void> {
+    const folder = await open(this.#folder, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+
+  async #names(wanted: (name: string) => boolean): Promise<string[]> {
+    return (await this.#onDisk(() => readdir(this.#folder))).filter(wanted);
+  }
+
+  #place(name: string): string {
+    return join(this.#folder, checkedFileName(name));
+  }
+
+  /** A full or missing disk is told with its reason, and without the path, which is no business of a client's. */
+  async #onDisk<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (cause) {
+      const code = codeOf(cause) ?? "unknown reason";
+      if (code === "ENOSPC" || code === "EDQUOT") {
+        throw new GatewayError("overloaded", "The file store has no room left on its disk.", { cause });
+      }
+      throw new GatewayError("internal", `The folder of the file store cannot be used: ${code}.`, { cause });
+    }
+  }
+}
+
+async function writeWhole(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let written = 0; written < piece.length; ) {
+    written += (await handle.write(piece, written, piece.length - written)).bytesWritten;
+  }
+}
+
+async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work;
+  } catch (thrown) {
+    if (codeOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
+}

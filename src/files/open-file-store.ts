@@ -1,0 +1,50 @@
+import { GatewayError } from "../canon/error.ts";
+import type { FileStore } from "./file-store.ts";
+import { FolderStore } from "./folder-store.ts";
+import { type S3Settings, S3Store } from "./s3-store.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Opens a folder, made where there is none, or `s3://bucket/prefix`, and clears away what killed writers left behind. */
+export async function openFileStore(url: string, environment: Environment, nowMs = Date.now()): Promise<FileStore> {
+  const store = await connect(url, environment);
+  await store.removeUnfinished(nowMs);
+  return store;
+}
+
+async function connect(url: string, environment: Environment): Promise<FileStore> {
+  if (url.startsWith("s3://")) return await S3Store.open(readS3Settings(url, environment));
+  if (url === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
+    throw new GatewayError("invalid_request", "`files` must be a folder such as ./data/files, or s3://bucket/prefix.");
+  }
+  return await FolderStore.open(url);
+}
+
+/** The address names the bucket; what is secret comes from the environment, under the names that other programs use. */
+function readS3Settings(url: string, environment: Environment): S3Settings {
+  const [, bucket = "", path = ""] = /^s3:\/\/([^/?#@:]+)(?:\/([^?#]*))?$/.exec(url) ?? [];
+  if (bucket === "") {
+    const message = "`files` must be s3://bucket/prefix; credentials and endpoint come from the environment.";
+    throw new GatewayError("invalid_request", message);
+  }
+  const first = (...names: string[]) => names.map((name) => environment[name]).find(Boolean);
+  const accessKeyId = first("S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID");
+  const secretAccessKey = first("S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY");
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    const message = `\`files\` is in the bucket ${bucket}, and its credentials are missing: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.`;
+    throw new GatewayError("invalid_request", message);
+  }
+  const sessionToken = first("S3_SESSION_TOKEN", "AWS_SESSION_TOKEN");
+  const endpoint = first("S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT");
+  const region = first("S3_REGION", "AWS_REGION", "AWS_DEFAULT_REGION");
+  const prefix = path.replace(/^\/+|\/+$/g, "");
+  return {
+    bucket,
+    prefix: prefix === "" ? "" : `${prefix}/`,
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+  };
+}

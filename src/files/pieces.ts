@@ -1,0 +1,56 @@
+import type { FileContent } from "./file-store.ts";
+
+/** A source of pieces that can be told, at any moment, that nobody wants more of it. */
+export interface Pieces {
+  next(): Promise<Uint8Array | undefined>;
+  cancel(): void;
+}
+
+/**
+ * The pieces of a content, one at a time. A stream is read by its reader, because that can be cancelled while a piece is
+ * still awaited: the iterator that a stream offers would wait for the piece first.
+ */
+export function piecesOf(content: FileContent): Pieces {
+  if (content instanceof ReadableStream) {
+    const reader = content.getReader();
+    return {
+      next: async () => (await reader.read()).value,
+      // What a source says to being given up changes nothing.
+      cancel: () => void reader.cancel().catch(() => undefined),
+    };
+  }
+  const iterator = (content instanceof Uint8Array ? once(content) : content)[Symbol.asyncIterator]();
+  return {
+    next: async () => {
+      const { done, value } = await iterator.next();
+      return done ? undefined : value;
+    },
+    cancel: () => void iterator.return?.().catch(() => undefined),
+  };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The same content, with its pieces shown to `look` as they pass. What that throws ends the content. */
+export function watchedContent(content: FileContent, look: (piece: Uint8Array) => void): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(content);
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const piece = await pieces.next();
+        if (piece === undefined) return controller.close();
+        try {
+          look(piece);
+        } catch (thrown) {
+          pieces.cancel();
+          throw thrown;
+        }
+        controller.enqueue(piece);
+      },
+      cancel: () => pieces.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}

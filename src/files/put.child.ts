@@ -1,0 +1,16 @@
+/** A process beside the tests': writes a file that never ends, and says when a part of it is on the disk. */
+import { writeSync } from "node:fs";
+import { openFileStore } from "./open-file-store.ts";
+
+const [folder = "", name = ""] = process.argv.slice(2);
+const store = await openFileStore(folder, {});
+
+async function* endless(): AsyncGenerator<Uint8Array> {
+  for (let count = 0; ; count += 1) {
+    yield new Uint8Array(64 * 1024).fill(count);
+    if (count === 20) writeSync(1, "half\n");
+    await Bun.sleep(2);
+  }
+}
+
+await store.put(name, endless(), 1024 ** 3);

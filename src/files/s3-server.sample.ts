@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface TemporaryS3 {
+  /** What the usual variables of the environment would say. */
+  environment: Record<string, string>;
+  /** Uploads that were begun and neither completed nor given up. */
+  openUploads(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export const BUCKET = "trivium-files";
+const START_MS = 30_000;
+
+/** moto's server on a free port of loopback, with one empty bucket. Undefined where it is not installed. */
+export async function startS3(): Promise<TemporaryS3 | undefined> {
+  const program = Bun.which("moto_server");
+  if (!program) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "trivium-s3-"));
+  const port = freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const child = Bun.spawn([program, "-H", "127.0.0.1", "-p", String(port)], {
+    cwd: folder,
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const stop = async () => {
+    child.kill();
+    await child.exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const deadline = performance.now() + START_MS;
+  while (!(await makeBucket(endpoint))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      await stop();
+      throw new Error(`${program} did not start.`);
+    }
+    await Bun.sleep(100);
+  }
+  return {
+    environment: {
+      S3_ENDPOINT: endpoint,
+      S3_ACCESS_KEY_ID: "test",
+      S3_SECRET_ACCESS_KEY: "test",
+      S3_REGION: "us-east-1",
+    },
+    openUploads: async () => {
+      const answer = await fetch(`${endpoint}/${BUCKET}?uploads`);
+      return (await answer.text()).split("<UploadId>").length - 1;
+    },
+    stop,
+  };
+}
+
+async function makeBucket(endpoint: string): Promise<boolean> {
+  try {
+    return (await fetch(`${endpoint}/${BUCKET}`, { method: "PUT" })).ok;
+  } catch {
+    // The port is not open yet.
+    return false;
+  }
+}
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}

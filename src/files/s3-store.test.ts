@@ -1,0 +1,57 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
+import { openFileStore } from "./open-file-store.ts";
+import { BUCKET, startS3 } from "./s3-server.sample.ts";
+
+const server = await startS3();
+
+if (server === undefined) {
+  const why = 'moto_server is not installed (pip install "moto[s3,server]")';
+  if (process.env["CI"] === "true") {
+    test("under CI the file store is tested on an S3 server", () => {
+      throw new Error(`The S3 store is not tested: ${why}.`);
+    });
+  } else {
+    console.log(`The file store contract is skipped on S3: ${why}.`);
+    test.skip("file store contract: S3", () => {});
+  }
+} else {
+  const { environment } = server;
+  afterAll(() => server.stop());
+  const store = await openFileStore(`s3://${BUCKET}/some/prefix/`, environment);
+  fileStoreContract("S3", () => store);
+
+  describe("S3 store", () => {
+    test("uploads that failed are given up, so that nobody pays for their parts", async () => {
+      const breaking = (async function* () {
+        for (let count = 0; count < 30; count += 1) yield new Uint8Array(1024 * 1024);
+        throw new Error("broke");
+      })();
+      await expect(store.put(newName(), breaking, 1024 ** 3)).rejects.toThrow("broke");
+      for (let waits = 0; (await server.openUploads()) > 0 && waits < 50; waits += 1) await Bun.sleep(20);
+      expect(await server.openUploads()).toBe(0);
+    });
+
+    test("what lies under another prefix is not seen", async () => {
+      const other = await openFileStore(`s3://${BUCKET}/other`, environment);
+      const name = newName();
+      await other.put(name, sampleBytes(3), 3);
+      expect(await namesIn(other)).toEqual([name]);
+      expect(await namesIn(store)).not.toContain(name);
+      expect(await namesIn(await openFileStore(`s3://${BUCKET}`, environment))).toEqual([]);
+    });
+
+    test("a listing goes on beyond the thousand of its first page", async () => {
+      const many = await openFileStore(`s3://${BUCKET}/many`, environment);
+      const names = Array.from({ length: 1_003 }, newName);
+      for (let start = 0; start < names.length; start += 50) {
+        await Promise.all(names.slice(start, start + 50).map((name) => many.put(name, sampleBytes(1), 1)));
+      }
+      expect(await namesIn(many)).toEqual(names.sort());
+    });
+
+    test("a bucket that is not there is told at the start", async () => {
+      await expect(openFileStore("s3://not-made-yet/x", environment)).rejects.toThrow(/not-made-yet.*NoSuchBucket/);
+    });
+  });
+}

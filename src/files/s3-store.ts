@@ -1,0 +1,151 @@
+import { S3Client } from "bun";
+import { GatewayError } from "../canon/error.ts";
+import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
+import {
+  type ByteRange,
+  checkedFileName,
+  type FileContent,
+  type FileStore,
+  isFileName,
+  type ListedFile,
+  type OpenFile,
+} from "./file-store.ts";
+
+export interface S3Settings {
+  bucket: string;
+  /** Before every name; empty, or ends in a slash. */
+  prefix: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+  endpoint?: string;
+  region?: string;
+}
+
+const ANSWER_MS = 30_000;
+
+/** Parts in flight times their size is what one upload holds in memory. */
+const UPLOAD = { partSize: 8 * 1024 * 1024, queueSize: 2, retry: 3 };
+
+/** Files in a bucket of Amazon's or of any host that speaks the same protocol. */
+export class S3Store implements FileStore {
+  readonly #client: S3Client;
+  readonly #prefix: string;
+  readonly #shown: string;
+
+  private constructor({ prefix, ...options }: S3Settings) {
+    this.#client = new S3Client(options);
+    this.#prefix = prefix;
+    this.#shown = `s3://${options.bucket}/${prefix}`;
+  }
+
+  /** Asks the bucket once, so that a wrong name or credential shows at the start and not with the first video. */
+  static async open(settings: S3Settings): Promise<S3Store> {
+    const store = new S3Store(settings);
+    await store.#ask(store.#client.list({ prefix: settings.prefix, maxKeys: 1 }));
+    return store;
+  }
+
+  /**
+   * A part of an upload is no object: the name appears with the last step, whole. The runtime gives up an upload whose
+   * stream fails; ending its writer with an error, as its types offer, was seen to complete the upload instead.
+   */
+  async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
+    const key = this.#key(name);
+    let failure: unknown;
+    let size = 0;
+    const pieces = boundedContent(content, { maxBytes });
+    let giveUp: (reason: unknown) => void = () => undefined;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          giveUp = (reason) => controller.error(reason);
+        },
+        pull: async (controller) => {
+          try {
+            const next = await pieces.next();
+            if (next.done) return controller.close();
+            size += next.value.length;
+            controller.enqueue(next.value);
+          } catch (thrown) {
+            failure = thrown;
+            throw thrown;
+          }
+        },
+        cancel: async () => {
+          await pieces.return();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    try {
+      await this.#ask(this.#client.file(key).write(new Response(stream), UPLOAD), WRITE_LIMIT_MS);
+      return { size };
+    } catch (thrown) {
+      giveUp(thrown);
+      await pieces.return();
+      // The source's own words, where it was the source that failed.
+      throw failure ?? thrown;
+    }
+  }
+
+  async open(name: string, range?: ByteRange): Promise<OpenFile | undefined> {
+    const file = this.#client.file(this.#key(name));
+    const found = await this.#ask(unlessMissing(file.stat()));
+    if (found === undefined) return undefined;
+    const { start, end } = range ?? { start: 0, end: found.size };
+    // An empty range has no form in the protocol's header.
+    const stream = start === end ? new Blob([]).stream() : file.slice(start, end).stream();
+    return { stream, size: found.size };
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#ask(this.#client.unlink(this.#key(name)));
+  }
+
+  async *list(): AsyncGenerator<ListedFile> {
+    let continuationToken: string | undefined;
+    do {
+      const from = continuationToken === undefined ? {} : { continuationToken };
+      const page = await this.#ask(this.#client.list({ prefix: this.#prefix, ...from }));
+      for (const { key, lastModified } of page.contents ?? []) {
+        const name = key.slice(this.#prefix.length);
+        if (isFileName(name) && lastModified !== undefined) yield { name, writtenAtMs: Date.parse(lastModified) };
+      }
+      continuationToken = page.isTruncated ? page.nextContinuationToken : undefined;
+    } while (continuationToken !== undefined);
+  }
+
+  /** Uploads of killed writers are no objects, and the runtime cannot list them: the bucket's lifecycle rule ends them. */
+  async removeUnfinished(): Promise<void> {}
+
+  #key(name: string): string {
+    return this.#prefix + checkedFileName(name);
+  }
+
+  async #ask<Answer>(answer: Promise<Answer>, waitMs = ANSWER_MS): Promise<Answer> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error("no answer in time")), waitMs);
+    try {
+      return await Promise.race([answer, promise]);
+    } catch (cause) {
+      const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : "unknown reason");
+      throw new GatewayError("internal", `The file store ${this.#shown} cannot be used: ${reason}.`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work;
+  } catch (thrown) {
+    if (codeOf(thrown) === "NoSuchKey") return undefined;
+    throw thrown;
+  }
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
+}

@@ -1,0 +1,15 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** The right to fetch one file until a moment, in seconds since 1970, for whoever holds the address. */
+export function signFile(secret: string, id: string, expires: number): string {
+  return createHmac("sha256", secret).update(`${id}\n${expires}`).digest("base64url");
+}
+
+/** Whether the two query parameters of an address give that right now. */
+export function isSignedFile(secret: string, id: string, expires: string, signature: string, nowMs: number): boolean {
+  // One spelling only: the signature is of a number, and a second way to write it would be a second address.
+  if (!/^[1-9]\d{0,11}$/.test(expires)) return false;
+  const right = Buffer.from(signFile(secret, id, Number(expires)));
+  const presented = Buffer.from(signature);
+  return presented.length === right.length && timingSafeEqual(presented, right) && Number(expires) * 1000 > nowMs;
+}

@@ -1,0 +1,26 @@
+import type { PixelSize } from "./picture.ts";
+
+/** `16:9` as a number; undefined where the text is no ratio. */
+export function readRatio(text: string): number | undefined {
+  const match = /^(\d{1,4})[:/x](\d{1,4})$/.exec(text);
+  const [width, height] = [Number(match?.[1]), Number(match?.[2])];
+  return match && width > 0 && height > 0 ? width / height : undefined;
+}
+
+export const ratioOf = ({ width, height }: PixelSize): number => width / height;
+
+/** How far two shapes are apart: twice as wide is as far as twice as high. */
+export const ratioDistance = (one: number, other: number): number => Math.abs(Math.log(one / other));
+
+/** The one of several ratios that is nearest in shape. */
+export function nearestRatio(wanted: number, ratios: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let distance = Number.POSITIVE_INFINITY;
+  for (const ratio of ratios) {
+    const value = readRatio(ratio);
+    if (value === undefined || ratioDistance(value, wanted) >= distance) continue;
+    best = ratio;
+    distance = ratioDistance(value, wanted);
+  }
+  return best;
+}

@@ -1,0 +1,49 @@
+import type { ImageWish } from "./image-call.ts";
+import type { ImageTier, PixelSize } from "./picture.ts";
+
+/** Any size within bounds. */
+export interface FreeSizes {
+  /** Width and height are multiples of it. */
+  multipleOf: number;
+  minSide: number;
+  maxSide: number;
+  minPixels?: number;
+  maxPixels?: number;
+  /** The longer side to the shorter one. */
+  maxRatio: number;
+}
+
+/** How a model is told the size of its pictures. */
+export type SizeRule =
+  /** One of a few; `free` beside them where any other size within bounds is good too. `auto`: the model may choose. */
+  | { kind: "presets"; sizes: readonly PixelSize[]; auto?: true; free?: FreeSizes }
+  /** Pixels within bounds. */
+  | { kind: "free"; free: FreeSizes; tiers: readonly ImageTier[]; standard: PixelSize }
+  /** By shape, and by level where there are several. */
+  | { kind: "ratio"; ratios: readonly string[]; tiers: readonly ImageTier[] }
+  /** Not at all. */
+  | { kind: "none" };
+
+/** What a model can do, as far as a request depends on it. */
+export interface ImageAbilities {
+  /** Most pictures of one call of a client's. */
+  maxCount: number;
+  /** Most pictures of one call to the provider; more are asked for by several calls at once. */
+  perCall: number;
+  takes: readonly ImageWish[];
+  sizes: SizeRule;
+  /** A size that the model does not take is the client's mistake; elsewhere the nearest one is used, and noted. */
+  exactSizes?: true;
+  maxInputs: number;
+  mask: boolean;
+  /** How its masks mark what is to be changed: by transparency, as clients do, or in white on black. `alpha` where absent. */
+  maskForm?: "alpha" | "white";
+  /** The types that it gives when asked, its usual one first. Others are made by converting. */
+  formats: readonly string[];
+  /** It takes a level of compression; elsewhere the gateway compresses. */
+  compresses: boolean;
+  /** Most characters of a prompt, where that is known. */
+  maxPrompt?: number;
+  /** It can show a picture while it is being made. */
+  partialImages?: true;
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from "../canon/json.ts";
+import type { ImageTier, Picture, PixelSize } from "./picture.ts";
+
+/** A request for pictures in canonical form (contract 2.4, 2.14 and the images addresses of part 4). */
+export interface ImageCall {
+  prompt: string;
+  /** How many pictures. */
+  count: number;
+  negativePrompt?: string;
+  /** Width to height, such as `16:9`. */
+  aspectRatio?: string;
+  tier?: ImageTier;
+  /** Exact, or `auto` where the model is to choose. */
+  size?: PixelSize | "auto";
+  quality?: string;
+  seed?: number;
+  guidanceScale?: number;
+  enhancePrompt?: boolean;
+  watermark?: boolean;
+  /** Lower case: `dont_allow`, `allow_adult`, `allow_all`. */
+  personGeneration?: string;
+  /** Lower case, such as `block_only_high`. */
+  safetySetting?: string;
+  includeRaiReason?: boolean;
+  /** `image/png`, `image/jpeg` or `image/webp`. */
+  outputMimeType?: string;
+  /** 0..100 */
+  compression?: number;
+  /** `transparent`, `opaque` or `auto`. */
+  background?: string;
+  moderation?: string;
+  inputFidelity?: string;
+  /** Pictures to go by; the first is the one to be edited. */
+  inputs: readonly Picture[];
+  /** Where it is transparent, the first input is to be changed. */
+  mask?: Picture;
+  /** The words for a kind of edit that only some models know, such as `EDIT_MODE_OUTPAINT`. */
+  editMode?: string;
+  /** Fields that no two providers share, as the client wrote them. */
+  extras: JsonObject;
+}
+
+/** The fields of a call that a model may or may not honour. */
+export type ImageWish =
+  | "negativePrompt"
+  | "quality"
+  | "seed"
+  | "guidanceScale"
+  | "enhancePrompt"
+  | "watermark"
+  | "personGeneration"
+  | "safetySetting"
+  | "includeRaiReason"
+  | "background"
+  | "moderation"
+  | "inputFidelity"
+  | "editMode";
+
+/** A call cut to what one model takes: only wishes that it honours are left, and its size is settled. */
+export interface FittedImageCall extends ImageCall {
+  /** The settled size in pixels, for models that are told pixels. */
+  pixels?: PixelSize;
+}

@@ -1,0 +1,46 @@
+import { refuse } from "../../dialects/check.ts";
+import type { Form, FormEntry } from "../../wire/multipart.ts";
+import type { ImageRequest } from "../image-request.ts";
+import { Inputs } from "../inputs.ts";
+import { readPictureText } from "../read-picture.ts";
+import { decodeEditFields } from "./decode-images.ts";
+
+type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
+
+/** A form has only text; these fields are numbers (H12). */
+const NUMBERS = ["n", "output_compression", "partial_images", "seed", "guidance_scale"];
+const BOOLEANS = ["stream", "watermark"];
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+/** One picture goes by the bare name, several by `image[]` or, from some clients, by numbered names. */
+const PICTURE_NAME = /^images?(?:\[[0-9]*\])?$/;
+
+/** Reads the form of `images/edits`, in whatever order its parts came. */
+export function decodeEdit(form: Form): ImageRequest {
+  const inputs = new Inputs();
+  const fields = new Map<string, unknown>();
+  for (const entry of form) {
+    const { name } = entry;
+    if (PICTURE_NAME.test(name)) inputs.add(sourceOf(entry), name);
+    else if (name === "mask" || name === "mask[]") inputs.setMask(sourceOf(entry), name);
+    else if ("bytes" in entry) refuse(name, "must be text; it is a file");
+    else if (fields.has(name)) refuse(name, "is given more than once");
+    else if (entry.value !== "" || name === "prompt") fields.set(name, typed(name, entry.value));
+  }
+  return decodeEditFields(Object.fromEntries(fields), inputs);
+}
+
+function sourceOf(entry: FormEntry) {
+  return "bytes" in entry ? pictureOf(entry) : readPictureText(entry.value, entry.name);
+}
+
+function pictureOf({ name, mimeType, bytes }: FormFile) {
+  if (bytes.length === 0) refuse(name, "must be a picture; the file is empty");
+  return { mimeType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
+}
+
+/** What does not read as the type stays text, for the check to name. */
+function typed(name: string, value: string): unknown {
+  if (NUMBERS.includes(name) && NUMBER.test(value)) return Number(value);
+  if (BOOLEANS.includes(name) && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === "true";
+  return value;
+}

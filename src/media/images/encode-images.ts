@@ -1,0 +1,47 @@
+import { ERROR_TABLE } from "../../canon/error.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { GivenPicture } from "../given-picture.ts";
+import type { ImageReply, ImageResult } from "../image-reply.ts";
+import type { ImageRequest } from "../image-request.ts";
+import { encodeSettings } from "./settings.ts";
+import { encodeImageUsage } from "./usage.ts";
+
+type Made = Extract<ImageResult<GivenPicture>, { kind: "made" }>;
+
+/** The answer without a stream (decisions §5). Pictures that were not made are told beside the others, in `errors`. */
+export function encodeImages(
+  reply: ImageReply<GivenPicture>,
+  request: ImageRequest,
+  createdSeconds: number,
+): JsonObject {
+  const data: JsonObject[] = [];
+  const errors: JsonObject[] = [];
+  let mimeType: string | undefined;
+  for (const [index, result] of reply.results.entries()) {
+    if (result.kind === "made") {
+      mimeType ??= result.picture.mimeType;
+      data.push(encodePicture(result));
+    } else errors.push({ index, ...encodeProblem(result) });
+  }
+  const usage = encodeImageUsage(reply.usage);
+  return {
+    created: createdSeconds,
+    data,
+    ...encodeSettings(request, reply.settings, mimeType),
+    ...(usage === undefined ? {} : { usage }),
+    ...(errors.length === 0 ? {} : { errors }),
+  };
+}
+
+function encodePicture({ picture, revisedPrompt }: Made): JsonObject {
+  return {
+    ...("url" in picture ? { url: picture.url } : { b64_json: picture.base64 }),
+    ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
+  };
+}
+
+function encodeProblem(result: Exclude<ImageResult<GivenPicture>, Made>): JsonObject {
+  if (result.kind === "filtered") return { code: ERROR_TABLE.content_blocked.chat.code, message: result.reason };
+  const { code, kind, message, rule } = result.error;
+  return { code: code ?? rule.chat.code ?? kind, message };
+}

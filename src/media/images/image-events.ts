@@ -1,0 +1,49 @@
+import type { GatewayError } from "../../canon/error.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { GivenPicture } from "../given-picture.ts";
+import type { ImageSettings } from "../image-reply.ts";
+import type { ImageRequest } from "../image-request.ts";
+import type { Picture } from "../picture.ts";
+import { encodeSettings } from "./settings.ts";
+import { encodeImageUsage } from "./usage.ts";
+
+/** Writes the events of contract 2.14. Each method gives the text of one server-sent event. */
+export interface ImageEventEncoder {
+  partial(picture: Picture, settings?: ImageSettings): string;
+  completed(picture: GivenPicture, about?: { settings?: ImageSettings; usage?: Usage }): string;
+  /** Ends the stream. */
+  error(error: GatewayError): string;
+}
+
+export function createImageEventEncoder(request: ImageRequest, createdSeconds: number): ImageEventEncoder {
+  const family = request.edit ? "image_edit" : "image_generation";
+  // Counted here: an upstream that was tried anew, or several of them side by side, would begin again.
+  let partials = 0;
+  return {
+    partial(picture, settings) {
+      return write(`${family}.partial_image`, {
+        b64_json: picture.base64,
+        created_at: createdSeconds,
+        ...encodeSettings(request, settings, picture.mimeType),
+        partial_image_index: partials++,
+      });
+    },
+    completed(picture, { settings, usage } = {}) {
+      const tokens = encodeImageUsage(usage);
+      return write(`${family}.completed`, {
+        ...("url" in picture ? { url: picture.url } : { b64_json: picture.base64 }),
+        created_at: createdSeconds,
+        ...encodeSettings(request, settings, picture.mimeType),
+        ...(tokens === undefined ? {} : { usage: tokens }),
+      });
+    },
+    error({ message, path, code, rule }) {
+      const { type } = rule.chat;
+      return write("error", { error: { message, type, param: path ?? null, code: code ?? rule.chat.code } });
+    },
+  };
+}
+
+const write = (type: string, fields: JsonObject): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

@@ -1,0 +1,32 @@
+import { refuse } from "../dialects/check.ts";
+import type { ImageLink } from "./image-request.ts";
+import type { Picture } from "./picture.ts";
+import type { PictureSource } from "./read-picture.ts";
+
+/** The pictures of a request as they are found, with where each stood. */
+export class Inputs {
+  readonly #inputs: Picture[] = [];
+  readonly #paths: string[] = [];
+  readonly #links: ImageLink[] = [];
+  #mask: { source: PictureSource; path: string } | undefined;
+
+  add(source: PictureSource, path: string): void {
+    if ("url" in source) this.#links.push({ url: source.url, place: this.#paths.length });
+    else this.#inputs.push(source);
+    this.#paths.push(path);
+  }
+
+  setMask(source: PictureSource, path: string): void {
+    if (this.#mask !== undefined)
+      refuse(path, `is a second mask; only one is taken, and ${this.#mask.path} is the first`);
+    this.#mask = { source, path };
+  }
+
+  done(): { inputs: Picture[]; inputPaths: string[]; links: ImageLink[]; mask?: Picture; maskPath?: string } {
+    const mask = this.#mask;
+    const found = { inputs: this.#inputs, inputPaths: this.#paths, links: this.#links };
+    if (mask === undefined) return found;
+    if (!("url" in mask.source)) return { ...found, mask: mask.source, maskPath: mask.path };
+    return { ...found, links: [...this.#links, { url: mask.source.url, place: "mask" }], maskPath: mask.path };
+  }
+}

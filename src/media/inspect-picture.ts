@@ -1,0 +1,70 @@
+import { GatewayError } from "../canon/error.ts";
+import type { PixelSize } from "./picture.ts";
+
+/** What a picture is by its bytes. */
+export interface PictureFacts extends PixelSize {
+  mimeType: string;
+  /** It can be transparent somewhere. */
+  alpha: boolean;
+}
+
+/** Beyond that no picture is decoded: it takes four bytes of memory a pixel, however small its file is. */
+export const MAX_PIXELS = 64 * 1024 * 1024;
+
+/** Nearly all headers are whole in so many bytes, so that a large picture need not be unpacked to be looked at. */
+const FIRST_BYTES = 48 * 1024;
+const SIGNATURE_LENGTH = 8;
+const PNG_WITH_ALPHA = [4, 6];
+
+/**
+ * Reads a picture's headers, and nothing behind them; undefined where the bytes are no picture. One with more pixels than
+ * the gateway would ever decode is refused.
+ */
+export async function inspectPicture(picture: Uint8Array | string): Promise<PictureFacts | undefined> {
+  const first = typeof picture === "string" ? base64Bytes(picture, FIRST_BYTES) : picture.subarray(0, FIRST_BYTES);
+  const found = await readHeaders(first);
+  if (found !== undefined || first.length < FIRST_BYTES) return found;
+  return await readHeaders(typeof picture === "string" ? Buffer.from(picture, "base64") : picture);
+}
+
+const base64Bytes = (base64: string, length: number): Buffer =>
+  Buffer.from(base64.slice(0, Math.ceil(length / 3) * 4), "base64").subarray(0, length);
+
+async function readHeaders(bytes: Uint8Array): Promise<PictureFacts | undefined> {
+  let metadata: Bun.Image.Metadata;
+  try {
+    metadata = await new Bun.Image(bytes, { maxPixels: Number.MAX_SAFE_INTEGER, autoOrient: false }).metadata();
+  } catch {
+    // Whatever the codec stumbled over: these bytes do not begin a picture that can be read.
+    return undefined;
+  }
+  const { width, height, format } = metadata;
+  if (width * height > MAX_PIXELS) {
+    const problem = `The picture has ${width} x ${height} pixels; at most ${MAX_PIXELS} pixels are taken.`;
+    throw new GatewayError("invalid_request", problem);
+  }
+  return { mimeType: `image/${format}`, width, height, alpha: hasAlpha(bytes, format) };
+}
+
+function hasAlpha(bytes: Uint8Array, format: string): boolean {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (format === "png") return PNG_WITH_ALPHA.includes(view[25] ?? 0) || hasTransparency(view);
+  return format === "webp" && webpHasAlpha(view);
+}
+
+/** A palette, or one colour, may be declared transparent by a chunk that stands before the pixels. */
+function hasTransparency(png: Buffer): boolean {
+  for (let at = SIGNATURE_LENGTH; at + 8 <= png.length; at += png.readUInt32BE(at) + 12) {
+    const type = png.toString("latin1", at + 4, at + 8);
+    if (type === "tRNS") return true;
+    if (type === "IDAT") return false;
+  }
+  return false;
+}
+
+/** The extended form has a flag among its features, the lossless one a bit behind its size; the plain one has no alpha. */
+function webpHasAlpha(webp: Buffer): boolean {
+  const kind = webp.toString("latin1", 12, 16);
+  if (kind === "VP8X") return ((webp[20] ?? 0) & 0x10) !== 0;
+  return kind === "VP8L" && ((webp[24] ?? 0) & 0x10) !== 0;
+}

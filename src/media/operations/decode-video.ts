@@ -1,0 +1,102 @@
+import { Fields } from "../../canon/fields.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { refuse } from "../../dialects/check.ts";
+import { defineBodyCheck } from "../check-body.ts";
+import type { VideoField } from "../fit-video-call.ts";
+import { leftOver } from "../predict/left-over.ts";
+import { normalisePrediction } from "../predict/normalise.ts";
+import { readPredictPicture } from "../predict/read-picture.ts";
+import type { VideoCall } from "../video-call.ts";
+import { VideoRequestBody } from "./schema.ts";
+
+/** What a client asked for. */
+export interface VideoRequest {
+  call: VideoCall;
+  /** What each canonical field is called in the client's request. */
+  paths: Readonly<Record<VideoField, string>>;
+  /** Frames that were given by their address and are still to be fetched. */
+  links: readonly VideoLink[];
+  notes: FieldNote[];
+}
+
+export interface VideoLink {
+  url: string;
+  field: "image" | "lastFrame";
+}
+
+const check = defineBodyCheck(VideoRequestBody, ({ instances: [instance] }) => {
+  if (!instance?.prompt && instance?.image === undefined) {
+    refuse("instances[0].prompt", "must be a text that is not empty, unless instances[0].image is given");
+  }
+});
+
+/** Reads the body of `:predictLongRunning` (contract 2.1). */
+export function decodeVideo(body: unknown): VideoRequest {
+  const request = check(normalisePrediction(body));
+  const notes: FieldNote[] = [];
+  const links: VideoLink[] = [];
+  const root = new Fields(request);
+  const instance = new Fields(request.instances[0]);
+  const parameters = new Fields(request.parameters);
+  root.skip("instances", "parameters");
+  const prompt = instance.string("prompt");
+  const call: VideoCall = {
+    ...(prompt ? { prompt } : {}),
+    ...readFrame(request, "image", links),
+    ...readFrame(request, "lastFrame", links),
+    count: parameters.number("sampleCount") ?? 1,
+    ...readWishes(parameters),
+    extras: {},
+  };
+  instance.skip("image", "lastFrame");
+  call.extras = leftOver(root, instance, parameters, notes);
+  return { call, paths: PATHS, links, notes };
+}
+
+function readFrame(request: VideoRequestBody, field: VideoLink["field"], links: VideoLink[]): Partial<VideoCall> {
+  const frame = request.instances[0]?.[field];
+  if (frame === undefined) return {};
+  const source = readPredictPicture(frame, `instances[0].${field}`);
+  if (!("url" in source)) return { [field]: source };
+  links.push({ url: source.url, field });
+  return {};
+}
+
+function readWishes(parameters: Fields): Partial<VideoCall> {
+  const aspectRatio = parameters.string("aspectRatio");
+  const resolution = parameters.string("resolution");
+  const seconds = parameters.number("durationSeconds");
+  const audio = parameters.boolean("generateAudio");
+  const negativePrompt = parameters.string("negativePrompt");
+  const enhancePrompt = parameters.boolean("enhancePrompt");
+  const personGeneration = parameters.string("personGeneration");
+  const seed = parameters.number("seed");
+  const fps = parameters.number("fps");
+  return {
+    ...(aspectRatio === undefined || aspectRatio === "auto" ? {} : { aspectRatio }),
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(audio === undefined ? {} : { audio }),
+    ...(negativePrompt === undefined ? {} : { negativePrompt }),
+    ...(enhancePrompt === undefined ? {} : { enhancePrompt }),
+    ...(personGeneration === undefined ? {} : { personGeneration }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(fps === undefined ? {} : { fps }),
+  };
+}
+
+const PATHS: Readonly<Record<VideoField, string>> = {
+  prompt: "instances[0].prompt",
+  image: "instances[0].image",
+  lastFrame: "instances[0].lastFrame",
+  count: "parameters.sampleCount",
+  aspectRatio: "parameters.aspectRatio",
+  resolution: "parameters.resolution",
+  seconds: "parameters.durationSeconds",
+  audio: "parameters.generateAudio",
+  negativePrompt: "parameters.negativePrompt",
+  enhancePrompt: "parameters.enhancePrompt",
+  personGeneration: "parameters.personGeneration",
+  seed: "parameters.seed",
+  fps: "parameters.fps",
+};

@@ -1,0 +1,94 @@
+import { ERROR_TABLE } from "../../canon/error.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Operation, OperationPart, StoredError } from "../../canon/operation.ts";
+import { operationName } from "./operation-name.ts";
+
+/** A film as a client is given it. */
+export interface GivenVideo {
+  url?: string;
+  base64?: string;
+  mimeType: string;
+}
+
+const RESPONSE_TYPE = "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse";
+
+/** The numbers that stand for these words in an operation's error. */
+const CODES: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+};
+
+/** Where an operation stands (contract 2.2 and §3). `videos`: those of its parts, in their order. */
+export function encodeOperation(operation: Operation, videos: readonly GivenVideo[]): JsonObject {
+  const name = operationName(operation.model, operation.id);
+  switch (operation.state) {
+    case "submitting":
+    case "running": {
+      const progressPercent = progressOf(operation.parts);
+      return { name, ...(progressPercent === undefined ? {} : { metadata: { progressPercent } }) };
+    }
+    case "done":
+      return { name, ...partialFailure(operation.parts), done: true, response: encodeResponse(operation, videos) };
+    case "failed":
+      return encodeFailure(name, operation);
+  }
+}
+
+/** What moderation held back is no error in this protocol (contract §7). */
+function encodeFailure(name: string, operation: Operation): JsonObject {
+  const error = operation.error ?? operation.parts.find((part) => part.error)?.error;
+  if (error?.kind === "content_blocked") {
+    const count = operation.job.count;
+    const response = { "@type": RESPONSE_TYPE, ...encodeFiltered(Array.from({ length: count }, () => error.message)) };
+    return { name, done: true, response: { ...response, videos: [] } };
+  }
+  return {
+    name,
+    done: true,
+    error: encodeError(error ?? { kind: "internal", message: "The operation failed, and nothing is known about why." }),
+  };
+}
+
+function encodeResponse(operation: Operation, videos: readonly GivenVideo[]): JsonObject {
+  return {
+    "@type": RESPONSE_TYPE,
+    ...encodeFiltered(operation.parts.flatMap((part) => part.filtered)),
+    videos: videos.map(encodeVideo),
+  };
+}
+
+const encodeFiltered = (reasons: readonly string[]): JsonObject =>
+  reasons.length === 0 ? {} : { raiMediaFilteredCount: reasons.length, raiMediaFilteredReasons: reasons };
+
+function encodeVideo({ url, base64, mimeType }: GivenVideo): JsonObject {
+  return {
+    ...(url === undefined ? {} : { gcsUri: url }),
+    ...(base64 === undefined ? {} : { bytesBase64Encoded: base64 }),
+    mimeType,
+  };
+}
+
+/** Videos of an operation that were not made while others were: the contract has no field for them. */
+function partialFailure(parts: readonly OperationPart[]): JsonObject {
+  const failures = parts.flatMap(({ error }) => (error === undefined ? [] : [encodeError(error)]));
+  return failures.length === 0 ? {} : { metadata: { failures } };
+}
+
+function encodeError({ kind, message }: StoredError): JsonObject {
+  return { code: CODES[ERROR_TABLE[kind].genai.status] ?? 13, message };
+}
+
+/** Over all videos, where the provider tells about any. */
+function progressOf(parts: readonly OperationPart[]): number | undefined {
+  if (parts.every((part) => part.progress === undefined && part.state !== "done")) return undefined;
+  const total = parts.reduce((sum, part) => sum + part.count, 0);
+  const reached = (part: OperationPart) =>
+    part.state === "done" || part.state === "failed" ? 100 : (part.progress ?? 0);
+  return Math.floor(parts.reduce((sum, part) => sum + reached(part) * part.count, 0) / Math.max(1, total));
+}

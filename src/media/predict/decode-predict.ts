@@ -1,0 +1,176 @@
+import { Fields } from "../../canon/fields.ts";
+import { arrayAt } from "../../canon/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { refuse } from "../../dialects/check.ts";
+import { defineBodyCheck } from "../check-body.ts";
+import type { ImageField } from "../fit-image-call.ts";
+import type { ImageCall } from "../image-call.ts";
+import type { ImageRequest } from "../image-request.ts";
+import { Inputs } from "../inputs.ts";
+import { readSize } from "../read-size.ts";
+import { leftOver } from "./left-over.ts";
+import { normalisePrediction } from "./normalise.ts";
+import { readPredictPicture } from "./read-picture.ts";
+import { readReferences } from "./read-references.ts";
+import { PredictRequest } from "./schema.ts";
+
+const PASSTHROUGH = ["imageSize", "quality", "sampleImageSize"] as const;
+type Passthrough = (typeof PASSTHROUGH)[number];
+
+const check = defineBodyCheck(PredictRequest, () => {});
+
+/** Reads the body of `:predict` (contract 2.4). */
+export function decodePredict(body: unknown): ImageRequest {
+  const normal = normalisePrediction(body);
+  refuseEmbedding(normal);
+  const request = check(normal);
+  const notes: FieldNote[] = [];
+  const root = new Fields(request);
+  const instance = new Fields(request.instances[0]);
+  const parameters = new Fields(request.parameters);
+  root.skip("instances", "parameters");
+  const inputs = new Inputs();
+  const { image, referenceImages = [] } = request.instances[0] ?? {};
+  instance.skip("image", "referenceImages");
+  if (image !== undefined) inputs.add(readPredictPicture(image, "instances[0].image"), "instances[0].image");
+  const otherReferences = readReferences(referenceImages, inputs, notes);
+  const passed = readPassthrough(root, parameters, notes);
+  const { mask, maskPath, ...given } = inputs.done();
+  const call: ImageCall = {
+    prompt: instance.string("prompt") ?? "",
+    count: parameters.number("sampleCount") ?? 1,
+    ...readWishes(parameters),
+    ...readOutput(parameters, notes),
+    ...sizeOf(passed),
+    ...(passed.quality === undefined ? {} : { quality: passed.quality.value }),
+    inputs: given.inputs,
+    ...(mask === undefined ? {} : { mask }),
+    extras: {},
+  };
+  call.extras = {
+    ...leftOver(root, instance, parameters, notes),
+    ...(otherReferences.length === 0 ? {} : { referenceImages: otherReferences }),
+  };
+  return {
+    call,
+    paths: pathsOf(passed, given.inputPaths, maskPath),
+    inputPaths: given.inputPaths,
+    links: given.links,
+    edit: given.inputPaths.length > 0,
+    stream: false,
+    partialImages: 0,
+    notes,
+  };
+}
+
+/** The same verb makes embeddings elsewhere, and a client that wants one should not read about a missing prompt. */
+function refuseEmbedding(body: unknown): void {
+  const [first] = arrayAt(body, "instances");
+  const fields = new Fields(first);
+  if (fields.take("content") === undefined || fields.take("prompt") !== undefined) return;
+  refuse(
+    "instances[0].content",
+    "asks for an embedding, and embeddings are not served; pictures are made from instances[0].prompt",
+  );
+}
+
+function readWishes(parameters: Fields): Partial<ImageCall> {
+  const negativePrompt = parameters.string("negativePrompt");
+  const aspectRatio = parameters.string("aspectRatio");
+  const seed = parameters.number("seed");
+  const guidanceScale = parameters.number("guidanceScale");
+  const enhancePrompt = parameters.boolean("enhancePrompt");
+  const watermark = parameters.boolean("addWatermark");
+  const personGeneration = parameters.string("personGeneration");
+  const safetySetting = parameters.string("safetySetting");
+  const includeRaiReason = parameters.boolean("includeRaiReason");
+  const editMode = parameters.string("editMode");
+  return {
+    ...(negativePrompt === undefined ? {} : { negativePrompt }),
+    ...(aspectRatio?.includes(":") ? { aspectRatio } : {}),
+    ...(seed === undefined ? {} : { seed }),
+    ...(guidanceScale === undefined ? {} : { guidanceScale }),
+    ...(enhancePrompt === undefined ? {} : { enhancePrompt }),
+    ...(watermark === undefined ? {} : { watermark }),
+    ...(personGeneration === undefined ? {} : { personGeneration }),
+    ...(safetySetting === undefined ? {} : { safetySetting }),
+    ...(includeRaiReason === undefined ? {} : { includeRaiReason }),
+    ...(editMode === undefined ? {} : { editMode }),
+  };
+}
+
+/** Only JPEG is compressed here, and by default as little as can be. */
+function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> {
+  const options = new Fields(parameters.take("outputOptions"));
+  const outputMimeType = options.string("mimeType");
+  const compression = options.number("compressionQuality");
+  for (const key of Object.keys(options.rest() ?? {})) {
+    notes.push({ path: `parameters.outputOptions.${key}`, action: "dropped", reason: "there is no such option" });
+  }
+  if (outputMimeType === "image/jpeg") return { outputMimeType, compression: compression ?? 100 };
+  if (compression !== undefined) {
+    const path = "parameters.outputOptions.compressionQuality";
+    notes.push({ path, action: "dropped", reason: "only image/jpeg is compressed" });
+  }
+  return outputMimeType === undefined ? {} : { outputMimeType };
+}
+
+type Passed = Partial<Record<Passthrough, { value: string; path: string }>>;
+
+/** SDKs put these at the root, people into `parameters`: both are read, and `parameters` wins. */
+function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): Passed {
+  const passed: Passed = {};
+  for (const name of PASSTHROUGH) {
+    const [outer, inner] = [root.string(name), parameters.string(name)];
+    const value = inner ?? outer;
+    if (value === undefined) continue;
+    passed[name] = { value, path: inner === undefined ? name : `parameters.${name}` };
+    if (outer !== undefined && value !== outer) {
+      notes.push({ path: name, action: "dropped", reason: `parameters.${name} says otherwise` });
+    }
+  }
+  return passed;
+}
+
+function sizeOf({ imageSize, sampleImageSize }: Passed): Partial<ImageCall> {
+  const size = imageSize && readSize(imageSize.value);
+  return { ...size, ...(sampleImageSize && readSize(sampleImageSize.value)) };
+}
+
+const USUAL_PATHS: Readonly<Record<ImageField, string>> = {
+  prompt: "instances[0].prompt",
+  count: "parameters.sampleCount",
+  negativePrompt: "parameters.negativePrompt",
+  aspectRatio: "parameters.aspectRatio",
+  outputMimeType: "parameters.outputOptions.mimeType",
+  compression: "parameters.outputOptions.compressionQuality",
+  seed: "parameters.seed",
+  enhancePrompt: "parameters.enhancePrompt",
+  personGeneration: "parameters.personGeneration",
+  safetySetting: "parameters.safetySetting",
+  includeRaiReason: "parameters.includeRaiReason",
+  watermark: "parameters.addWatermark",
+  guidanceScale: "parameters.guidanceScale",
+  editMode: "parameters.editMode",
+  size: "parameters.imageSize",
+  quality: "parameters.quality",
+  tier: "parameters.sampleImageSize",
+  inputs: "instances[0].referenceImages",
+  mask: "instances[0].referenceImages",
+  background: "parameters.background",
+  moderation: "parameters.moderation",
+  inputFidelity: "parameters.inputFidelity",
+};
+
+function pathsOf(passed: Passed, inputPaths: readonly string[], mask: string | undefined): ImageRequest["paths"] {
+  const tier =
+    passed.sampleImageSize ?? (passed.imageSize && /k$/i.test(passed.imageSize.value) ? passed.imageSize : undefined);
+  return {
+    ...USUAL_PATHS,
+    ...(passed.imageSize && { size: passed.imageSize.path }),
+    ...(passed.quality && { quality: passed.quality.path }),
+    ...(tier && { tier: tier.path }),
+    ...(inputPaths[0] === "instances[0].image" && inputPaths.length === 1 ? { inputs: "instances[0].image" } : {}),
+    ...(mask === undefined ? {} : { mask }),
+  };
+}

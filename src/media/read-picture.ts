@@ -1,0 +1,38 @@
+import { refuse } from "../dialects/check.ts";
+import { treatString } from "../dialects/genai/treat-string.ts";
+import type { Picture } from "./picture.ts";
+
+/** A picture that the request holds, or the address of one that is to be fetched. */
+export type PictureSource = Picture | { url: string };
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
+/** What is told about a picture whose type nobody names; its bytes decide later. */
+const UNKNOWN_TYPE = "application/octet-stream";
+
+/** Base64 in the standard alphabet, padded, of whichever form the client wrote. */
+export function readBase64(text: string, path: string): string {
+  const standard = treatString(/\s/.test(text) ? text.replace(/\s+/g, "") : text, "bytes");
+  if (standard.length % 4 !== 0 || !BASE64.test(standard)) {
+    refuse(
+      path,
+      text === "" ? "must hold a picture as base64; it is empty" : "must be base64; it holds other characters",
+    );
+  }
+  return standard;
+}
+
+export function pictureOf(base64: string, mimeType: string | undefined, path: string): Picture {
+  return { mimeType: mimeType?.toLowerCase() ?? UNKNOWN_TYPE, base64: readBase64(base64, path) };
+}
+
+/** A picture in one string: a data URL, an address, or bare base64. */
+export function readPictureText(text: string, path: string): PictureSource {
+  if (/^https?:\/\//i.test(text)) return { url: text };
+  if (!/^data:/i.test(text)) return pictureOf(text, undefined, path);
+  const match = DATA_URL.exec(text.slice(0, 256));
+  if (match === null || !/;base64$/i.test(match[2] ?? "")) {
+    return refuse(path, "must be a data URL of the form data:image/png;base64,… or an https address");
+  }
+  return pictureOf(text.slice(match[0].length), match[1] || undefined, path);
+}

@@ -1,0 +1,13 @@
+import type { MediaLink, Picture } from "./picture.ts";
+
+/** A finished job, as a provider gives it. */
+export interface VideoReply {
+  /** Links, or the film itself as base64. */
+  videos: readonly (MediaLink | Picture)[];
+  /** One reason for each video that moderation held back. */
+  filtered: readonly string[];
+  /** Where the provider tells: how long each video is, and what it is priced by. */
+  seconds?: number;
+  resolution?: string;
+  audio?: boolean;
+}

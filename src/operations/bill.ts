@@ -1,0 +1,56 @@
+import type { Operation } from "../canon/operation.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import type { Usage } from "../canon/usage.ts";
+import { pricingsOfFilm } from "../catalogue/film-prices.ts";
+import type { Pricings } from "../catalogue/model.ts";
+import { priceUsage } from "../catalogue/pricing.ts";
+
+/** What an operation that has ended comes to: the seconds of the films that were made, at the prices of its first day. */
+export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule"> {
+  const { job } = operation;
+  const pricings = job.pricings as Pricings;
+  let usage: Usage = {};
+  let costNanoUsd = 0;
+  const rules = new Set<string>();
+  for (const part of operation.parts) {
+    if (part.videos.length === 0) continue;
+    const seconds = (part.seconds ?? job.seconds) * part.videos.length;
+    const film = { resolution: part.resolution ?? job.resolution, audio: part.audio ?? job.audio };
+    const priced = priceUsage({ seconds }, pricingsOfFilm(pricings, film));
+    usage = { seconds: (usage.seconds ?? 0) + seconds };
+    costNanoUsd += priced.costNanoUsd;
+    rules.add(priced.rule);
+  }
+  return { usage, costNanoUsd, priceRule: rules.size === 0 ? "nothing used" : [...rules].join("; ") };
+}
+
+/** What it will come to if everything is made as it was asked for. */
+export function expectedCostOf({ job }: Operation): number {
+  const pricings = pricingsOfFilm(job.pricings as Pricings, job);
+  return priceUsage({ seconds: job.seconds * job.count }, pricings).costNanoUsd;
+}
+
+/** The one ledger row of an operation. */
+export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
+  const { job } = operation;
+  return {
+    id: operation.receiptId,
+    project: operation.project,
+    key: operation.keyId,
+    createdAtMs: operation.createdAtMs,
+    model: operation.model,
+    provider: operation.provider,
+    upstreamModel: job.upstreamModel,
+    verb: "videos",
+    clientDialect: "genai",
+    upstreamDialect: "media",
+    lane: "translated",
+    stream: false,
+    outcome: operation.error?.kind ?? "ok",
+    offers: job.offers,
+    fields: job.notes,
+    usageSource: "measured",
+    totalMs: endedAtMs - operation.createdAtMs,
+    ...billOf(operation),
+  };
+}

@@ -1,0 +1,116 @@
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Operation } from "../canon/operation.ts";
+import {
+  claimUnheard,
+  deleteExpiredOperations,
+  forgetIdempotencyKey,
+  insertOperation,
+  renewLease,
+  saveOperation,
+  selectByIdempotencyKey,
+  selectOpenOperations,
+  selectOperation,
+  setClaimed,
+} from "../storage/operations.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { OperationPoller } from "./poller.ts";
+import type { Settlement } from "./settlement.ts";
+
+export interface OperationsOptions {
+  storage: Storage;
+  settlement: Settlement;
+  poller: Pick<OperationPoller, "wake">;
+  owner: string;
+  nowMs: () => number;
+  leaseMs: number;
+  /** What a running operation may cost stays reserved until it has ended. */
+  reserve: (operation: Operation, costNanoUsd: number) => void;
+}
+
+/** Asynchronous jobs as clients see them: begun, found, told apart from their repetitions. */
+export class Operations {
+  readonly #options: OperationsOptions;
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes the operation down, lets `submit` bring it to its provider, and hands it to the poller. Where nothing of it was
+   * taken the operation ends here, with a receipt, and the error is the caller's.
+   */
+  async begin(operation: Operation, submit: (save: () => Promise<void>) => Promise<void>): Promise<void> {
+    const { storage, owner, nowMs, leaseMs, settlement, poller } = this.#options;
+    const lease = () => ({ owner, untilMs: nowMs() + leaseMs });
+    if (!(await insertOperation(storage, operation, lease()))) {
+      const message = "A request with this Idempotency-Key is being handled. Ask again in a moment.";
+      throw new GatewayError("rate_limited", message, { code: "idempotency_key_in_use", retryAfterSeconds: 2 });
+    }
+    const renewing = setInterval(() => void renewLease(storage, operation.id, lease()).catch(() => {}), leaseMs / 3);
+    // One write after the other: of two at once the later one may hold less.
+    let saving: Promise<unknown> = Promise.resolve();
+    const save = (release = false): Promise<void> => {
+      const saved = saving.then(async () => {
+        if (await saveOperation(storage, operation, owner, release)) return;
+        throw new GatewayError("internal", "The operation was taken over while it was submitted.");
+      });
+      saving = saved.catch(() => {});
+      return saved;
+    };
+    try {
+      await submit(save);
+    } catch (thrown) {
+      const { kind, message } = asGatewayError(thrown);
+      if (operation.parts.length === 0)
+        operation.parts = [{ state: "failed", count: 0, dueAtMs: 0, failures: 0, videos: [], filtered: [] }];
+      for (const part of operation.parts) Object.assign(part, { state: "failed", error: { kind, message } });
+      await saving;
+      await settlement.end(operation);
+      throw thrown;
+    } finally {
+      clearInterval(renewing);
+    }
+    operation.state = "running";
+    operation.dueAtMs = Math.min(
+      ...operation.parts.filter((part) => part.state === "waiting").map((part) => part.dueAtMs),
+    );
+    await save(true);
+    poller.wake();
+  }
+
+  find(project: string, id: string): Promise<Operation | undefined> {
+    return selectOperation(this.#options.storage, project, id);
+  }
+
+  /** The client was told its operation's name. */
+  async claim(id: string): Promise<void> {
+    await setClaimed(this.#options.storage, id, true);
+  }
+
+  claimUnheard(keyId: string, requestDigest: string, sinceMs: number): Promise<Operation | undefined> {
+    return claimUnheard(this.#options.storage, keyId, requestDigest, sinceMs);
+  }
+
+  async findByKey(project: string, key: string, sinceMs: number): Promise<Operation | undefined> {
+    const { storage } = this.#options;
+    const found = await selectByIdempotencyKey(storage, project, key, sinceMs);
+    if (found === undefined) await forgetIdempotencyKey(storage, project, key, sinceMs);
+    // One that failed to be submitted made nothing: the same key may try again.
+    if (found?.state !== "failed" || found.parts.some((part) => part.ticket !== undefined)) return found;
+    await forgetIdempotencyKey(storage, project, key, Number.MAX_SAFE_INTEGER);
+    return undefined;
+  }
+
+  reserve(operation: Operation, costNanoUsd: number): void {
+    this.#options.reserve(operation, costNanoUsd);
+  }
+
+  open(): Promise<Operation[]> {
+    return selectOpenOperations(this.#options.storage);
+  }
+
+  /** Forgets operations whose time is over. */
+  sweep(): Promise<number> {
+    return deleteExpiredOperations(this.#options.storage, this.#options.nowMs());
+  }
+}

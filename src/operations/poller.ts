@@ -1,0 +1,206 @@
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts";
+import type { JobState } from "../media/media-wire.ts";
+import type { VideoReply } from "../media/video-reply.ts";
+import { leaseDue, renewLease, saveOperation, selectNextDue } from "../storage/operations.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Settlement } from "./settlement.ts";
+
+/** How jobs are asked about and their films fetched. */
+export interface JobRunner {
+  /** Asks the provider once. Throws where the asking failed. */
+  poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>>;
+  /** Between two questions. */
+  paceMs(operation: Operation): number;
+  /** Copies a film to the file store before its link expires. */
+  keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo>;
+}
+
+export interface PollerOptions {
+  storage: Storage;
+  runner: JobRunner;
+  settlement: Settlement;
+  /** Names this process in leases. */
+  owner: string;
+  nowMs: () => number;
+  leaseMs?: number;
+  /** The longest sleep: another process may have left work behind. */
+  maxSleepMs?: number;
+  onProblem: (error: unknown) => void;
+}
+
+const MOST_AT_ONCE = 16;
+const MIN_SLEEP_MS = 20;
+/** So many questions in a row may go wrong before the job counts as lost. */
+const MOST_FAILURES = 20;
+const MAX_BACKOFF_MS = 60_000;
+
+/** Somebody else took the operation after our lease had run out; what we found is theirs to find again. */
+class LeaseLost extends Error {}
+
+/** Brings operations to their end, whether or not anyone asks for them. */
+export class OperationPoller {
+  readonly #options: Required<PollerOptions>;
+  readonly #stopping = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  #loop: Promise<void> | undefined;
+  #wake: () => void = () => {};
+
+  constructor(options: PollerOptions) {
+    this.#options = { leaseMs: 60_000, maxSleepMs: 2_000, ...options };
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** There is something new to look at. */
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Lets go of everything at once: leases run out, and the next process goes on where this one stood. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake();
+    await this.#loop;
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#lookOnce();
+      } catch (error) {
+        this.#options.onProblem(error);
+      }
+      await this.#sleep();
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { storage, owner, nowMs, leaseMs } = this.#options;
+    const room = MOST_AT_ONCE - this.#underWay.size;
+    if (room <= 0) return;
+    const now = nowMs();
+    for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, room)) {
+      const work = this.#work(operation).finally(() => {
+        this.#underWay.delete(work);
+        this.#wake();
+      });
+      this.#underWay.add(work);
+    }
+  }
+
+  async #sleep(): Promise<void> {
+    const { storage, nowMs, maxSleepMs } = this.#options;
+    const due = await selectNextDue(storage).catch(() => undefined);
+    const waitMs = Math.min(maxSleepMs, Math.max(MIN_SLEEP_MS, (due ?? Number.POSITIVE_INFINITY) - nowMs()));
+    if (this.#stopping.signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, waitMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** One operation, under our lease, as far as it can be brought now. */
+  async #work(operation: Operation): Promise<void> {
+    const { storage, owner, nowMs, leaseMs, onProblem } = this.#options;
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
+    const renewing = setInterval(() => {
+      renewLease(storage, operation.id, { owner, untilMs: nowMs() + leaseMs }).then(
+        (kept) => kept || lost.abort(),
+        onProblem,
+      );
+    }, leaseMs / 3);
+    try {
+      await this.#advance(operation, signal);
+    } catch (error) {
+      if (!(error instanceof LeaseLost) && !this.#stopping.signal.aborted) onProblem(error);
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+
+  async #advance(operation: Operation, signal: AbortSignal): Promise<void> {
+    const { nowMs, settlement } = this.#options;
+    if (operation.state === "submitting") abandonSubmit(operation);
+    const now = nowMs();
+    const due = operation.parts.filter((part) => part.state === "waiting" && part.dueAtMs <= now);
+    await Promise.all(due.map((part) => this.#ask(operation, part, signal)));
+    if (nowMs() >= operation.deadlineAtMs) {
+      for (const part of operation.parts) {
+        if (part.state === "waiting") fail(part, new GatewayError("upstream_timeout", "The provider took too long."));
+      }
+    }
+    const waiting = operation.parts.filter((part) => part.state === "waiting");
+    if (waiting.length === 0) {
+      await settlement.end(operation);
+      return;
+    }
+    operation.dueAtMs = Math.min(...waiting.map((part) => part.dueAtMs), operation.deadlineAtMs);
+    await this.#save(operation, true);
+  }
+
+  async #ask(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<void> {
+    const { runner, nowMs } = this.#options;
+    const paceMs = runner.paceMs(operation);
+    let state: JobState<VideoReply>;
+    try {
+      state = await runner.poll(operation, part, signal);
+      if (state.state === "done") await this.#keepAll(operation, part, state.reply, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = asGatewayError(thrown);
+      part.failures += 1;
+      if (error.kind === "not_found" || part.failures > MOST_FAILURES) return fail(part, error);
+      part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, paceMs * 2 ** Math.min(part.failures, 6));
+      return;
+    }
+    part.failures = 0;
+    if (state.state === "failed") return fail(part, state.error);
+    if (state.state === "done") return;
+    part.ticket = state.ticket;
+    part.dueAtMs = nowMs() + (state.afterMs ?? paceMs);
+    if (state.progress !== undefined) part.progress = state.progress;
+  }
+
+  async #keepAll(operation: Operation, part: OperationPart, reply: VideoReply, signal: AbortSignal): Promise<void> {
+    for (const source of reply.videos.slice(part.videos.length)) {
+      part.videos.push(await this.#options.runner.keep(operation, source, signal));
+      await this.#save(operation, false);
+    }
+    part.filtered = [...reply.filtered];
+    if (reply.seconds !== undefined) part.seconds = reply.seconds;
+    if (reply.resolution !== undefined) part.resolution = reply.resolution;
+    if (reply.audio !== undefined) part.audio = reply.audio;
+    part.state = "done";
+  }
+
+  async #save(operation: Operation, release: boolean): Promise<void> {
+    const { storage, owner } = this.#options;
+    if (!(await saveOperation(storage, operation, owner, release))) throw new LeaseLost();
+  }
+}
+
+/**
+ * The process that submitted it is gone. Jobs that the provider is known to have taken are seen through; of the others
+ * nobody can say whether they arrived, and asking again might make a second video.
+ */
+function abandonSubmit(operation: Operation): void {
+  operation.state = "running";
+  for (const part of operation.parts) {
+    if (part.state !== "new" && part.state !== "asking") continue;
+    fail(
+      part,
+      new GatewayError("upstream_failed", "The gateway was stopped while it submitted this video. Submit it again."),
+    );
+  }
+}
+
+function fail(part: OperationPart, { kind, message }: GatewayError): void {
+  part.state = "failed";
+  part.error = { kind, message };
+}

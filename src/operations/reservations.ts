@@ -1,0 +1,22 @@
+import type { Operation } from "../canon/operation.ts";
+
+/** Money that operations may cost is held from the moment they are taken until they are settled (H23). */
+export class Reservations {
+  readonly #hold: (keyId: string, costNanoUsd: number) => (actualNanoUsd: number) => void;
+  readonly #held = new Map<string, (actualNanoUsd: number) => void>();
+
+  constructor(hold: (keyId: string, costNanoUsd: number) => (actualNanoUsd: number) => void) {
+    this.#hold = hold;
+  }
+
+  add({ id, keyId }: Operation, costNanoUsd: number): void {
+    if (!this.#held.has(id)) this.#held.set(id, this.#hold(keyId, costNanoUsd));
+  }
+
+  /** The operation has ended; what it came to is counted, whether or not this process held anything for it. */
+  settle({ id, keyId }: Operation, actualNanoUsd: number): void {
+    const release = this.#held.get(id) ?? this.#hold(keyId, 0);
+    this.#held.delete(id);
+    release(actualNanoUsd);
+  }
+}

@@ -1,0 +1,115 @@
+import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaLink, Picture, PixelSize } from "../../media/picture.ts";
+import { emptyAnswer, mediaFailure } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { pictureType } from "../picture-type.ts";
+import { BAIDU_CODES } from "./errors.ts";
+
+const size = (width: number, height: number): PixelSize => ({ width, height });
+
+const ERNIE: ImageAbilities = {
+  maxCount: 1,
+  perCall: 1,
+  takes: ["watermark"],
+  sizes: {
+    kind: "presets",
+    sizes: [
+      size(1024, 1024),
+      size(1264, 848),
+      size(848, 1264),
+      size(1200, 896),
+      size(896, 1200),
+      size(1376, 768),
+      size(768, 1376),
+    ],
+  },
+  maxInputs: 0,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+  maxPrompt: 2048,
+};
+
+/** Models of other houses, all at one address. */
+const HOSTED: ImageAbilities = {
+  maxCount: 4,
+  perCall: 4,
+  takes: ["negativePrompt", "seed", "guidanceScale", "enhancePrompt", "watermark"],
+  sizes: {
+    kind: "free",
+    free: { multipleOf: 16, minSide: 512, maxSide: 2048, maxRatio: 4 },
+    tiers: ["1K", "2K"],
+    standard: size(1024, 1024),
+  },
+  maxInputs: 0,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+};
+
+/** Where a family of models is served and what it can do: an address of its own for each of the host's own families. */
+interface Family {
+  path: string;
+  abilities: ImageAbilities;
+  /** It can give its pictures as base64; elsewhere they come as links that last a day. */
+  base64?: true;
+}
+
+const FAMILIES: readonly (readonly [string, Family])[] = [
+  ["ernie-image", { path: "/ernie-image/images/generations", abilities: ERNIE }],
+  [
+    "musesteamer",
+    {
+      path: "/musesteamer/images/generations",
+      abilities: { ...ERNIE, takes: ["seed", "enhancePrompt"] },
+      base64: true,
+    },
+  ],
+];
+
+const OTHERS: Family = { path: "/images/generations", abilities: HOSTED };
+
+const familyOf = (model: string): Family => FAMILIES.find(([beginning]) => model.startsWith(beginning))?.[1] ?? OTHERS;
+
+export const baiduImages: ImageWire = {
+  serves: (model) => /image|^flux|^stable-diffusion/.test(model),
+  abilities: (model) => familyOf(model).abilities,
+  submit: (call, { model }) => {
+    const family = familyOf(model);
+    return { method: "POST", url: family.path, body: { json: bodyOf(call, model, family) } };
+  },
+  readSubmit,
+  error: (answer) => mediaFailure(answer, BAIDU_CODES),
+};
+
+function bodyOf(call: FittedImageCall, model: string, { abilities, base64 }: Family): JsonObject {
+  const { pixels, negativePrompt, seed, guidanceScale, enhancePrompt } = call;
+  return {
+    ...pickExtras(call.extras, abilities.takes.includes("guidanceScale") ? ["steps", "user"] : []),
+    model,
+    prompt: call.prompt,
+    ...(abilities.perCall > 1 ? { n: call.count } : {}),
+    ...(pixels === undefined ? {} : { size: `${pixels.width}x${pixels.height}` }),
+    ...(negativePrompt === undefined ? {} : { negative_prompt: negativePrompt }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(guidanceScale === undefined ? {} : { guidance: guidanceScale }),
+    ...(enhancePrompt === undefined ? {} : { prompt_extend: enhancePrompt }),
+    ...(abilities.takes.includes("watermark") ? { watermark: call.watermark ?? false } : {}),
+    ...(base64 ? { response_format: "b64_json" } : {}),
+  };
+}
+
+function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
+  const results = arrayAt(answer.body, "data").flatMap((item): ImageResult<Picture | MediaLink>[] => {
+    const base64 = stringAt(item, "b64_json");
+    const url = stringAt(item, "url");
+    if (base64) return [{ kind: "made", picture: { mimeType: pictureType(base64, undefined), base64 } }];
+    return url ? [{ kind: "made", picture: { url } }] : [];
+  });
+  if (results.length > 0) return { state: "done", reply: { results } };
+  throw answer.body?.["error"] == null ? emptyAnswer("pictures") : mediaFailure(answer, BAIDU_CODES);
+}

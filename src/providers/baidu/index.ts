@@ -1,0 +1,15 @@
+import { bearer } from "../auth.ts";
+import type { ProviderDeclaration } from "../provider.ts";
+import { baiduImages } from "./images.ts";
+
+/** Qianfan, for its pictures. */
+export const baidu: ProviderDeclaration = {
+  kind: "baidu",
+  publishers: ["baidu"],
+  variables: { api_key: "QIANFAN_API_KEY" },
+  fields: { required: ["api_key"], optional: [] },
+  baseUrl: () => "https://qianfan.baidubce.com/v2",
+  authenticate: bearer,
+  wires: {},
+  media: { images: [baiduImages] },
+};

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { Secret } from "../../canon/secret.ts";
+import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { images } from "./images.ts";
+import { blackForestLabs } from "./index.ts";
+
+const CONTEXT = wireContext("flux-2-pro");
+const TICKET = { id: "j-1", url: "https://api.us1.bfl.ai/v1/get_result?id=j-1" };
+
+const submit = (fields: Parameters<typeof imageCall>[0], model = "flux-2-pro") =>
+  images.submit(imageCall(fields), wireContext(model));
+const poll = (body: Parameters<typeof mediaAnswer>[0], ticket = {}) =>
+  images.readPoll?.(mediaAnswer(body), { ...TICKET, ...ticket }, CONTEXT);
+
+describe("providers §2.6: what is sent", () => {
+  test("a minimal call", () => {
+    const request = submit({ pixels: { width: 1024, height: 768 } });
+    expect(request).toMatchObject({ method: "POST", url: "/flux-2-pro" });
+    expect(jsonOf(request)).toEqual({ prompt: "a red fox", width: 1024, height: 768 });
+  });
+
+  test("contract 2.4: every wish, and pictures by number", () => {
+    const request = submit(
+      {
+        inputs: [PNG, JPEG, PNG],
+        seed: 7,
+        guidanceScale: 4.5,
+        enhancePrompt: true,
+        outputMimeType: "image/png",
+        extras: { steps: 30, safety_tolerance: 1, webhook_url: "https://example.com", raw: true },
+      },
+      "flux-2-flex",
+    );
+    expect(jsonOf(request)).toEqual({
+      safety_tolerance: 1,
+      steps: 30,
+      prompt: "a red fox",
+      input_image: PNG.base64,
+      input_image_2: JPEG.base64,
+      input_image_3: PNG.base64,
+      seed: 7,
+      guidance: 4.5,
+      prompt_upsampling: true,
+      output_format: "png",
+    });
+  });
+
+  test.each([
+    ["flux-kontext-pro", { input_image: PNG.base64, aspect_ratio: "16:9" }],
+    ["flux-pro-1.1-ultra", { image_prompt: PNG.base64, aspect_ratio: "16:9" }],
+    ["flux-pro-1.1", { image_prompt: PNG.base64 }],
+    ["flux-pro-1.0-fill", { image: PNG.base64 }],
+  ])("%s is asked in its own words", (model, fields) => {
+    expect(jsonOf(submit({ inputs: [PNG], aspectRatio: "16:9" }, model))).toEqual({ prompt: "a red fox", ...fields });
+  });
+
+  test("contract 2.4: an edit within a mask", () => {
+    expect(jsonOf(submit({ inputs: [PNG], mask: JPEG }, "flux-pro-1.0-fill"))).toEqual({
+      prompt: "a red fox",
+      image: PNG.base64,
+      mask: JPEG.base64,
+    });
+  });
+});
+
+describe("providers §2.6: abilities", () => {
+  test.each([
+    ["flux-2-pro", "free", 8, false],
+    ["flux-2-flex", "free", 8, true],
+    ["flux-2-klein-9b", "free", 8, false],
+    ["flux-kontext-max", "ratio", undefined, false],
+    ["flux-pro-1.1", "free", 1, false],
+    ["flux-pro-1.1-ultra", "ratio", 1, false],
+    ["flux-dev", "free", undefined, true],
+    ["flux-pro-1.0-fill", "none", 1, true],
+  ])("%s", (model, kind, maxInputs, guided) => {
+    const abilities = images.abilities(model);
+    expect(images.serves(model)).toBe(true);
+    expect(abilities).toMatchObject({ maxCount: 1, perCall: 1, sizes: { kind } });
+    if (maxInputs !== undefined) expect(abilities.maxInputs).toBe(maxInputs);
+    expect(abilities.takes.includes("guidanceScale")).toBe(guided);
+    expect(abilities.mask).toBe(model.endsWith("-fill"));
+  });
+
+  test("contract 2.4: the mask is turned from transparent to white", () => {
+    expect(images.abilities("flux-pro-1.0-fill").maskForm).toBe("white");
+  });
+});
+
+describe("providers §2.6: a job", () => {
+  const readSubmit = (body: Parameters<typeof mediaAnswer>[0], enhancePrompt = false) =>
+    images.readSubmit(mediaAnswer(body), imageCall({ enhancePrompt }), CONTEXT);
+
+  test("is asked for where its answer says, else at the old address", () => {
+    const state = readSubmit({ id: "j-1", polling_url: TICKET.url, cost: 3 });
+    expect(state).toEqual({ state: "waiting", ticket: TICKET });
+    expect(images.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: TICKET.url });
+    expect(readSubmit({ id: "j 1" })).toEqual({ state: "waiting", ticket: { id: "j 1" } });
+    expect(images.poll?.({ id: "j 1" }, CONTEXT).url).toBe("/get_result?id=j%201");
+    expect(thrownBy(() => readSubmit("<html></html>")).kind).toBe("upstream_failed");
+  });
+
+  test("shows the key to the vendor's own hosts only", () => {
+    const own = (host: string) => blackForestLabs.media?.ownHosts?.test(host);
+    expect(["api.bfl.ai", "api.us1.bfl.ai", "api.eu2.bfl.ai"].map(own)).toEqual([true, true, true]);
+    expect(["bfl.ai.example.com", "evilbfl.ai", "delivery.example.com"].map(own)).toEqual([false, false, false]);
+    const authenticate = blackForestLabs.authenticate({ name: "b", kind: "b", apiKey: new Secret("key-1") });
+    expect(authenticate()).toEqual({ "x-key": "key-1" });
+  });
+
+  test.each(["Pending", "A Word Of Tomorrow"])("%s is waiting", (status) => {
+    expect(poll({ id: "j-1", status })).toEqual({ state: "waiting", ticket: TICKET });
+  });
+
+  test("has a picture, and another prompt only where that was asked for", () => {
+    const body = { status: "Ready", result: { sample: "https://cdn.example/1.jpeg", prompt: "a red fox in snow" } };
+    const made = { kind: "made", picture: { url: "https://cdn.example/1.jpeg" } } as const;
+    expect(poll(body)).toEqual({ state: "done", reply: { results: [made] } });
+    const asked = readSubmit({ id: "j-1" }, true);
+    expect(poll(body, asked.state === "waiting" ? asked.ticket : {})).toEqual({
+      state: "done",
+      reply: { results: [{ ...made, revisedPrompt: "a red fox in snow" }] },
+    });
+  });
+
+  test("tells a picture that was held back from a request that was", () => {
+    expect(poll({ status: "Content Moderated" })).toEqual({
+      state: "done",
+      reply: { results: [{ kind: "filtered", reason: "The provider's moderation held the picture back." }] },
+    });
+    expect(poll({ state: "Request Moderated" })).toMatchObject({ state: "failed", error: { kind: "content_blocked" } });
+  });
+
+  test.each(["Error", "Failed", "Task not found"])("%s has failed", (status) => {
+    expect(poll({ status })).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
+  });
+
+  test.each(["<html></html>", { status: "Ready", result: null }])("%o is asked for again", (body) => {
+    expect(thrownBy(() => poll(body)).kind).toBe("upstream_failed");
+  });
+});
+
+describe("providers §2.6: errors", () => {
+  test.each([
+    [402, "upstream_credentials"],
+    [403, "upstream_credentials"],
+    [429, "rate_limited"],
+    [500, "upstream_failed"],
+    [503, "overloaded"],
+  ])("HTTP %d", (status, kind) => {
+    expect<string>(images.error(mediaAnswer({ detail: "words" }, status)).kind).toBe(kind);
+  });
+
+  test("a field at fault is named", () => {
+    const detail = [{ loc: ["body", "width"], msg: "Input should be a multiple of 16", type: "multiple_of" }];
+    expect(images.error(mediaAnswer({ detail }, 422))).toMatchObject({
+      kind: "invalid_request",
+      message: "width: Input should be a multiple of 16",
+      path: "width",
+    });
+    expect(images.error(mediaAnswer({ message: "words" }, 400)).message).toBe("words");
+  });
+});

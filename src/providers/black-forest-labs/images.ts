@@ -1,0 +1,94 @@
+import { GatewayError } from "../../canon/error.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer, Ticket, WireContext } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { forgottenJob, unmade } from "../unmade.ts";
+import { readError } from "./errors.ts";
+import { flux } from "./flux.ts";
+
+function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
+  const { pixels, aspectRatio, seed, guidanceScale, enhancePrompt, outputMimeType, mask } = call;
+  const { inputField, extras, abilities } = flux(model);
+  // Input fields are numbered from the second picture on.
+  const inputs = call.inputs.map(({ base64 }, index) => [
+    index === 0 ? inputField : `${inputField}_${index + 1}`,
+    base64,
+  ]);
+  return {
+    ...pickExtras(call.extras, extras),
+    prompt: call.prompt,
+    ...Object.fromEntries(inputs),
+    ...(mask && { mask: mask.base64 }),
+    ...(pixels && { width: pixels.width, height: pixels.height }),
+    ...(abilities.sizes.kind === "ratio" && aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+    ...(seed !== undefined && { seed }),
+    ...(guidanceScale !== undefined && { guidance: guidanceScale }),
+    ...(enhancePrompt !== undefined && { prompt_upsampling: enhancePrompt }),
+    ...(outputMimeType !== undefined && { output_format: outputMimeType.replace("image/", "") }),
+  };
+}
+
+function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageReply> {
+  switch (stringAt(body, "status") ?? stringAt(body, "state")) {
+    case undefined:
+      throw emptyAnswer("the status of the job");
+    case "Ready":
+      return readResult(objectAt(body, "result"), ticket);
+    case "Content Moderated":
+      return { state: "done", reply: { results: [{ kind: "filtered", reason: reasonOf(body, "picture") }] } };
+    case "Request Moderated":
+      return { state: "failed", error: new GatewayError("content_blocked", reasonOf(body, "request")) };
+    case "Error":
+    case "Failed":
+      return { state: "failed", error: unmade({ message: stringAt(body, "message") ?? stringAt(body, "detail") }) };
+    case "Task not found":
+      return { state: "failed", error: forgottenJob() };
+    default:
+      return { state: "waiting", ticket };
+  }
+}
+
+function readResult(result: JsonObject | undefined, ticket: Ticket): JobState<UpstreamImageReply> {
+  const url = stringAt(result, "sample");
+  if (!url) throw emptyAnswer("a picture");
+  // The prompt is told in any case; it is another one only where that was asked for.
+  const revisedPrompt = ticket["enhanced"] === true ? stringAt(result, "prompt") : undefined;
+  return {
+    state: "done",
+    reply: { results: [{ kind: "made", picture: { url }, ...(revisedPrompt && { revisedPrompt }) }] },
+  };
+}
+
+function reasonOf(body: JsonObject | undefined, what: string): string {
+  const reasons = arrayAt(objectAt(body, "details"), "Moderation Reasons").filter((one) => typeof one === "string");
+  const why = reasons.length === 0 ? "" : `: ${reasons.join(", ")}`;
+  return `The provider's moderation held the ${what} back${why}.`;
+}
+
+/** FLUX. */
+export const images: ImageWire = {
+  serves: (model) => model.startsWith("flux-"),
+  abilities: (model) => flux(model).abilities,
+  submit: (call, context) => ({
+    method: "POST",
+    url: `/${encodeURIComponent(context.model)}`,
+    body: { json: bodyOf(call, context) },
+  }),
+  readSubmit: ({ body }, call) => {
+    const id = stringAt(body, "id");
+    if (!isObject(body) || !id) throw emptyAnswer("the name of a job");
+    const url = stringAt(body, "polling_url");
+    return { state: "waiting", ticket: { id, ...(url && { url }), ...(call.enhancePrompt && { enhanced: true }) } };
+  },
+  // A job is known only in the region that took it, and the answer tells which one that was.
+  poll: (ticket) => ({
+    method: "GET",
+    url: stringAt(ticket, "url") ?? `/get_result?id=${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+  }),
+  readPoll: readJob,
+  error: readError,
+  pollEveryMs: 1_000,
+};

@@ -1,0 +1,15 @@
+import { headerKey } from "../auth.ts";
+import type { ProviderDeclaration } from "../provider.ts";
+import { images } from "./images.ts";
+
+/** The makers of FLUX. A job is asked for at the region that took it, which is a host of its own. */
+export const blackForestLabs: ProviderDeclaration = {
+  kind: "black-forest-labs",
+  publishers: ["black-forest-labs"],
+  variables: { api_key: "BFL_API_KEY" },
+  fields: { required: ["api_key"], optional: [] },
+  baseUrl: () => "https://api.bfl.ai/v1",
+  authenticate: headerKey("x-key"),
+  wires: {},
+  media: { ownHosts: /^(?:[\w-]+\.)*bfl\.ai$/, images: [images] },
+};

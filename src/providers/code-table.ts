@@ -1,0 +1,9 @@
+import type { ErrorKind } from "../canon/error.ts";
+
+/** What a host's own code words mean; the first line that matches counts. */
+export type CodeTable = readonly (readonly [pattern: RegExp, kind: ErrorKind])[];
+
+/** Undefined where the code says nothing, so that the status decides. */
+export function kindOfCode(table: CodeTable, code: string | undefined): ErrorKind | undefined {
+  return code === undefined ? undefined : table.find(([pattern]) => pattern.test(code))?.[1];
+}

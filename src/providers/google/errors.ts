@@ -1,0 +1,39 @@
+import { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
+import { decodeError } from "../../dialects/genai/errors.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+
+/** A refused prompt is a plain 400 or code 3; only its words tell it from a bad field. */
+const REFUSAL = /responsible ai|usage guidelines|sensitive words|safety (?:filter|polic)|content polic/i;
+
+/** Errors of operations are numbered as in gRPC. */
+const STATUS_OF_CODE: Readonly<Record<number, number>> = {
+  3: 400,
+  4: 504,
+  5: 404,
+  7: 403,
+  8: 429,
+  9: 400,
+  11: 400,
+  13: 500,
+  14: 503,
+  16: 401,
+};
+
+export function googleError({ status, text, retryAfter }: MediaAnswer): GatewayError {
+  return refusalOr(decodeError({ status, body: text, retryAfter }));
+}
+
+/** The `error` of an operation that is done. */
+export function operationError(operation: JsonObject): GatewayError {
+  const error = objectAt(operation, "error");
+  const code = numberAt(error, "code") ?? 13;
+  const status = STATUS_OF_CODE[code] ?? (code >= 400 ? code : 500);
+  return refusalOr(decodeError({ status, body: JSON.stringify({ error }), retryAfter: null }));
+}
+
+function refusalOr(error: GatewayError): GatewayError {
+  return error.kind === "invalid_request" && REFUSAL.test(error.message)
+    ? new GatewayError("content_blocked", error.message)
+    : error;
+}

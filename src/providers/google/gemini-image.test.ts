@@ -1,0 +1,177 @@
+import { describe, expect, test } from "bun:test";
+import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { geminiImage } from "./gemini-image.ts";
+import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
+
+const gemini = geminiImage({ name: "gemini", models: () => "/v1beta/models" });
+const vertex = geminiImage({ name: "vertex", models: () => "/v1/publishers/google/models" });
+const PRO = "gemini-3-pro-image";
+const read = (body: Parameters<typeof mediaAnswer>[0]) =>
+  gemini.readSubmit(mediaAnswer(body), imageCall(), wireContext(PRO));
+const replyOf = (state: ReturnType<typeof read>) => (state.state === "done" ? state.reply : undefined);
+const picturePart = { inlineData: { mimeType: "image/png", data: PNG.base64 } };
+const answer = (parts: unknown[], more: object = {}) => ({
+  candidates: [{ content: { parts }, finishReason: "STOP", ...more }],
+});
+
+describe("providers §2.3: requests for a picture of a model that talks", () => {
+  const full = {
+    aspectRatio: "21:9",
+    tier: "4K" as const,
+    seed: 9,
+    personGeneration: "dont_allow",
+    outputMimeType: "image/jpeg",
+    compression: 70,
+    inputs: [PNG, JPEG],
+    extras: { anything: 1 },
+  };
+
+  test("everything that Vertex takes, inputs before the words", () => {
+    const request = vertex.submit(imageCall(full), wireContext(PRO));
+    expect(request).toMatchObject({ method: "POST", url: `/v1/publishers/google/models/${PRO}:generateContent` });
+    expect(jsonOf(request)).toEqual({
+      contents: [
+        {
+          role: "user",
+          parts: [picturePart, { inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } }, { text: "a red fox" }],
+        },
+      ],
+      generationConfig: {
+        responseModalities: ["TEXT", "IMAGE"],
+        seed: 9,
+        imageConfig: {
+          aspectRatio: "21:9",
+          imageSize: "4K",
+          personGeneration: "ALLOW_NONE",
+          outputMimeType: "image/jpeg",
+          outputCompressionQuality: 70,
+        },
+      },
+    });
+  });
+
+  test("the Gemini API refuses the fields of the newer host", () => {
+    expect(jsonOf(gemini.submit(imageCall(full), wireContext(PRO)))["generationConfig"]).toEqual({
+      responseModalities: ["TEXT", "IMAGE"],
+      seed: 9,
+      imageConfig: { aspectRatio: "21:9", imageSize: "4K" },
+    });
+  });
+
+  test.each([
+    [PRO, { imageSize: "1K" }],
+    ["gemini-2.5-flash-image", {}],
+  ])("the smallest one: %s is told its level where it has several", (model, imageConfig) => {
+    expect(jsonOf(gemini.submit(imageCall(), wireContext(model)))).toEqual({
+      contents: [{ role: "user", parts: [{ text: "a red fox" }] }],
+      generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig },
+    });
+  });
+
+  test("abilities by generation and host", () => {
+    expect(gemini.abilities(PRO)).toMatchObject({ maxCount: 4, perCall: 1, maxInputs: 14, mask: false });
+    expect(gemini.abilities(PRO).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K", "4K"] });
+    expect(gemini.abilities("gemini-2.5-flash-image").sizes).toMatchObject({ kind: "ratio", tiers: [] });
+    expect([gemini, vertex].map((wire) => wire.abilities(PRO).takes.includes("personGeneration"))).toEqual([
+      false,
+      true,
+    ]);
+    expect([gemini, vertex].map((wire) => wire.abilities(PRO).compresses)).toEqual([false, true]);
+  });
+
+  test("only models that draw are served", () => {
+    const models = [PRO, "gemini-3.1-flash-image", "gemini-2.5-flash", "imagen-4.0-generate-001"];
+    expect(models.filter(gemini.serves)).toEqual([PRO, "gemini-3.1-flash-image"]);
+  });
+});
+
+describe("providers §2.3: answers", () => {
+  test("the first picture is the answer; drafts among the thoughts and words are not", () => {
+    const draft = { thought: true, inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } };
+    expect(read(answer([draft, { text: "Here it is." }, { ...picturePart, thoughtSignature: "c2ln" }]))).toEqual({
+      state: "done",
+      reply: { results: [{ kind: "made", picture: PNG }] },
+    });
+  });
+
+  test("tokens of pictures are counted apart from those of words, and none is counted twice", () => {
+    const usageMetadata = {
+      promptTokenCount: 300,
+      promptTokensDetails: [
+        { modality: "TEXT", tokenCount: 42 },
+        { modality: "IMAGE", tokenCount: 258 },
+      ],
+      candidatesTokenCount: 1150,
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1120 }],
+      thoughtsTokenCount: 80,
+    };
+    expect(replyOf(read({ ...answer([picturePart]), usageMetadata }))?.usage).toEqual({
+      input: 300,
+      output: 30,
+      imageOutput: 1120,
+      reasoning: 80,
+      images: 1,
+    });
+  });
+
+  test("a host that does not tell tokens apart is billed as for a picture, if there is one", () => {
+    const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 1290 };
+    expect(replyOf(read({ ...answer([picturePart]), usageMetadata }))?.usage).toEqual({
+      input: 10,
+      output: 0,
+      imageOutput: 1290,
+      images: 1,
+    });
+    expect(replyOf(read({ ...answer([{ text: "No." }]), usageMetadata }))?.usage).toEqual({
+      input: 10,
+      output: 1290,
+      images: 0,
+    });
+  });
+
+  test.each([
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "NO_IMAGE",
+    "IMAGE_RECITATION",
+    "IMAGE_OTHER",
+    "SAFETY",
+    "FINISH_REASON_PROHIBITED_CONTENT",
+  ])("an end by %s is a picture held back", (finishReason) => {
+    expect(replyOf(read(answer([], { finishReason })))?.results).toEqual([
+      { kind: "filtered", reason: `The provider held the picture back (${finishReason}).` },
+    ]);
+    expect(replyOf(read(answer([], { finishReason, finishMessage: "Too much." })))?.results).toEqual([
+      { kind: "filtered", reason: "Too much." },
+    ]);
+  });
+
+  test.each([
+    [
+      answer([{ text: "I would rather not." }]),
+      "The model answered in words instead of a picture: I would rather not.",
+    ],
+    [answer([], { finishReason: "MAX_TOKENS" }), "The model made no picture (MAX_TOKENS)."],
+  ])("no picture and no block is a failure of that picture %#", (body, message) => {
+    const [result] = replyOf(read(body))?.results ?? [];
+    expect(result).toMatchObject({ kind: "failed", error: { kind: "upstream_failed", message } });
+  });
+
+  test("a refused prompt is the whole request's refusal", () => {
+    expect(thrownBy(() => read({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } }))).toEqual({
+      kind: "content_blocked",
+      message: "The provider refused the prompt (PROHIBITED_CONTENT).",
+    });
+  });
+
+  test.each([["{}"], ["<html>"], ['{"candidates":[]}']])("garbage: %s", (text) => {
+    expect(thrownBy(() => read(text))).toMatchObject({ kind: "upstream_failed" });
+  });
+});
+
+test.skipIf(!recordingsThere)("a recorded answer: picture, thoughts and searches", () => {
+  const file = "gemini-images/google/pydantic-ai.google-image-generation-with-web-search.response.json";
+  const reply = replyOf(gemini.readSubmit(recordedAnswer(file), imageCall(), wireContext(PRO)));
+  expect(reply?.results).toMatchObject([{ kind: "made", picture: { mimeType: "image/jpeg" } }]);
+  expect(reply?.usage).toMatchObject({ input: 33, output: 660, imageOutput: 1120, reasoning: 529, images: 1 });
+});

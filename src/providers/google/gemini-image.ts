@@ -1,0 +1,133 @@
+import { GatewayError } from "../../canon/error.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { bareFinishReason, decodeStop } from "../../dialects/genai/stop-reason.ts";
+import { decodeUsage } from "../../dialects/genai/usage.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
+import type { Picture } from "../../media/picture.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pictureType } from "../picture-type.ts";
+import { googleError } from "./errors.ts";
+import { type GoogleHost, verbPath } from "./host.ts";
+
+const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
+
+/** Ends without a picture that mean a refusal beside those that mean one for text as well. */
+const REFUSALS: ReadonlySet<string> = new Set(["NO_IMAGE", "IMAGE_OTHER"]);
+
+/** The contract's words for people in pictures, as `imageConfig` spells them. */
+const PERSON_GENERATION: Readonly<Record<string, string>> = {
+  dont_allow: "ALLOW_NONE",
+  allow_adult: "ALLOW_ADULT",
+  allow_all: "ALLOW_ALL",
+};
+
+/** The longest piece of an answer in words that is passed on. */
+const MAX_WORDS = 500;
+
+/** The generation of models that takes no size draws at one level only, and looks at fewer pictures. */
+const isOld = (model: string): boolean => /^gemini-2/.test(model);
+
+/** Models that talk and draw, by `generateContent`. */
+export function geminiImage(host: GoogleHost): ImageWire {
+  const vertex = host.name === "vertex";
+  return {
+    serves: (model) => model.startsWith("gemini") && model.includes("-image"),
+    abilities: (model) => ({
+      maxCount: 4,
+      perCall: 1,
+      takes: vertex ? ["seed", "personGeneration"] : ["seed"],
+      sizes: { kind: "ratio", ratios: RATIOS, tiers: isOld(model) ? [] : ["1K", "2K", "4K"] },
+      maxInputs: isOld(model) ? 3 : 14,
+      mask: false,
+      formats: vertex ? ["image/png", "image/jpeg"] : ["image/png"],
+      compresses: vertex,
+    }),
+    submit: (call, context) => ({
+      method: "POST",
+      url: verbPath(host, context, "generateContent"),
+      body: {
+        json: {
+          contents: [{ role: "user", parts: [...call.inputs.map(inlineData), { text: call.prompt }] }],
+          generationConfig: {
+            // Pictures alone are refused by some of the models.
+            responseModalities: ["TEXT", "IMAGE"],
+            ...(call.seed === undefined ? {} : { seed: call.seed }),
+            imageConfig: {
+              ...(call.aspectRatio === undefined ? {} : { aspectRatio: call.aspectRatio }),
+              ...(isOld(context.model) ? {} : { imageSize: call.tier ?? "1K" }),
+              ...(vertex ? vertexConfig(call) : {}),
+            },
+          },
+        },
+      },
+    }),
+    readSubmit,
+    error: googleError,
+  };
+}
+
+function vertexConfig({ personGeneration, outputMimeType, compression }: FittedImageCall): JsonObject {
+  return {
+    ...(personGeneration === undefined
+      ? {}
+      : { personGeneration: PERSON_GENERATION[personGeneration] ?? personGeneration.toUpperCase() }),
+    ...(outputMimeType === undefined ? {} : { outputMimeType }),
+    ...(compression === undefined ? {} : { outputCompressionQuality: compression }),
+  };
+}
+
+const inlineData = ({ mimeType, base64 }: Picture): JsonObject => ({ inlineData: { mimeType, data: base64 } });
+
+function readSubmit({ body }: MediaAnswer): JobState<UpstreamImageReply> {
+  const [candidate] = arrayAt(body, "candidates");
+  const feedback = objectAt(body, "promptFeedback");
+  const blockReason = stringAt(feedback, "blockReason");
+  if (candidate === undefined && blockReason !== undefined) {
+    const message = stringAt(feedback, "blockReasonMessage");
+    throw new GatewayError("content_blocked", message ?? `The provider refused the prompt (${blockReason}).`);
+  }
+  if (!body || candidate === undefined) throw emptyAnswer("a candidate");
+  const result = readCandidate(candidate);
+  const usage = readUsage(body, result.kind === "made");
+  return { state: "done", reply: { results: [result], ...(usage === undefined ? {} : { usage }) } };
+}
+
+/** One picture was asked for: the first is the answer, and drafts among the thoughts are not. */
+function readCandidate(candidate: unknown): ImageResult<Picture> {
+  const parts = arrayAt(objectAt(candidate, "content"), "parts").filter(
+    (part) => isObject(part) && part["thought"] !== true,
+  );
+  for (const part of parts) {
+    const data = objectAt(part, "inlineData");
+    const base64 = stringAt(data, "data");
+    if (base64 === undefined) continue;
+    const mimeType = pictureType(base64, stringAt(data, "mimeType"));
+    return { kind: "made", picture: { mimeType, base64 } };
+  }
+  const words = parts.map((part) => stringAt(part, "text") ?? "").join("");
+  const finish = stringAt(candidate, "finishReason") ?? "";
+  const explanation = (stringAt(candidate, "finishMessage") ?? words).trim().slice(0, MAX_WORDS);
+  if (decodeStop(finish).unified === "filter" || REFUSALS.has(bareFinishReason(finish))) {
+    return { kind: "filtered", reason: explanation || `The provider held the picture back (${finish}).` };
+  }
+  const message = explanation
+    ? `The model answered in words instead of a picture: ${explanation}`
+    : `The model made no picture (${finish || "no reason given"}).`;
+  return { kind: "failed", error: new GatewayError("upstream_failed", message) };
+}
+
+/** Where a host does not tell the tokens of pictures apart, the picture was made of all of them. */
+function readUsage(body: JsonObject, made: boolean): Usage | undefined {
+  const usage = decodeUsage(body);
+  if (!usage) return undefined;
+  const told = arrayAt(objectAt(body, "usageMetadata"), "candidatesTokensDetails").length > 0;
+  const { output = 0 } = usage;
+  return {
+    ...usage,
+    ...(made && !told && output > 0 ? { output: 0, imageOutput: output } : {}),
+    images: made ? 1 : 0,
+  };
+}

@@ -1,0 +1,158 @@
+import { GatewayError } from "../../canon/error.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { pictureType } from "../picture-type.ts";
+import { googleError } from "./errors.ts";
+import { type GoogleHost, verbPath } from "./host.ts";
+
+const RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
+const SHARED_WISHES: readonly ImageWish[] = ["guidanceScale", "personGeneration", "safetySetting", "includeRaiReason"];
+const VERTEX_WISHES: readonly ImageWish[] = [...SHARED_WISHES, "negativePrompt", "seed", "watermark", "enhancePrompt"];
+const FILTERED = "The provider's safety filter held this picture back.";
+
+/** Edits a picture instead of inventing one. */
+const edits = (model: string): boolean => model.includes("capability");
+
+/** Imagen, by `predict`. */
+export function imagen(host: GoogleHost): ImageWire {
+  return {
+    serves: (model) => model.startsWith("imagen") && (host.name === "vertex" || !edits(model)),
+    abilities: (model) => (edits(model) ? EDITING : { ...GENERATING[host.name], sizes: sizesOf(model) }),
+    submit: (call, context) => {
+      const editing = edits(context.model);
+      if (editing && call.inputs.length === 0) {
+        throw new GatewayError("invalid_request", `${context.model} edits pictures: send the one to be edited.`);
+      }
+      return {
+        method: "POST",
+        url: verbPath(host, context, "predict"),
+        body: {
+          json: {
+            instances: [{ prompt: call.prompt, ...(editing ? { referenceImages: references(call) } : {}) }],
+            parameters: {
+              ...pickExtras(call.extras, editing ? ["language", "editConfig"] : ["language"]),
+              ...parameters(call),
+              ...(editing ? { editMode: call.editMode ?? usualEditMode(call) } : {}),
+            },
+          },
+        },
+      };
+    },
+    readSubmit,
+    error: googleError,
+  };
+}
+
+const EDITING: ImageAbilities = {
+  maxCount: 4,
+  perCall: 4,
+  takes: [...VERTEX_WISHES.filter((wish) => wish !== "enhancePrompt"), "editMode"],
+  sizes: { kind: "ratio", ratios: RATIOS, tiers: [] },
+  maxInputs: 1,
+  mask: true,
+  maskForm: "white",
+  formats: ["image/png", "image/jpeg"],
+  compresses: true,
+};
+
+const generating = (takes: readonly ImageWish[]): Omit<ImageAbilities, "sizes"> => ({
+  maxCount: 4,
+  perCall: 4,
+  takes,
+  maxInputs: 0,
+  mask: false,
+  formats: ["image/png", "image/jpeg"],
+  compresses: true,
+});
+
+const GENERATING = { gemini: generating(SHARED_WISHES), vertex: generating(VERTEX_WISHES) };
+
+const sizesOf = (model: string): ImageAbilities["sizes"] => ({
+  kind: "ratio",
+  ratios: RATIOS,
+  tiers: model.startsWith("imagen-3") ? [] : ["1K", "2K"],
+});
+
+function parameters(call: FittedImageCall): JsonObject {
+  // A seed is refused together with the watermark, which is on unless it is said to be off.
+  const watermark = call.watermark ?? (call.seed === undefined ? undefined : false);
+  const outputOptions = {
+    ...(call.outputMimeType === undefined ? {} : { mimeType: call.outputMimeType }),
+    ...(call.compression === undefined ? {} : { compressionQuality: call.compression }),
+  };
+  return {
+    sampleCount: call.count,
+    ...(call.aspectRatio === undefined ? {} : { aspectRatio: call.aspectRatio }),
+    ...(call.tier === undefined ? {} : { sampleImageSize: call.tier }),
+    ...(call.negativePrompt === undefined ? {} : { negativePrompt: call.negativePrompt }),
+    ...(call.seed === undefined ? {} : { seed: call.seed }),
+    ...(call.guidanceScale === undefined ? {} : { guidanceScale: call.guidanceScale }),
+    ...(call.enhancePrompt === undefined ? {} : { enhancePrompt: call.enhancePrompt }),
+    ...(call.personGeneration === undefined ? {} : { personGeneration: call.personGeneration }),
+    ...(call.safetySetting === undefined ? {} : { safetySetting: call.safetySetting }),
+    ...(call.includeRaiReason === undefined ? {} : { includeRaiReason: call.includeRaiReason }),
+    ...(watermark === undefined ? {} : { addWatermark: watermark }),
+    ...(Object.keys(outputOptions).length === 0 ? {} : { outputOptions }),
+  };
+}
+
+function references({ inputs, mask }: FittedImageCall): JsonObject[] {
+  const images = inputs.map((input, index) => ({
+    referenceType: "REFERENCE_TYPE_RAW",
+    referenceId: index + 1,
+    referenceImage: bytes(input),
+  }));
+  if (!mask) return images;
+  const masked = {
+    referenceType: "REFERENCE_TYPE_MASK",
+    referenceId: images.length + 1,
+    referenceImage: bytes(mask),
+    maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" },
+  };
+  return [...images, masked];
+}
+
+const bytes = ({ base64, mimeType }: Picture): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
+
+const usualEditMode = ({ mask }: FittedImageCall): string =>
+  mask ? "EDIT_MODE_INPAINT_INSERTION" : "EDIT_MODE_DEFAULT";
+
+function readSubmit({ body }: MediaAnswer, call: FittedImageCall): JobState<UpstreamImageReply> {
+  if (!body) throw emptyAnswer("a prediction");
+  const results: ImageResult<Picture | MediaLink>[] = [];
+  let reason = FILTERED;
+  for (const prediction of arrayAt(body, "predictions")) {
+    const said = stringAt(prediction, "raiFilteredReason");
+    if (said !== undefined) reason = said;
+    else {
+      const result = readPrediction(prediction);
+      if (result) results.push(result);
+    }
+  }
+  // One reason stands for all that were held back; without it they are only missing.
+  while (results.length < call.count) results.push({ kind: "filtered", reason });
+  const images = results.filter(({ kind }) => kind === "made").length;
+  return { state: "done", reply: { results, usage: { images } } };
+}
+
+/** Undefined for the item that scores the prompt, which stands behind the pictures. */
+function readPrediction(prediction: unknown): ImageResult<Picture> | undefined {
+  const base64 = stringAt(prediction, "bytesBase64Encoded");
+  if (base64 !== undefined) {
+    const mimeType = pictureType(base64, stringAt(prediction, "mimeType"));
+    const revisedPrompt = stringAt(prediction, "prompt");
+    return { kind: "made", picture: { mimeType, base64 }, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) };
+  }
+  if (stringAt(prediction, "gcsUri") === undefined) return undefined;
+  const error = new GatewayError(
+    "upstream_failed",
+    "The provider left the picture in a bucket that is not the gateway's.",
+  );
+  return { kind: "failed", error };
+}

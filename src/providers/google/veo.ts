@@ -1,0 +1,130 @@
+import { GatewayError } from "../../canon/error.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { googleError, operationError } from "./errors.ts";
+import { type GoogleHost, verbPath } from "./host.ts";
+
+/** The name becomes part of an address at the Gemini API, so it may not hold anything else. */
+const OPERATION_NAME = /^models\/[\w.-]+\/operations\/[\w.-]+$/;
+const FILTERED = "The provider's safety filter held this video back.";
+
+/** The last generation without sound, whose resolution cannot be chosen. */
+const isSilent = (model: string): boolean => model.startsWith("veo-2");
+
+/** Veo, by a long-running prediction. */
+export function veo(host: GoogleHost): VideoWire {
+  const vertex = host.name === "vertex";
+  return {
+    serves: (model) => model.startsWith("veo"),
+    abilities: (model) => abilities(host, model),
+    submit: (call, context) => ({
+      method: "POST",
+      url: verbPath(host, context, "predictLongRunning"),
+      body: { json: { instances: [instance(call)], parameters: parameters(call, context.model, vertex) } },
+    }),
+    readSubmit: (answer) => readOperation(answer, undefined),
+    poll: (ticket, context) => {
+      const name = operationName(ticket);
+      if (vertex) {
+        const url = verbPath(host, context, "fetchPredictOperation");
+        return { method: "POST", url, body: { json: { operationName: name } } };
+      }
+      if (!OPERATION_NAME.test(name)) throw new GatewayError("upstream_failed", "The job's name is no operation's.");
+      return { method: "GET", url: `${host.models(context.settings).replace(/\/models$/, "")}/${name}` };
+    },
+    readPoll: (answer, ticket) => readOperation(answer, ticket),
+    error: googleError,
+  };
+}
+
+function abilities(host: GoogleHost, model: string): VideoAbilities {
+  const vertex = host.name === "vertex";
+  const silent = isSilent(model);
+  return {
+    perJob: vertex ? 4 : 1,
+    takes: ["negativePrompt", "enhancePrompt", "personGeneration", ...(vertex ? ["seed" as const] : [])],
+    ratios: ["16:9", "9:16"],
+    resolutions: resolutionsOf(model),
+    seconds: silent ? { min: 5, max: 8 } : [4, 6, 8],
+    ...(silent ? {} : { tied: [{ resolutions: ["1080p", "4k"], lastFrame: true, seconds: [8] }] }),
+    usualSeconds: 8,
+    ...(silent ? { audio: "never" } : vertex ? { audio: "chosen", usualAudio: false } : { audio: "always" }),
+    image: true,
+    lastFrame: !model.startsWith("veo-3.0"),
+  };
+}
+
+function resolutionsOf(model: string): string[] {
+  if (isSilent(model)) return ["720p"];
+  return model.startsWith("veo-3.0") || model.includes("lite") ? ["720p", "1080p"] : ["720p", "1080p", "4k"];
+}
+
+function instance({ prompt, image, lastFrame }: FittedVideoCall): JsonObject {
+  return {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(image === undefined ? {} : { image: bytes(image) }),
+    ...(lastFrame === undefined ? {} : { lastFrame: bytes(lastFrame) }),
+  };
+}
+
+const bytes = ({ base64, mimeType }: Picture): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
+
+function parameters(call: FittedVideoCall, model: string, vertex: boolean): JsonObject {
+  return {
+    ...(vertex ? pickExtras(call.extras, ["compressionQuality", "resizeMode"]) : {}),
+    sampleCount: call.count,
+    durationSeconds: call.seconds,
+    ...(call.aspectRatio === undefined ? {} : { aspectRatio: call.aspectRatio }),
+    ...(isSilent(model) ? {} : { resolution: call.resolution }),
+    ...(vertex && !isSilent(model) ? { generateAudio: call.audio } : {}),
+    ...(call.negativePrompt === undefined ? {} : { negativePrompt: call.negativePrompt }),
+    ...(call.enhancePrompt === undefined ? {} : { enhancePrompt: call.enhancePrompt }),
+    ...(call.personGeneration === undefined ? {} : { personGeneration: call.personGeneration }),
+    ...(call.seed === undefined ? {} : { seed: call.seed }),
+  };
+}
+
+function readOperation({ body }: MediaAnswer, ticket: Ticket | undefined): JobState<VideoReply> {
+  const name = stringAt(body, "name") ?? (ticket && operationName(ticket));
+  if (!body || name === undefined) throw emptyAnswer("the name of an operation");
+  if (body["done"] !== true) return { state: "waiting", ticket: { name } };
+  if (objectAt(body, "error")) return unmadeVideo(operationError(body));
+  const reply = readReply(objectAt(body, "response"));
+  if (reply.videos.length + reply.filtered.length > 0) return { state: "done", reply };
+  return { state: "failed", error: emptyAnswer("a video") };
+}
+
+/** Vertex lists videos at once, the Gemini API wraps them in samples. */
+function readReply(response: JsonObject | undefined): VideoReply {
+  const wrapped = objectAt(response, "generateVideoResponse") ?? response;
+  const samples = arrayAt(wrapped, "generatedSamples").map((sample) => objectAt(sample, "video"));
+  const found = [...arrayAt(wrapped, "videos"), ...samples].map(readVideo);
+  const reasons = arrayAt(wrapped, "raiMediaFilteredReasons").filter((reason) => typeof reason === "string");
+  const unexplained = Math.max(0, (numberAt(wrapped, "raiMediaFilteredCount") ?? 0) - reasons.length);
+  return {
+    videos: found.filter((video) => video !== undefined),
+    filtered: [...reasons, ...Array.from({ length: unexplained }, () => reasons.at(-1) ?? FILTERED)],
+  };
+}
+
+/** Addresses in a bucket are left out: the gateway asks for none, and could not read them. */
+function readVideo(video: unknown): MediaLink | Picture | undefined {
+  const base64 = stringAt(video, "bytesBase64Encoded") ?? stringAt(video, "encodedVideo");
+  if (base64 !== undefined) {
+    return { mimeType: stringAt(video, "mimeType") ?? stringAt(video, "encoding") ?? "video/mp4", base64 };
+  }
+  const url = stringAt(video, "uri");
+  return url !== undefined && /^https?:/.test(url) ? { url, mimeType: "video/mp4", credential: true } : undefined;
+}
+
+function operationName(ticket: Ticket): string {
+  const name = stringAt(ticket, "name");
+  if (name === undefined) throw new GatewayError("internal", "The job's ticket does not name an operation.");
+  return name;
+}

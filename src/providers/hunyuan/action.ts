@@ -1,0 +1,20 @@
+import type { JsonObject } from "../../canon/json.ts";
+import type { MediaRequest, WireContext } from "../../media/media-wire.ts";
+
+const VERSION = "2022-12-29";
+const REGION = "ap-guangzhou";
+
+/** Every action is a POST to the same address; a header says which. */
+export function action(name: string, json: JsonObject, { settings }: WireContext): MediaRequest {
+  return {
+    method: "POST",
+    url: "/",
+    headers: {
+      "content-type": "application/json",
+      "x-tc-action": name,
+      "x-tc-version": VERSION,
+      "x-tc-region": settings.region ?? REGION,
+    },
+    body: { json },
+  };
+}

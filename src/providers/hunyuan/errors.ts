@@ -1,0 +1,39 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+import { type CodeTable, kindOfCode } from "../code-table.ts";
+import { unmade } from "../unmade.ts";
+
+const KINDS: CodeTable = [
+  [/Illegal|Sensitive|Moderation/, "content_blocked"],
+  // `ResourceUnavailable` is the account's service: not opened, not paid, used up.
+  [/^(AuthFailure|UnauthorizedOperation|ResourceUnavailable)/, "upstream_credentials"],
+  [/^(RequestLimitExceeded|LimitExceeded)/, "rate_limited"],
+  [/^ResourceInsufficient/, "overloaded"],
+  [/^(InvalidParameter|MissingParameter|UnknownParameter|UnsupportedOperation)/, "invalid_request"],
+];
+
+/** A code of the host's and the words beside it, wherever they stand. */
+export function readFailure(code: string | undefined, message: string | undefined): GatewayError {
+  return unmade({ code, message, kind: kindOfCode(KINDS, code) });
+}
+
+/** Errors come with HTTP 200, as `{ Response: { Error: { Code, Message } } }`. */
+export function readRefusal(body: JsonObject | undefined): GatewayError | undefined {
+  const error = objectAt(objectAt(body, "Response"), "Error");
+  return error && readFailure(stringAt(error, "Code"), stringAt(error, "Message"));
+}
+
+/** What stands before the host may answer with another status. */
+export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
+  const error = objectAt(objectAt(body, "Response"), "Error");
+  const code = stringAt(error, "Code");
+  return failureToError({
+    status,
+    message: stringAt(error, "Message"),
+    kind: kindOfCode(KINDS, code),
+    code,
+    retryAfterSeconds: readRetryAfter(retryAfter),
+  });
+}

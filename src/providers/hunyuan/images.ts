@@ -1,0 +1,89 @@
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
+import type { MediaLink } from "../../media/picture.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { forgottenJob } from "../unmade.ts";
+import { action } from "./action.ts";
+import { readError, readFailure, readRefusal } from "./errors.ts";
+
+const SUBMIT = "SubmitTextToImageJob";
+const QUERY = "QueryTextToImageJob";
+
+const SIDES = [1024, 640, 704, 768, 832, 896, 960, 1088, 1152, 1216, 1280, 1344, 1408];
+
+const ABILITIES: ImageAbilities = {
+  maxCount: 1,
+  perCall: 1,
+  takes: ["seed", "watermark", "enhancePrompt"],
+  // Each width has one height: the two together are 2048, the square first.
+  sizes: { kind: "presets", sizes: SIDES.map((width) => ({ width, height: 2048 - width })) },
+  maxInputs: 3,
+  mask: false,
+  formats: ["image/jpeg"],
+  compresses: false,
+  maxPrompt: 1024,
+};
+
+function bodyOf(call: FittedImageCall): JsonObject {
+  const { pixels, seed, inputs } = call;
+  // A prompt that is rewritten makes the seed worthless: without a word about the former, the latter is kept.
+  const revise = call.enhancePrompt ?? (seed === undefined ? undefined : false);
+  return {
+    ...pickExtras(call.extras, ["LogoParam"]),
+    Prompt: call.prompt,
+    LogoAdd: call.watermark ? 1 : 0,
+    ...(pixels && { Resolution: `${pixels.width}:${pixels.height}` }),
+    ...(inputs.length > 0 && { Images: inputs.map(({ base64 }) => base64) }),
+    ...(seed !== undefined && { Seed: seed }),
+    ...(revise !== undefined && { Revise: revise ? 1 : 0 }),
+  };
+}
+
+function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageReply> {
+  const response = objectAt(body, "Response");
+  const code = stringAt(response, "JobStatusCode");
+  if (response === undefined || code === undefined) {
+    if (/JobNotExist|JobNotFound/.test(stringAt(objectAt(response, "Error"), "Code") ?? "")) {
+      return { state: "failed", error: forgottenJob() };
+    }
+    throw readRefusal(body) ?? emptyAnswer("the status of the job");
+  }
+  if (code === "5") return { state: "done", reply: { results: readPictures(response) } };
+  if (code !== "4") return { state: "waiting", ticket };
+  return {
+    state: "failed",
+    error: readFailure(stringAt(response, "JobErrorCode"), stringAt(response, "JobErrorMsg")),
+  };
+}
+
+function readPictures(response: JsonObject): ImageResult<MediaLink>[] {
+  const prompts = arrayAt(response, "RevisedPrompt");
+  const results = arrayAt(response, "ResultImage").flatMap((url, index): ImageResult<MediaLink>[] => {
+    if (typeof url !== "string" || url === "") return [];
+    const revised = prompts[index];
+    return [
+      { kind: "made", picture: { url }, ...(typeof revised === "string" && revised && { revisedPrompt: revised }) },
+    ];
+  });
+  if (results.length === 0) throw emptyAnswer("a picture");
+  return results;
+}
+
+/** Hunyuan Image 3.0, which is a job. */
+export const images: ImageWire = {
+  serves: (model) => model === SUBMIT,
+  abilities: () => ABILITIES,
+  submit: (call, context) => action(SUBMIT, bodyOf(call), context),
+  readSubmit: ({ body }) => {
+    const id = stringAt(objectAt(body, "Response"), "JobId");
+    if (id) return { state: "waiting", ticket: { id } };
+    throw readRefusal(body) ?? emptyAnswer("the name of a job");
+  },
+  poll: (ticket, context) => action(QUERY, { JobId: stringAt(ticket, "id") ?? "" }, context),
+  readPoll: readJob,
+  error: readError,
+};

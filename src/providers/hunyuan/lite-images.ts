@@ -1,0 +1,59 @@
+import { objectAt, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { ImageWire } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { pictureType } from "../picture-type.ts";
+import { action } from "./action.ts";
+import { readError, readRefusal } from "./errors.ts";
+
+const NAME = "TextToImageLite";
+
+const ABILITIES: ImageAbilities = {
+  maxCount: 1,
+  perCall: 1,
+  takes: ["negativePrompt", "seed", "watermark"],
+  sizes: {
+    kind: "presets",
+    sizes: [
+      { width: 1024, height: 1024 },
+      { width: 768, height: 1024 },
+      { width: 1024, height: 768 },
+      { width: 720, height: 1280 },
+      { width: 1280, height: 720 },
+      { width: 768, height: 1280 },
+      { width: 1280, height: 768 },
+      { width: 768, height: 768 },
+    ],
+  },
+  maxInputs: 0,
+  mask: false,
+  formats: ["image/jpeg"],
+  compresses: false,
+};
+
+/** The small model, which answers with the picture itself. */
+export const liteImages: ImageWire = {
+  serves: (model) => model === NAME,
+  abilities: () => ABILITIES,
+  submit: (call, context) => {
+    const { pixels, negativePrompt, seed } = call;
+    const json = {
+      ...pickExtras(call.extras, ["LogoParam"]),
+      Prompt: call.prompt,
+      LogoAdd: call.watermark ? 1 : 0,
+      RspImgType: "base64",
+      ...(pixels && { Resolution: `${pixels.width}:${pixels.height}` }),
+      ...(negativePrompt !== undefined && { NegativePrompt: negativePrompt }),
+      ...(seed !== undefined && { Seed: seed }),
+    };
+    return action(NAME, json, context);
+  },
+  readSubmit: ({ body }) => {
+    const base64 = stringAt(objectAt(body, "Response"), "ResultImage");
+    if (!base64) throw readRefusal(body) ?? emptyAnswer("a picture");
+    const picture = { mimeType: pictureType(base64, "image/jpeg"), base64 };
+    return { state: "done", reply: { results: [{ kind: "made", picture }] } };
+  },
+  error: readError,
+};

@@ -1,0 +1,40 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
+import { type FailureFacts, failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+import { type CodeTable, kindOfCode } from "../code-table.ts";
+import { unmade } from "../unmade.ts";
+
+const KINDS: CodeTable = [
+  // The account's own troubles: its token, its balance, its packages, its list of allowed addresses.
+  [/^(100\d|110\d|1304)$/, "upstream_credentials"],
+  [/^120[01]$/, "invalid_request"],
+  [/^130[01]$/, "content_blocked"],
+  [/^130[23]$/, "rate_limited"],
+  [/^5001$/, "overloaded"],
+  [/^5002$/, "upstream_timeout"],
+];
+
+/** Why a job failed stands in a sentence only. */
+const MODERATED = /risk control|sensitive|violat|policy|moderat|prohibited/i;
+
+function factsOf(body: JsonObject | undefined): Omit<FailureFacts, "status"> {
+  const code = numberAt(body, "code")?.toString();
+  return { message: stringAt(body, "message"), kind: kindOfCode(KINDS, code), code };
+}
+
+/** An answer `{ code, message, request_id }`. */
+export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
+  return failureToError({ ...factsOf(body), status, retryAfterSeconds: readRetryAfter(retryAfter) });
+}
+
+/** The same beside HTTP 200, where a code other than 0 is a refusal. */
+export function readRefusal(body: JsonObject | undefined): GatewayError | undefined {
+  const code = numberAt(body, "code");
+  return code === undefined || code === 0 ? undefined : unmade(factsOf(body));
+}
+
+export function readJobFailure(data: JsonObject): GatewayError {
+  const message = stringAt(data, "task_status_msg");
+  return unmade({ message, kind: message && MODERATED.test(message) ? "content_blocked" : undefined });
+}

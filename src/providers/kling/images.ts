@@ -1,0 +1,63 @@
+import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, WireContext } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { readError } from "./errors.ts";
+import { readTask, readTaskId } from "./tasks.ts";
+
+const PATH = "/v1/images/generations";
+const EXTRAS = ["image_reference", "image_fidelity", "human_fidelity"];
+
+const ABILITIES: ImageAbilities = {
+  maxCount: 9,
+  perCall: 9,
+  takes: ["negativePrompt", "watermark"],
+  sizes: {
+    kind: "ratio",
+    ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "21:9"],
+    tiers: ["1K", "2K"],
+  },
+  maxInputs: 1,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+  maxPrompt: 2500,
+};
+
+function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObject {
+  const { aspectRatio, negativePrompt, watermark } = call;
+  const [image] = call.inputs;
+  return {
+    ...(image && pickExtras(call.extras, EXTRAS)),
+    model_name: model,
+    prompt: call.prompt,
+    n: call.count,
+    resolution: (call.tier ?? "1K").toLowerCase(),
+    ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+    ...(image && { image: image.base64 }),
+    // Beside a picture the host refuses it.
+    ...(negativePrompt !== undefined && !image && { negative_prompt: negativePrompt }),
+    ...(watermark !== undefined && { watermark_info: { enabled: watermark } }),
+    external_task_id: jobName,
+  };
+}
+
+function readPictures(result: JsonObject | undefined): UpstreamImageReply {
+  const urls = arrayAt(result, "images").flatMap((image) => stringAt(image, "url") || []);
+  if (urls.length === 0) throw emptyAnswer("a picture");
+  return { results: urls.map((url) => ({ kind: "made", picture: { url } })) };
+}
+
+/** Kling's pictures. */
+export const images: ImageWire = {
+  serves: (model) => model.startsWith("kling-"),
+  abilities: () => ABILITIES,
+  submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
+  readSubmit: (answer) => ({ state: "waiting", ticket: { id: readTaskId(answer) } }),
+  poll: (ticket) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
+  readPoll: (answer, ticket) => readTask(answer, ticket, readPictures, (error) => ({ state: "failed", error })),
+  error: readError,
+};

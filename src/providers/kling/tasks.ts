@@ -1,0 +1,25 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { readJobFailure, readRefusal } from "./errors.ts";
+
+export function readTaskId({ body }: MediaAnswer): string {
+  const id = stringAt(objectAt(body, "data"), "task_id");
+  if (id) return id;
+  throw readRefusal(body) ?? emptyAnswer("the name of a task");
+}
+
+/** Where a task stands; `finish` and `fail` make the reply of its kind of work. */
+export function readTask<Reply>(
+  { body }: MediaAnswer,
+  ticket: Ticket,
+  finish: (result: JsonObject | undefined) => Reply,
+  fail: (error: GatewayError) => JobState<Reply>,
+): JobState<Reply> {
+  const data = objectAt(body, "data");
+  const status = stringAt(data, "task_status");
+  if (data === undefined || status === undefined) throw readRefusal(body) ?? emptyAnswer("the status of the task");
+  if (status === "succeed") return { state: "done", reply: finish(objectAt(data, "task_result")) };
+  return status === "failed" ? fail(readJobFailure(data)) : { state: "waiting", ticket };
+}

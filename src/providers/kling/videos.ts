@@ -1,0 +1,85 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { readError } from "./errors.ts";
+import { readTask, readTaskId } from "./tasks.ts";
+
+const EXTRAS = ["cfg_scale", "camera_control", "watermark_info"];
+
+/** There are no resolutions but two modes, which differ in it. */
+const MODES: Readonly<Record<string, string>> = { "720p": "std", "1080p": "pro" };
+
+const SILENT: VideoAbilities = {
+  perJob: 1,
+  takes: ["negativePrompt"],
+  ratios: ["16:9", "9:16", "1:1"],
+  resolutions: ["1080p", "720p"],
+  seconds: [5, 10],
+  usualSeconds: 5,
+  audio: "never",
+  image: true,
+  lastFrame: true,
+  maxPrompt: 2500,
+};
+
+const V2_6: VideoAbilities = { ...SILENT, audio: "chosen", usualAudio: false };
+const V3: VideoAbilities = { ...V2_6, seconds: { min: 3, max: 15 }, resolutions: ["720p", "1080p"] };
+
+function abilities(model: string): VideoAbilities {
+  if (/^kling-v(1|2$|2-([1-5]|master|new))/.test(model)) return SILENT;
+  return model.startsWith("kling-v2") ? V2_6 : V3;
+}
+
+const pathOf = ({ image, lastFrame }: FittedVideoCall): string =>
+  `/v1/videos/${image || lastFrame ? "image2video" : "text2video"}`;
+
+function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObject {
+  const { prompt, negativePrompt, aspectRatio, image, lastFrame } = call;
+  const mode = MODES[call.resolution];
+  return {
+    watermark_info: { enabled: false },
+    ...pickExtras(call.extras, EXTRAS),
+    model_name: model,
+    ...(prompt && { prompt }),
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+    ...(mode !== undefined && { mode }),
+    duration: String(call.seconds),
+    ...(abilities(model).audio === "chosen" && { sound: call.audio ? "on" : "off" }),
+    ...(image && { image: image.base64 }),
+    ...(lastFrame && { image_tail: lastFrame.base64 }),
+    // A film that begins with a picture has its shape.
+    ...(aspectRatio !== undefined && !image && !lastFrame && { aspect_ratio: aspectRatio }),
+    external_task_id: jobName,
+  };
+}
+
+function readFilms(result: JsonObject | undefined): VideoReply {
+  const films = arrayAt(result, "videos").filter(isObject);
+  const urls = films.flatMap((film) => stringAt(film, "url") || []);
+  if (urls.length === 0) throw emptyAnswer("a film");
+  const seconds = Number(stringAt(films[0], "duration") ?? Number.NaN);
+  return {
+    videos: urls.map((url) => ({ url, mimeType: "video/mp4" })),
+    filtered: [],
+    ...(seconds > 0 && { seconds }),
+  };
+}
+
+/** Kling's films. */
+export const videos: VideoWire = {
+  serves: (model) => model.startsWith("kling-"),
+  abilities,
+  submit: (call, context) => ({ method: "POST", url: pathOf(call), body: { json: bodyOf(call, context) } }),
+  // A task is asked for where it was begun.
+  readSubmit: (answer, call) => ({ state: "waiting", ticket: { id: readTaskId(answer), path: pathOf(call) } }),
+  poll: (ticket) => ({
+    method: "GET",
+    url: `${stringAt(ticket, "path") ?? ""}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+  }),
+  readPoll: (answer, ticket) => readTask(answer, ticket, readFilms, unmadeVideo),
+  error: readError,
+};

@@ -1,0 +1,39 @@
+import type { ErrorKind, GatewayError } from "../../canon/error.ts";
+import { arrayAt, stringAt } from "../../canon/json.ts";
+import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+import { unmade } from "../unmade.ts";
+
+const MODERATION = /moderat|content polic|not allowed by our/i;
+
+export function lumaError({ status, body, retryAfter }: MediaAnswer): GatewayError {
+  const message = detail(body);
+  return failureToError({
+    status,
+    message,
+    kind: kindOfMessage(status, message),
+    retryAfterSeconds: readRetryAfter(retryAfter),
+  });
+}
+
+/** The host has no codes: its words alone tell a refusal or an empty account from a bad field. */
+function kindOfMessage(status: number, message = ""): ErrorKind | undefined {
+  if (status !== 400 && status !== 403) return undefined;
+  if (MODERATION.test(message)) return "content_blocked";
+  return /\bcredits?\b/i.test(message) ? "upstream_credentials" : undefined;
+}
+
+/** One sentence, or a list of faults with the place of each. */
+function detail(body: unknown): string | undefined {
+  const sentence = stringAt(body, "detail");
+  if (sentence !== undefined) return sentence;
+  const faults = arrayAt(body, "detail").map((fault) => {
+    return [arrayAt(fault, "loc").join("."), stringAt(fault, "msg")].filter(Boolean).join(": ");
+  });
+  return faults.length > 0 ? faults.join("; ") : undefined;
+}
+
+export function generationError(generation: unknown): GatewayError {
+  const message = stringAt(generation, "failure_reason");
+  return unmade({ message, kind: MODERATION.test(message ?? "") ? "content_blocked" : "upstream_failed" });
+}

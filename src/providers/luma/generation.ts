@@ -1,0 +1,28 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { generationError } from "./errors.ts";
+
+export const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "9:21"];
+
+export const pollGeneration = (ticket: Ticket): MediaRequest => ({
+  method: "GET",
+  url: `/generations/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+});
+
+/** The answer to the order and those to the questions after it are the same object. */
+export function readGeneration<Reply>(
+  { body }: MediaAnswer,
+  asset: "video" | "image",
+  made: (url: string) => Reply,
+  unmade: (error: GatewayError) => JobState<Reply>,
+): JobState<Reply> {
+  const id = stringAt(body, "id");
+  if (!id) throw emptyAnswer("the id of a generation");
+  const state = stringAt(body, "state");
+  if (state === "failed") return unmade(generationError(body));
+  if (state !== "completed") return { state: "waiting", ticket: { id } };
+  const url = stringAt(objectAt(body, "assets"), asset);
+  return url ? { state: "done", reply: made(url) } : unmade(emptyAnswer(`the ${asset}`));
+}

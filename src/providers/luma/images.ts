@@ -1,0 +1,51 @@
+import type { UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadePicture } from "../unmade.ts";
+import { lumaError } from "./errors.ts";
+import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
+
+/** Pictures to go by are taken by public address only, so a client can give them in the host's own fields. */
+const EXTRAS = ["image_ref", "style_ref", "character_ref", "modify_image_ref"];
+
+export const images: ImageWire = {
+  serves: (model) => model.startsWith("photon-"),
+  abilities: () => ({
+    maxCount: 4,
+    perCall: 1,
+    takes: [],
+    sizes: { kind: "ratio", ratios: RATIOS, tiers: [] },
+    maxInputs: 0,
+    mask: false,
+    formats: ["image/jpeg"],
+    compresses: false,
+  }),
+  submit: (call, { model }) => ({
+    method: "POST",
+    url: "/generations/image",
+    body: {
+      json: {
+        ...pickExtras(call.extras, EXTRAS),
+        model,
+        prompt: call.prompt,
+        ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+      },
+    },
+  }),
+  readSubmit: read,
+  poll: pollGeneration,
+  readPoll: read,
+  error: lumaError,
+};
+
+function read(answer: MediaAnswer): JobState<UpstreamImageReply> {
+  return readGeneration<UpstreamImageReply>(
+    answer,
+    "image",
+    (url) => ({ results: [{ kind: "made", picture: { url } }], usage: { images: 1 } }),
+    (error) =>
+      error.kind === "content_blocked"
+        ? { state: "done", reply: { results: [unmadePicture(error)], usage: { images: 0 } } }
+        : { state: "failed", error },
+  );
+}

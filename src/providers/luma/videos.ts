@@ -1,0 +1,51 @@
+import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { lumaError } from "./errors.ts";
+import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
+
+/** Keyframes are taken by public address only, so a client can give them as the host's own field and not as a picture. */
+const EXTRAS = ["loop", "concepts", "keyframes"];
+
+export const videos: VideoWire = {
+  serves: (model) => model.startsWith("ray-"),
+  abilities: (model) => ({
+    perJob: 1,
+    takes: [],
+    ratios: RATIOS,
+    resolutions: ["720p", "540p", "1080p", "4k"],
+    seconds: model.startsWith("ray-3") ? [5, 10] : [5, 9],
+    usualSeconds: 5,
+    audio: "never",
+    image: false,
+    lastFrame: false,
+  }),
+  submit: (call, { model }) => ({
+    method: "POST",
+    url: "/generations",
+    body: {
+      json: {
+        ...pickExtras(call.extras, EXTRAS),
+        model,
+        ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+        resolution: call.resolution,
+        duration: `${call.seconds}s`,
+        ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+      },
+    },
+  }),
+  readSubmit: read,
+  poll: pollGeneration,
+  readPoll: read,
+  error: lumaError,
+};
+
+function read(answer: MediaAnswer): JobState<VideoReply> {
+  return readGeneration(
+    answer,
+    "video",
+    (url) => ({ videos: [{ url, mimeType: "video/mp4" }], filtered: [] }),
+    unmadeVideo,
+  );
+}

@@ -1,0 +1,56 @@
+import { GatewayError } from "../canon/error.ts";
+import { type JsonObject, parseObject } from "../canon/json.ts";
+import type { FittedImageCall } from "../media/image-call.ts";
+import type { FormPart, MediaAnswer, MediaRequest, WireContext } from "../media/media-wire.ts";
+import type { FittedVideoCall } from "../media/video-call.ts";
+
+/** Calls and answers for tests of media wires. The pictures are no more than beginnings. */
+export const PNG = { mimeType: "image/png", base64: "iVBORw0KGgoAAAA=" };
+export const JPEG = { mimeType: "image/jpeg", base64: "/9j/4AAQSkZJRg==" };
+
+export const imageCall = (fields: Partial<FittedImageCall> = {}): FittedImageCall => ({
+  prompt: "a red fox",
+  count: 1,
+  inputs: [],
+  extras: {},
+  ...fields,
+});
+
+export const videoCall = (fields: Partial<FittedVideoCall> = {}): FittedVideoCall => ({
+  prompt: "a red fox runs",
+  count: 1,
+  seconds: 8,
+  resolution: "720p",
+  audio: true,
+  extras: {},
+  ...fields,
+});
+
+export const wireContext = (model: string): WireContext => ({ model, settings: {}, jobName: "job-0001" });
+
+/** An answer as the relay hands it over; a string stands for one that need not be JSON. */
+export function mediaAnswer(body: JsonObject | string, status = 200, retryAfter: string | null = null): MediaAnswer {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { status, text, body: parseObject(text), retryAfter };
+}
+
+export function jsonOf(request: MediaRequest): JsonObject {
+  if (request.body === undefined || !("json" in request.body)) throw new Error(`${request.url} has no JSON`);
+  return request.body.json;
+}
+
+export function formOf(request: MediaRequest): readonly FormPart[] {
+  if (request.body === undefined || !("form" in request.body)) throw new Error(`${request.url} has no form`);
+  return request.body.form;
+}
+
+/** The GatewayError that a reader throws, as what a test compares. */
+export function thrownBy(read: () => unknown): { kind: string; message: string } {
+  try {
+    read();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return { kind: thrown.kind, message: thrown.message };
+    throw thrown;
+  }
+  throw new Error("nothing was thrown");
+}

@@ -1,0 +1,95 @@
+import { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
+import type { Picture } from "../../media/picture.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { failureInside, minimaxError, taskError } from "./errors.ts";
+
+const FAILED: ReadonlySet<string> = new Set(["failed", "cancelled", "expired"]);
+
+/** The second version of the video API. */
+export const h3: VideoWire = {
+  serves: (model) => model.startsWith("MiniMax-H3"),
+  abilities: () => ({
+    perJob: 1,
+    takes: [],
+    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"],
+    resolutions: ["768p", "2k"],
+    seconds: { min: 4, max: 15 },
+    usualSeconds: 5,
+    audio: "always",
+    image: true,
+    lastFrame: true,
+  }),
+  submit: (call, { model }) => {
+    if (!call.prompt) {
+      throw new GatewayError("invalid_request", `${model} needs a prompt beside its pictures.`, {
+        path: "instances[0].prompt",
+      });
+    }
+    return {
+      method: "POST",
+      url: "/v2/video_generation",
+      body: {
+        json: {
+          model,
+          content: [
+            { type: "text", text: call.prompt },
+            ...(call.image === undefined ? [] : [frame(call.image, "first_frame")]),
+            ...(call.lastFrame === undefined ? [] : [frame(call.lastFrame, "last_frame")]),
+          ],
+          resolution: call.resolution.toUpperCase(),
+          duration: call.seconds,
+          ...(call.aspectRatio === undefined ? {} : { ratio: call.aspectRatio }),
+          aigc_watermark: false,
+        },
+      },
+    };
+  },
+  readSubmit: (answer) => {
+    const failure = failureInside(answer);
+    if (failure) throw failure;
+    const taskId = stringAt(answer.body, "task_id");
+    if (!taskId) throw emptyAnswer("a task_id");
+    return { state: "waiting", ticket: { taskId } };
+  },
+  poll: (ticket) => ({
+    method: "GET",
+    url: `/v2/query/video_generation/${encodeURIComponent(stringAt(ticket, "taskId") ?? "")}`,
+  }),
+  readPoll,
+  error: minimaxError,
+};
+
+/** The address stands one level deeper than elsewhere; a flat one is silently ignored there. */
+const frame = (picture: Picture, role: string): JsonObject => ({
+  type: "image_url",
+  image_url: { url: dataUrl(picture) },
+  role,
+});
+
+function readPoll(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
+  const failure = failureInside(answer);
+  if (failure) throw failure;
+  const task = objectAt(answer.body, "task");
+  if (!task) throw emptyAnswer("a task");
+  const status = stringAt(task, "status") ?? "";
+  if (FAILED.has(status)) return unmadeVideo(taskError(objectAt(task, "error"), status));
+  if (status !== "succeeded") return { state: "waiting", ticket };
+  const url = stringAt(objectAt(task, "content"), "url");
+  if (!url) return { state: "failed", error: emptyAnswer("a video") };
+  const seconds = numberAt(objectAt(task, "usage"), "output_seconds") ?? numberAt(task, "duration");
+  const resolution = stringAt(task, "resolution")?.toLowerCase();
+  return {
+    state: "done",
+    reply: {
+      videos: [{ url, mimeType: "video/mp4" }],
+      filtered: [],
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(resolution === undefined ? {} : { resolution }),
+    },
+  };
+}

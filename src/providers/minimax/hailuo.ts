@@ -1,0 +1,109 @@
+import { GatewayError } from "../../canon/error.ts";
+import { objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
+import type { VideoAbilities } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmade, unmadeVideo } from "../unmade.ts";
+import { failureInside, minimaxError } from "./errors.ts";
+
+const HAILUO: VideoAbilities = {
+  perJob: 1,
+  takes: ["enhancePrompt"],
+  ratios: [],
+  resolutions: ["768p", "1080p"],
+  seconds: [6, 10],
+  tied: [{ resolutions: ["1080p"], seconds: [6] }],
+  usualSeconds: 6,
+  audio: "never",
+  image: true,
+  lastFrame: false,
+  maxPrompt: 2000,
+};
+
+const FIRST_GENERATION: VideoAbilities = { ...HAILUO, resolutions: ["720p"], seconds: [6] };
+
+function abilities(model: string): VideoAbilities {
+  if (model.startsWith("T2V")) return { ...FIRST_GENERATION, image: false };
+  if (model.startsWith("I2V")) return { ...FIRST_GENERATION, imageOnly: true };
+  if (model.endsWith("-02")) return { ...HAILUO, resolutions: ["768p", "1080p", "512p"], lastFrame: true };
+  return model.endsWith("-Fast") ? { ...HAILUO, imageOnly: true } : HAILUO;
+}
+
+/**
+ * The first version of the video API, in three steps: a task is made, the finished task names a file, and the file names
+ * its address. The ticket holds the task first and the file then.
+ */
+export const hailuo: VideoWire = {
+  serves: (model) => /^(?:MiniMax-Hailuo-|[TI]2V-01)/.test(model),
+  abilities,
+  submit: (call, { model }) => ({
+    method: "POST",
+    url: "/v1/video_generation",
+    body: {
+      json: {
+        ...pickExtras(call.extras, ["fast_pretreatment"]),
+        model,
+        ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+        duration: call.seconds,
+        resolution: call.resolution.toUpperCase(),
+        ...(call.image === undefined ? {} : { first_frame_image: dataUrl(call.image) }),
+        ...(call.lastFrame === undefined ? {} : { last_frame_image: dataUrl(call.lastFrame) }),
+        prompt_optimizer: call.enhancePrompt ?? false,
+        aigc_watermark: false,
+      },
+    },
+  }),
+  readSubmit: (answer) => {
+    const failure = failureInside(answer);
+    if (failure) throw failure;
+    const taskId = idAt(answer, "task_id");
+    if (taskId === undefined) throw emptyAnswer("a task_id");
+    return { state: "waiting", ticket: { taskId } };
+  },
+  poll: (ticket) => {
+    const fileId = stringAt(ticket, "fileId");
+    const url =
+      fileId === undefined
+        ? `/v1/query/video_generation?task_id=${encodeURIComponent(taskOf(ticket))}`
+        : `/v1/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
+    return { method: "GET", url };
+  },
+  readPoll: (answer, ticket) => (ticket["fileId"] === undefined ? readTask(answer, ticket) : readFile(answer)),
+  error: minimaxError,
+};
+
+function taskOf(ticket: Ticket): string {
+  const taskId = stringAt(ticket, "taskId");
+  if (taskId === undefined) throw new GatewayError("internal", "The job's ticket names neither a task nor a file.");
+  return taskId;
+}
+
+function readTask(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
+  const status = stringAt(answer.body, "status");
+  const failure = failureInside(answer);
+  if (status === "Fail") return unmadeVideo(failure ?? unmade({ message: undefined, code: status }));
+  if (failure) throw failure;
+  if (status !== "Success") return { state: "waiting", ticket };
+  const fileId = idAt(answer, "file_id");
+  if (fileId === undefined) return { state: "failed", error: emptyAnswer("a file_id") };
+  return { state: "waiting", ticket: { ...ticket, fileId }, afterMs: 0 };
+}
+
+function readFile(answer: MediaAnswer): JobState<VideoReply> {
+  const failure = failureInside(answer);
+  if (failure) throw failure;
+  const url = stringAt(objectAt(answer.body, "file"), "download_url");
+  if (!url) throw emptyAnswer("a download_url");
+  return { state: "done", reply: { videos: [{ url, mimeType: "video/mp4" }], filtered: [] } };
+}
+
+/** Ids come as strings or as numbers too large for JSON's own, so they are read from the text. */
+function idAt({ text }: MediaAnswer, key: "task_id" | "file_id"): string | undefined {
+  return new RegExp(`"${key}"\\s*:\\s*(?:"([\\w-]+)"|(\\d+))`)
+    .exec(text)
+    ?.slice(1)
+    .find((id) => id !== undefined);
+}

@@ -1,0 +1,86 @@
+import { arrayAt, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
+import type { Picture } from "../../media/picture.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { pictureType } from "../picture-type.ts";
+import { failureInside, minimaxError } from "./errors.ts";
+
+const FILTERED = "The provider's moderation held this picture back.";
+
+const ABILITIES: ImageAbilities = {
+  maxCount: 9,
+  perCall: 9,
+  takes: ["seed", "enhancePrompt", "watermark"],
+  sizes: {
+    kind: "free",
+    free: { multipleOf: 8, minSide: 512, maxSide: 2048, maxRatio: 4 },
+    tiers: ["1K", "2K"],
+    standard: { width: 1024, height: 1024 },
+  },
+  maxInputs: 1,
+  mask: false,
+  formats: ["image/jpeg"],
+  compresses: false,
+  maxPrompt: 1500,
+};
+
+/** The variant for drawings is told shapes only. */
+const LIVE: ImageAbilities = {
+  ...ABILITIES,
+  sizes: { kind: "ratio", ratios: ["1:1", "16:9", "4:3", "3:2", "2:3", "3:4", "9:16"], tiers: [] },
+};
+
+export const images: ImageWire = {
+  serves: (model) => model.startsWith("image-01"),
+  abilities: (model) => (model.endsWith("-live") ? LIVE : ABILITIES),
+  submit: (call, { model }) => ({
+    method: "POST",
+    url: "/v1/image_generation",
+    body: {
+      json: {
+        ...pickExtras(call.extras, ["style"]),
+        model,
+        prompt: call.prompt,
+        response_format: "base64",
+        n: call.count,
+        ...(call.pixels ?? (call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio })),
+        ...(call.seed === undefined ? {} : { seed: call.seed }),
+        prompt_optimizer: call.enhancePrompt ?? false,
+        aigc_watermark: call.watermark ?? false,
+        ...(call.inputs.length === 0 ? {} : { subject_reference: call.inputs.map(subject) }),
+      },
+    },
+  }),
+  readSubmit,
+  error: minimaxError,
+};
+
+const subject = (input: Picture) => ({ type: "character", image_file: dataUrl(input) });
+
+function readSubmit(answer: MediaAnswer, call: FittedImageCall): JobState<UpstreamImageReply> {
+  const failure = failureInside(answer);
+  if (failure) throw failure;
+  const data = objectAt(answer.body, "data");
+  const made = arrayAt(data, "image_base64")
+    .filter((base64) => typeof base64 === "string")
+    .map((base64): ImageResult<Picture> => {
+      return { kind: "made", picture: { mimeType: pictureType(base64, "image/jpeg"), base64 } };
+    });
+  const held = Math.min(call.count - made.length, heldBack(answer));
+  if (made.length + held <= 0) throw emptyAnswer("a picture");
+  const filtered = Array.from({ length: Math.max(0, held) }, (): ImageResult<Picture> => {
+    return { kind: "filtered", reason: FILTERED };
+  });
+  return { state: "done", reply: { results: [...made, ...filtered], usage: { images: made.length } } };
+}
+
+/** The counts of the metadata are written as strings. */
+function heldBack({ body }: MediaAnswer): number {
+  const metadata = objectAt(body, "metadata");
+  return numberAt(metadata, "failed_count") ?? (Number(stringAt(metadata, "failed_count")) || 0);
+}

@@ -1,0 +1,11 @@
+import type { MediaWires } from "../../media/media-wire.ts";
+import { h3 } from "./h3.ts";
+import { hailuo } from "./hailuo.ts";
+import { images } from "./images.ts";
+
+export const minimaxMedia: MediaWires = {
+  // Films of the newest kind are made below another version than everything else.
+  base: (baseUrl) => baseUrl.replace(/\/v1$/, ""),
+  images: [images],
+  videos: [h3, hailuo],
+};

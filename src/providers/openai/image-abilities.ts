@@ -1,0 +1,58 @@
+import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
+import type { PixelSize } from "../../media/picture.ts";
+
+const size = (width: number, height: number): PixelSize => ({ width, height });
+
+/** Any size that the newest family takes; the upper bound of the area is that of 3840x2160. */
+const FREE: FreeSizes = { multipleOf: 16, minSide: 16, maxSide: 3840, maxPixels: 3840 * 2160, maxRatio: 3 };
+const PRESETS = [size(1024, 1024), size(1536, 1024), size(1024, 1536)];
+
+const GPT_IMAGE: ImageAbilities = {
+  maxCount: 10,
+  perCall: 10,
+  takes: ["quality", "background", "moderation", "inputFidelity"],
+  sizes: { kind: "presets", sizes: PRESETS, auto: true },
+  exactSizes: true,
+  maxInputs: 16,
+  mask: true,
+  formats: ["image/png", "image/jpeg", "image/webp"],
+  compresses: true,
+  maxPrompt: 32_000,
+  partialImages: true,
+};
+
+const DALL_E: ImageAbilities = {
+  maxCount: 10,
+  perCall: 10,
+  takes: [],
+  sizes: { kind: "presets", sizes: [size(1024, 1024), size(512, 512), size(256, 256)] },
+  exactSizes: true,
+  maxInputs: 1,
+  mask: true,
+  formats: ["image/png"],
+  compresses: false,
+  maxPrompt: 1000,
+};
+
+/** By the beginning of a model's name; the first that fits. */
+const FAMILIES: readonly (readonly [string, ImageAbilities])[] = [
+  ["gpt-image-2", { ...GPT_IMAGE, sizes: { kind: "presets", sizes: PRESETS, auto: true, free: FREE } }],
+  ["gpt-image-1-mini", { ...GPT_IMAGE, takes: ["quality", "background", "moderation"] }],
+  [
+    "dall-e-3",
+    {
+      ...DALL_E,
+      perCall: 1,
+      takes: ["quality"],
+      sizes: { kind: "presets", sizes: [size(1024, 1024), size(1792, 1024), size(1024, 1792)] },
+      maxInputs: 0,
+      mask: false,
+      maxPrompt: 4000,
+    },
+  ],
+  ["dall-e", DALL_E],
+];
+
+export function imageAbilities(model: string): ImageAbilities {
+  return FAMILIES.find(([beginning]) => model.startsWith(beginning))?.[1] ?? GPT_IMAGE;
+}

@@ -1,0 +1,95 @@
+import { GatewayError } from "../../canon/error.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { JobState, MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import { emptyAnswer, errorWords, mediaFailure } from "../media-failure.ts";
+import { pictureType } from "../picture-type.ts";
+import { OPENAI_CODES } from "./errors.ts";
+
+type Reply = JobState<UpstreamImageReply>;
+
+export function readImages(answer: MediaAnswer): Reply {
+  const { body } = answer;
+  const results = arrayAt(body, "data").flatMap((item) => readResult(item, stringAt(body, "output_format")));
+  if (body?.["error"] != null && results.length === 0) throw mediaFailure(answer, OPENAI_CODES);
+  if (body === undefined || results.length === 0) throw emptyAnswer("pictures");
+  const usage = readUsage(body, results.length);
+  const settings = readSettings(body);
+  return {
+    state: "done",
+    reply: { results, ...(usage === undefined ? {} : { usage }), ...(settings === undefined ? {} : { settings }) },
+  };
+}
+
+/** One event of a streamed answer; generations and edits differ in the first half of its name alone. */
+export function readImageEvent(event: JsonObject): ImageEvent | undefined {
+  const type = stringAt(event, "type") ?? "";
+  if (event["error"] != null || type === "error") throw streamError(event);
+  const base64 = stringAt(event, "b64_json");
+  if (base64 === undefined) return undefined;
+  const picture = { mimeType: mimeTypeOf(base64, stringAt(event, "output_format")), base64 };
+  const settings = readSettings(event);
+  const set = settings === undefined ? {} : { settings };
+  if (type.endsWith(".partial_image")) {
+    return { kind: "partial", picture, index: numberAt(event, "partial_image_index") ?? 0, ...set };
+  }
+  if (!type.endsWith(".completed")) return undefined;
+  const usage = readUsage(event, 1);
+  return { kind: "result", result: { kind: "made", picture }, ...set, ...(usage === undefined ? {} : { usage }) };
+}
+
+function streamError(event: JsonObject): GatewayError {
+  const { kind = "upstream_failed", message, code, path } = errorWords(event, OPENAI_CODES);
+  const blocked = kind === "content_blocked" && message !== undefined;
+  return new GatewayError(kind, blocked ? message : "The provider broke off while it was making the picture.", {
+    ...(blocked && code !== undefined ? { code } : {}),
+    ...(blocked && path !== undefined ? { path } : {}),
+  });
+}
+
+function readResult(item: unknown, format: string | undefined): ImageResult<Picture | MediaLink>[] {
+  const base64 = stringAt(item, "b64_json");
+  const url = stringAt(item, "url");
+  const revised = stringAt(item, "revised_prompt");
+  const picture = base64 === undefined ? url && { url } : { mimeType: mimeTypeOf(base64, format), base64 };
+  if (!picture) return [];
+  return [{ kind: "made", picture, ...(revised === undefined ? {} : { revisedPrompt: revised }) }];
+}
+
+function mimeTypeOf(base64: string, format: string | undefined): string {
+  return pictureType(base64, format === undefined ? undefined : `image/${format}`);
+}
+
+function readSettings(body: JsonObject): ImageSettings | undefined {
+  const size = stringAt(body, "size");
+  const quality = stringAt(body, "quality");
+  const background = stringAt(body, "background");
+  const outputFormat = stringAt(body, "output_format");
+  const settings: ImageSettings = {
+    ...(size === undefined ? {} : { size }),
+    ...(quality === undefined ? {} : { quality }),
+    ...(background === undefined ? {} : { background }),
+    ...(outputFormat === undefined ? {} : { outputFormat }),
+  };
+  return Object.keys(settings).length === 0 ? undefined : settings;
+}
+
+/** The host's totals hold text and pictures together. What it does not tell apart is text on the way in, picture on the way out. */
+function readUsage(body: JsonObject, images: number): Usage | undefined {
+  const usage = body["usage"];
+  if (!isObject(usage)) return undefined;
+  const input = numberAt(usage, "input_tokens");
+  const output = numberAt(usage, "output_tokens");
+  if (input === undefined && output === undefined) return undefined;
+  const imageInput = numberAt(objectAt(usage, "input_tokens_details"), "image_tokens");
+  const textOutput = numberAt(objectAt(usage, "output_tokens_details"), "text_tokens");
+  return {
+    images,
+    ...(input === undefined ? {} : { input: Math.max(0, input - (imageInput ?? 0)) }),
+    ...(imageInput === undefined ? {} : { imageInput }),
+    ...(textOutput === undefined ? {} : { output: textOutput }),
+    ...(output === undefined ? {} : { imageOutput: Math.max(0, output - (textOutput ?? 0)) }),
+  };
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../canon/json.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { FormPart, ImageWire, MediaRequest, WireContext } from "../../media/media-wire.ts";
+import type { Picture } from "../../media/picture.ts";
+import { mediaFailure } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { OPENAI_CODES } from "./errors.ts";
+import { imageAbilities } from "./image-abilities.ts";
+import { readImageEvent, readImages } from "./image-reply.ts";
+
+type StreamedCall = FittedImageCall & { partialImages?: number };
+
+/** Generations as JSON, edits as a form; the fields of both have the same names. */
+export const openaiImages: ImageWire = {
+  serves: (model) => /^(?:gpt-image|chatgpt-image|dall-e)/.test(model),
+  abilities: imageAbilities,
+  submit: (call, context) => request(call, context, settingsOf(call, context.model)),
+  readSubmit: readImages,
+  error: (answer) => mediaFailure(answer, OPENAI_CODES),
+  stream: {
+    serves: (model) => imageAbilities(model).partialImages === true,
+    submit: (call, context) => request(call, context, streamSettings(call, context.model)),
+    read: readImageEvent,
+  },
+};
+
+function request(call: FittedImageCall, context: WireContext, settings: JsonObject): MediaRequest {
+  const fields = { model: context.model, prompt: call.prompt, ...settings };
+  if (call.inputs.length === 0) return { method: "POST", url: "/images/generations", body: { json: fields } };
+  const values = Object.entries(fields).map(([name, value]) => ({ name, value: String(value) }));
+  return { method: "POST", url: "/images/edits", body: { form: [...values, ...files(call)] } };
+}
+
+/** What the price depends on is said even where it is the host's default. */
+function settingsOf(call: FittedImageCall, model: string): JsonObject {
+  const { pixels, quality, background, outputMimeType, compression, moderation, inputFidelity } = call;
+  const edits = call.inputs.length > 0;
+  const size = pixels && `${pixels.width}x${pixels.height}`;
+  if (model.startsWith("dall-e")) {
+    const newer = model.startsWith("dall-e-3");
+    return {
+      ...pickExtras(call.extras, newer ? ["style", "user"] : ["user"]),
+      n: call.count,
+      ...(size === undefined ? {} : { size }),
+      ...(newer ? { quality: quality ?? "standard" } : {}),
+      response_format: "b64_json",
+    };
+  }
+  const format = outputMimeType?.slice("image/".length);
+  return {
+    ...pickExtras(call.extras, ["user"]),
+    n: call.count,
+    size: size ?? "auto",
+    quality: quality ?? "auto",
+    ...(background === undefined ? {} : { background }),
+    ...(format === undefined ? {} : { output_format: format }),
+    // The host refuses a level of compression beside PNG, its usual format.
+    ...(compression === undefined || (format ?? "png") === "png" ? {} : { output_compression: compression }),
+    // The form of an edit has no such field.
+    ...(moderation === undefined || edits ? {} : { moderation }),
+    ...(inputFidelity === undefined || !edits ? {} : { input_fidelity: inputFidelity }),
+  };
+}
+
+function streamSettings(call: StreamedCall, model: string): JsonObject {
+  return { ...settingsOf(call, model), stream: true, partial_images: call.partialImages ?? 0 };
+}
+
+/** One picture goes by the name that the oldest model knows too. */
+function files({ inputs, mask }: FittedImageCall): FormPart[] {
+  const name = inputs.length === 1 ? "image" : "image[]";
+  return [
+    ...inputs.map((picture, index) => file(name, `image-${index + 1}`, picture)),
+    ...(mask === undefined ? [] : [file("mask", "mask", mask)]),
+  ];
+}
+
+/** The host tells a file's type by its name as well. */
+function file(name: string, stem: string, { mimeType, base64 }: Picture): FormPart {
+  const extension = mimeType === "image/jpeg" ? "jpg" : mimeType.slice("image/".length);
+  return { name, fileName: `${stem}.${extension}`, mimeType, base64 };
+}

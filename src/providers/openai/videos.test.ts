@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { formOf, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { openaiVideos } from "./videos.ts";
+
+const submit = (fields: Parameters<typeof videoCall>[0] = {}) =>
+  openaiVideos.submit(videoCall(fields), wireContext("sora-2-pro"));
+const ticket = { id: "video_1" };
+const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
+  openaiVideos.readPoll?.(mediaAnswer(body, status), ticket, wireContext("sora-2"));
+
+describe("providers §3.2: requests for films", () => {
+  test.each([
+    ["720p", "16:9", "1280x720"],
+    ["720p", "9:16", "720x1280"],
+    ["1080p", "16:9", "1792x1024"],
+    ["1080p", "9:16", "1024x1792"],
+  ])("%s and %s are the size %s", (resolution, aspectRatio, size) => {
+    const request = submit({ resolution, aspectRatio, extras: { remix_of: "x" } });
+    expect(request).toMatchObject({ method: "POST", url: "/videos" });
+    expect(jsonOf(request)).toEqual({ model: "sora-2-pro", prompt: "a red fox runs", seconds: "8", size });
+  });
+
+  test("a first frame makes it a form", () => {
+    expect(formOf(submit({ image: PNG, aspectRatio: "9:16", seconds: 12 }))).toEqual([
+      { name: "model", value: "sora-2-pro" },
+      { name: "prompt", value: "a red fox runs" },
+      { name: "seconds", value: "12" },
+      { name: "size", value: "720x1280" },
+      { name: "input_reference", fileName: "image.png", ...PNG },
+    ]);
+  });
+});
+
+describe("providers §3.2: the life of a job", () => {
+  test("a new job is waited for by its id", () => {
+    const body = { id: "video_1", object: "video", status: "queued", progress: 0, seconds: "8", size: "720x1280" };
+    const state = openaiVideos.readSubmit(mediaAnswer(body), videoCall(), wireContext("sora-2"));
+    expect(state).toEqual({ state: "waiting", ticket, progress: 0 });
+    expect(openaiVideos.poll?.({ id: "video/1" }, wireContext("sora-2"))).toEqual({
+      method: "GET",
+      url: "/videos/video%2F1",
+    });
+  });
+
+  test.each(["queued", "in_progress", "resting"])("state %s is waited for, a word that nobody knows too", (status) => {
+    expect(poll({ id: "video_1", status, progress: 40 })).toEqual({ state: "waiting", ticket, progress: 40 });
+  });
+
+  test("a finished film is behind the credential, and is priced by its own size and length", () => {
+    expect(poll({ id: "video_1", status: "completed", progress: 100, seconds: "12", size: "1024x1792" })).toEqual({
+      state: "done",
+      reply: {
+        videos: [{ url: "/videos/video_1/content", mimeType: "video/mp4", credential: true }],
+        filtered: [],
+        seconds: 12,
+        resolution: "1080p",
+        audio: true,
+      },
+    });
+  });
+
+  test("contract 2.2: a film that moderation held back is a finished job without a film", () => {
+    const error = { code: "moderation_blocked", message: "the film shows a person" };
+    expect(poll({ id: "video_1", status: "failed", error })).toEqual({
+      state: "done",
+      reply: { videos: [], filtered: ["the film shows a person"] },
+    });
+  });
+
+  test("a job that failed says why", () => {
+    const state = poll({ id: "video_1", status: "failed", error: { code: "internal_error", message: "out of luck" } });
+    expect(state).toMatchObject({
+      state: "failed",
+      error: { kind: "upstream_failed", message: "The provider could not finish the job: out of luck" },
+    });
+  });
+
+  test.each(["<html>", {}, { status: "queued" }])("an answer without a job is asked for again: %p", (body) => {
+    expect(thrownBy(() => poll(body)).kind).toBe("upstream_failed");
+  });
+
+  test.each([
+    [400, { error: { code: "moderation_blocked", message: "not this" } }, "content_blocked"],
+    [404, { error: { message: "no such video" } }, "not_found"],
+    [429, { error: { code: "insufficient_quota", message: "pay" } }, "upstream_credentials"],
+  ])("HTTP %i %j is %s", (status, body, kind) => {
+    expect<string>(openaiVideos.error(mediaAnswer(body, status)).kind).toBe(kind);
+  });
+});
+
+test("contract 2.1: large films are for the larger model alone", () => {
+  expect(openaiVideos.abilities("sora-2").resolutions).toEqual(["720p"]);
+  expect(openaiVideos.abilities("sora-2-pro")).toMatchObject({
+    perJob: 1,
+    resolutions: ["720p", "1080p"],
+    seconds: [4, 8, 12],
+    audio: "always",
+    lastFrame: false,
+  });
+  expect(["sora-2", "sora-2-pro-2026-01-01", "gpt-image-2"].map(openaiVideos.serves)).toEqual([true, true, false]);
+});

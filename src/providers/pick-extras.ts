@@ -1,0 +1,6 @@
+import type { JsonObject } from "../canon/json.ts";
+
+/** Of the fields that only one provider knows, those that this one documents. */
+export function pickExtras(extras: JsonObject, documented: readonly string[]): JsonObject {
+  return Object.fromEntries(documented.flatMap((name) => (extras[name] === undefined ? [] : [[name, extras[name]]])));
+}

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import type { ProviderSettings } from "../config/config.ts";
+import type { ImageWire, MediaRequest, MediaWires, VideoWire, WireContext } from "../media/media-wire.ts";
+import type { Authenticator, Signer } from "./provider.ts";
+
+/** A request to a media API as it leaves. */
+export interface OutgoingMediaRequest {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  body?: string | FormData;
+}
+
+/** The media side of a configured provider: which wire serves a model, and requests with the credential they need. */
+export class ProviderMedia {
+  /** A digest of where and as whom the provider is asked: what an operation is bound to (H24). */
+  readonly credential: string;
+  readonly #wires: MediaWires;
+  readonly #settings: ProviderSettings;
+  readonly #baseUrl: string;
+  readonly #authenticate: Authenticator;
+  readonly #sign: Signer | undefined;
+
+  constructor(
+    wires: MediaWires,
+    settings: ProviderSettings,
+    baseUrl: string,
+    authenticate: Authenticator,
+    sign: Signer | undefined,
+  ) {
+    this.#wires = wires;
+    this.#settings = settings;
+    this.#baseUrl = (wires.base?.(baseUrl) ?? baseUrl).replace(/\/+$/, "");
+    this.#authenticate = authenticate;
+    this.#sign = sign;
+    this.credential = credentialDigest(settings, this.#baseUrl);
+  }
+
+  images(model: string): ImageWire | undefined {
+    return this.#wires.images?.find((wire) => wire.serves(model));
+  }
+
+  videos(model: string): VideoWire | undefined {
+    return this.#wires.videos?.find((wire) => wire.serves(model));
+  }
+
+  context(model: string, jobName: string): WireContext {
+    const { project, location, region } = this.#settings;
+    const settings = {
+      ...(project === undefined ? {} : { project }),
+      ...(location === undefined ? {} : { location }),
+      ...(region === undefined ? {} : { region }),
+    };
+    return { model, settings, jobName };
+  }
+
+  /** Whether an address is the provider's own: its configured host, or one that its declaration names. */
+  owns(url: string): boolean {
+    const { origin, hostname, protocol } = new URL(url);
+    if (origin === new URL(this.#baseUrl).origin) return true;
+    return protocol === "https:" && (this.#wires.ownHosts?.test(hostname) ?? false);
+  }
+
+  /** The credential goes to the provider's own hosts and nowhere else (S07). */
+  async outgoing(request: MediaRequest): Promise<OutgoingMediaRequest> {
+    const url = request.url.startsWith("/") ? this.#baseUrl + request.url : request.url;
+    const proof = this.owns(url) && !request.anonymous ? await this.#authenticate() : {};
+    const headers: Record<string, string> = { accept: "application/json", ...request.headers, ...proof };
+    const { method, body } = request;
+    if (body === undefined) return { method, url, headers };
+    if ("form" in body) return { method, url, headers, body: formOf(body.form) };
+    const text = JSON.stringify(body.json);
+    headers["content-type"] ??= "application/json";
+    const signed = this.#sign && this.owns(url) ? this.#sign({ url, headers, body: text }) : {};
+    return { method, url, headers: { ...headers, ...signed }, body: text };
+  }
+}
+
+type Form = Extract<NonNullable<MediaRequest["body"]>, { form: unknown }>["form"];
+
+function formOf(parts: Form): FormData {
+  const form = new FormData();
+  for (const part of parts) {
+    if ("value" in part) form.append(part.name, part.value);
+    else form.append(part.name, new Blob([Buffer.from(part.base64, "base64")], { type: part.mimeType }), part.fileName);
+  }
+  return form;
+}
+
+function credentialDigest(settings: ProviderSettings, baseUrl: string): string {
+  const hash = createHash("sha256").update(`${settings.kind}\n${baseUrl}\n${settings.project ?? ""}\n`);
+  for (const [name, value] of Object.entries(settings) as [string, unknown][]) {
+    const secret =
+      typeof value === "object" && value !== null && "reveal" in value ? String((value.reveal as () => string)()) : "";
+    if (secret !== "") hash.update(`${name}=${secret}\n`);
+  }
+  return hash
+    .update(settings.credentials ?? "")
+    .digest("hex")
+    .slice(0, 32);
+}

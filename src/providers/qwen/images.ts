@@ -1,0 +1,87 @@
+import { objectAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { ImageWire } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { readError } from "./errors.ts";
+import { messagesBody, readChoices, readUsage } from "./picture-messages.ts";
+import { refusalIn } from "./tasks.ts";
+
+const STANDARD = { width: 1024, height: 1024 };
+
+const V2: ImageAbilities = {
+  maxCount: 6,
+  perCall: 6,
+  takes: ["negativePrompt", "seed", "watermark", "enhancePrompt"],
+  sizes: {
+    kind: "free",
+    free: {
+      multipleOf: 16,
+      minSide: 192,
+      maxSide: 5792,
+      minPixels: 512 * 512,
+      maxPixels: 2048 * 2048,
+      maxRatio: 8,
+    },
+    tiers: ["1K", "2K"],
+    standard: STANDARD,
+  },
+  maxInputs: 3,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+};
+
+const V1: ImageAbilities = {
+  ...V2,
+  perCall: 1,
+  maxInputs: 0,
+  sizes: {
+    kind: "presets",
+    sizes: [
+      { width: 1328, height: 1328 },
+      { width: 1664, height: 928 },
+      { width: 1472, height: 1104 },
+      { width: 1104, height: 1472 },
+      { width: 928, height: 1664 },
+    ],
+  },
+};
+
+const EDIT_PLUS: ImageAbilities = {
+  ...V2,
+  sizes: {
+    kind: "free",
+    free: { multipleOf: 16, minSide: 512, maxSide: 2048, maxRatio: 4 },
+    tiers: ["1K", "2K"],
+    standard: STANDARD,
+  },
+};
+
+const EDIT: ImageAbilities = { ...V2, perCall: 1, sizes: { kind: "none" } };
+
+const Z_IMAGE: ImageAbilities = { ...EDIT, takes: [], maxInputs: 0 };
+
+const FAMILIES: readonly [RegExp, ImageAbilities][] = [
+  [/^z-image/, Z_IMAGE],
+  [/^qwen-image-edit-(max|plus)/, EDIT_PLUS],
+  [/^qwen-image-edit/, EDIT],
+  [/^qwen-image-\d/, V2],
+];
+
+/** Qwen-Image, which answers with the pictures themselves. */
+export const images: ImageWire = {
+  serves: (model) => /^(qwen|z)-image/.test(model),
+  abilities: (model) => FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V1,
+  submit: (call, context) => ({
+    method: "POST",
+    url: "/services/aigc/multimodal-generation/generation",
+    body: { json: messagesBody(call, context) },
+  }),
+  readSubmit: ({ body }) => {
+    const results = readChoices(objectAt(body, "output"));
+    if (body === undefined || results.length === 0) throw refusalIn(body) ?? emptyAnswer("a picture");
+    const usage = readUsage(body);
+    return { state: "done", reply: { results, ...(usage && { usage }) } };
+  },
+  error: readError,
+};

@@ -1,0 +1,42 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult } from "../../media/image-reply.ts";
+import type { WireContext } from "../../media/media-wire.ts";
+import type { MediaLink } from "../../media/picture.ts";
+import { dataUrl } from "../data-url.ts";
+
+/** A wish for pictures in the form of a conversation: the newer models of both families read it. */
+export function messagesBody(call: FittedImageCall, { model }: WireContext): JsonObject {
+  const content = [...call.inputs.map((picture) => ({ image: dataUrl(picture) })), { text: call.prompt }];
+  return { model, input: { messages: [{ role: "user", content }] }, parameters: parametersOf(call) };
+}
+
+/** How many and how large is always said: left out, some models make four, and the largest. */
+export function parametersOf(call: FittedImageCall): JsonObject {
+  const { pixels, negativePrompt, seed, enhancePrompt } = call;
+  return {
+    n: call.count,
+    watermark: call.watermark ?? false,
+    ...(pixels && { size: `${pixels.width}*${pixels.height}` }),
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+    ...(seed !== undefined && { seed }),
+    ...(enhancePrompt !== undefined && { prompt_extend: enhancePrompt }),
+  };
+}
+
+/** The pictures in an answer's `output.choices`. */
+export function readChoices(output: JsonObject | undefined): ImageResult<MediaLink>[] {
+  return arrayAt(output, "choices")
+    .flatMap((choice) => arrayAt(objectAt(choice, "message"), "content"))
+    .filter(isObject)
+    .flatMap((item) => {
+      const url = stringAt(item, "image");
+      return url ? [{ kind: "made", picture: { url } } as const] : [];
+    });
+}
+
+export function readUsage(body: JsonObject): Usage | undefined {
+  const images = numberAt(objectAt(body, "usage"), "image_count");
+  return images === undefined ? undefined : { images };
+}

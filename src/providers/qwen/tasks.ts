@@ -1,0 +1,56 @@
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { forgottenJob } from "../unmade.ts";
+import { readFailure } from "./errors.ts";
+
+/** Without it the host would hold the answer back until the work is done, or refuse. */
+const ASYNCHRONOUS = { "x-dashscope-async": "enable" };
+
+export const submitTask = (path: string, json: JsonObject): MediaRequest => ({
+  method: "POST",
+  url: `/services/aigc/${path}`,
+  headers: ASYNCHRONOUS,
+  body: { json },
+});
+
+export function readSubmittedTask({ body }: MediaAnswer): { state: "waiting"; ticket: Ticket } {
+  const id = stringAt(objectAt(body, "output"), "task_id");
+  if (id) return { state: "waiting", ticket: { id } };
+  throw refusalIn(body) ?? emptyAnswer("the name of a task");
+}
+
+export const pollTask = (ticket: Ticket): MediaRequest => ({
+  method: "GET",
+  url: `/tasks/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+});
+
+/** Where a task stands; `finish` and `fail` make the reply of its kind of work. A task fails with HTTP 200. */
+export function readTask<Reply>(
+  { body }: MediaAnswer,
+  ticket: Ticket,
+  finish: (body: JsonObject, output: JsonObject) => JobState<Reply>,
+  fail: (error: ReturnType<typeof readFailure>) => JobState<Reply>,
+): JobState<Reply> {
+  const output = objectAt(body, "output");
+  const status = stringAt(output, "task_status");
+  if (body === undefined || output === undefined || status === undefined) {
+    throw refusalIn(body) ?? emptyAnswer("the status of the task");
+  }
+  switch (status) {
+    case "SUCCEEDED":
+      return finish(body, output);
+    case "FAILED":
+    case "CANCELED":
+      return fail(readFailure(output));
+    // The host's word for a task that it does not have, or has no longer.
+    case "UNKNOWN":
+      return { state: "failed", error: forgottenJob() };
+    default:
+      return { state: "waiting", ticket };
+  }
+}
+
+/** A refusal beside a status of 2xx. */
+export const refusalIn = (body: JsonObject | undefined): ReturnType<typeof readFailure> | undefined =>
+  stringAt(body, "code") ? readFailure(body) : undefined;

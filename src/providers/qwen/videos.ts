@@ -1,0 +1,149 @@
+import { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaRequest, VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { readError } from "./errors.ts";
+import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
+import { wanVersion } from "./wan-version.ts";
+
+const EXTRAS = ["shot_type", "watermark"];
+const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4"];
+
+/** Until version 2.6 films from text are told pixels. */
+const PIXELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
+  "720p": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
+  "1080p": { "16:9": "1920*1080", "9:16": "1080*1920", "1:1": "1440*1440", "4:3": "1632*1248", "3:4": "1248*1632" },
+};
+
+type Start = "text" | "picture" | "two pictures" | "either";
+
+function startOf(model: string): Start {
+  if (/-t2v/.test(model)) return "text";
+  if (/-kf2v/.test(model)) return "two pictures";
+  return /-i2v/.test(model) ? "picture" : "either";
+}
+
+function secondsOf(version: number): VideoAbilities["seconds"] {
+  if (version >= 3) return { min: 2, max: 30 };
+  if (version >= 2.7) return { min: 2, max: 15 };
+  if (version >= 2.6) return [5, 10, 15];
+  return version >= 2.5 ? [5, 10] : [5];
+}
+
+function audioOf(version: number): Pick<VideoAbilities, "audio" | "usualAudio"> {
+  if (version >= 2.7) return { audio: "always" };
+  return version >= 2.5 ? { audio: "chosen", usualAudio: true } : { audio: "never" };
+}
+
+function abilities(model: string): VideoAbilities {
+  const version = wanVersion(model);
+  const start = startOf(model);
+  return {
+    perJob: 1,
+    takes: ["negativePrompt", "enhancePrompt", "seed"],
+    // A film that begins with a picture has its shape.
+    ratios: start === "text" || start === "either" ? RATIOS : [],
+    resolutions: version >= 2.6 ? ["720p", "1080p"] : ["720p", "480p", "1080p"],
+    seconds: secondsOf(version),
+    usualSeconds: 5,
+    ...audioOf(version),
+    image: start !== "text",
+    lastFrame: start === "two pictures" || (version >= 2.7 && start !== "text"),
+    ...((start === "picture" || start === "two pictures") && { imageOnly: true }),
+  };
+}
+
+function submit(call: FittedVideoCall, { model }: WireContext): MediaRequest {
+  const { negativePrompt, seed, enhancePrompt } = call;
+  const json = {
+    model,
+    input: {
+      ...(call.prompt && { prompt: call.prompt }),
+      ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+      ...framesOf(call, model),
+    },
+    parameters: {
+      watermark: false,
+      ...pickExtras(call.extras, EXTRAS),
+      ...shapeOf(call, model),
+      duration: call.seconds,
+      ...(abilities(model).audio === "chosen" && { audio: call.audio }),
+      ...(seed !== undefined && { seed }),
+      ...(enhancePrompt !== undefined && { prompt_extend: enhancePrompt }),
+    },
+  };
+  const older = startOf(model) === "two pictures" && wanVersion(model) < 2.7;
+  return submitTask(older ? "image2video/video-synthesis" : "video-generation/video-synthesis", json);
+}
+
+function framesOf({ image, lastFrame }: FittedVideoCall, model: string): JsonObject {
+  const first = image && dataUrl(image);
+  const last = lastFrame && dataUrl(lastFrame);
+  if (wanVersion(model) >= 2.7) {
+    const media = [
+      ...(first ? [{ type: "first_frame", url: first }] : []),
+      ...(last ? [{ type: "last_frame", url: last }] : []),
+    ];
+    return media.length === 0 ? {} : { media };
+  }
+  if (startOf(model) === "two pictures") {
+    return { ...(first && { first_frame_url: first }), ...(last && { last_frame_url: last }) };
+  }
+  return first ? { img_url: first } : {};
+}
+
+function shapeOf(call: FittedVideoCall, model: string): JsonObject {
+  const { resolution, aspectRatio, image } = call;
+  if (wanVersion(model) < 2.7 && startOf(model) === "text") {
+    return { size: pixelsOf(resolution, aspectRatio ?? "16:9") };
+  }
+  return {
+    resolution: resolution.toUpperCase(),
+    ...(aspectRatio !== undefined && !image && { ratio: aspectRatio }),
+  };
+}
+
+function pixelsOf(resolution: string, ratio: string): string {
+  const known = PIXELS[resolution] ?? {};
+  const size = known[ratio];
+  if (size !== undefined) return size;
+  throw new GatewayError(
+    "unsupported_parameter",
+    `The model makes no films of ${ratio} at ${resolution}; there it takes ${Object.keys(known).join(", ")}.`,
+    { path: "aspectRatio" },
+  );
+}
+
+function finish(body: JsonObject, output: JsonObject): JobState<VideoReply> {
+  const url = stringAt(output, "video_url");
+  if (!url) throw emptyAnswer("a film");
+  const usage = objectAt(body, "usage");
+  const seconds = numberAt(usage, "output_video_duration") ?? numberAt(usage, "duration");
+  const lines = numberAt(usage, "SR");
+  return {
+    state: "done",
+    reply: {
+      videos: [{ url, mimeType: "video/mp4" }],
+      filtered: [],
+      ...(seconds !== undefined && { seconds }),
+      ...(lines !== undefined && { resolution: `${lines}p` }),
+    },
+  };
+}
+
+/** Wan's films. Those made after other films (`r2v`) need what no call here can carry. */
+export const videos: VideoWire = {
+  serves: (model) => wanVersion(model) > 0 && !/-(image|t2i|i2i|r2v)/.test(model),
+  abilities,
+  submit,
+  readSubmit: readSubmittedTask,
+  poll: pollTask,
+  readPoll: (answer, ticket) => readTask(answer, ticket, finish, unmadeVideo),
+  error: readError,
+};

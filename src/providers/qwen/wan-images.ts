@@ -1,0 +1,100 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaRequest, WireContext } from "../../media/media-wire.ts";
+import type { MediaLink } from "../../media/picture.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { unmadePicture } from "../unmade.ts";
+import { readError, readFailure } from "./errors.ts";
+import { messagesBody, parametersOf, readChoices, readUsage } from "./picture-messages.ts";
+import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
+import { wanVersion } from "./wan-version.ts";
+
+const STANDARD = { width: 1024, height: 1024 };
+
+const sizes = (minPixels: number, side: number): FreeSizes => ({
+  multipleOf: 16,
+  minSide: 272,
+  maxSide: side * 2,
+  minPixels,
+  maxPixels: side * side,
+  maxRatio: 8,
+});
+
+const V2_7: ImageAbilities = {
+  maxCount: 4,
+  perCall: 4,
+  takes: ["seed", "watermark", "enhancePrompt"],
+  sizes: { kind: "free", free: sizes(768 * 768, 2048), tiers: ["1K", "2K"], standard: STANDARD },
+  maxInputs: 9,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+};
+
+const V2_7_PRO: ImageAbilities = {
+  ...V2_7,
+  sizes: { kind: "free", free: sizes(768 * 768, 4096), tiers: ["1K", "2K", "4K"], standard: STANDARD },
+};
+
+const OLDER: ImageAbilities = {
+  ...V2_7,
+  takes: ["negativePrompt", "seed", "watermark", "enhancePrompt"],
+  sizes: {
+    kind: "free",
+    free: { multipleOf: 16, minSide: 512, maxSide: 1440, maxRatio: 2.8 },
+    tiers: ["1K"],
+    standard: STANDARD,
+  },
+};
+
+const readsMessages = (model: string): boolean => wanVersion(model) >= 2.6;
+const edits = (model: string): boolean => /-i2i/.test(model);
+
+function abilities(model: string): ImageAbilities {
+  if (/image-pro/.test(model)) return V2_7_PRO;
+  if (readsMessages(model)) return V2_7;
+  return { ...OLDER, maxInputs: edits(model) ? 3 : 0 };
+}
+
+function submit(call: FittedImageCall, context: WireContext): MediaRequest {
+  const { model } = context;
+  if (readsMessages(model)) return submitTask("image-generation/generation", messagesBody(call, context));
+  const { negative_prompt, ...parameters } = parametersOf(call);
+  const input = { prompt: call.prompt, ...(negative_prompt !== undefined && { negative_prompt }) };
+  return edits(model)
+    ? submitTask("image2image/image-synthesis", {
+        model,
+        input: { ...input, images: call.inputs.map(dataUrl) },
+        parameters,
+      })
+    : submitTask("text2image/image-synthesis", { model, input, parameters });
+}
+
+/** An item of `output.results`: a picture, or why it is not there. */
+function readResult(item: JsonObject): ImageResult<MediaLink> {
+  const url = stringAt(item, "url");
+  if (!url) return unmadePicture(readFailure(item));
+  const revisedPrompt = stringAt(item, "actual_prompt");
+  return { kind: "made", picture: { url }, ...(revisedPrompt && { revisedPrompt }) };
+}
+
+function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageReply> {
+  const results = [...arrayAt(output, "results").filter(isObject).map(readResult), ...readChoices(output)];
+  if (results.length === 0) throw emptyAnswer("a picture");
+  const usage = readUsage(body);
+  return { state: "done", reply: { results, ...(usage && { usage }) } };
+}
+
+/** Wan's pictures, which are tasks. */
+export const wanImages: ImageWire = {
+  serves: (model) => /^wanx?\d.*-(image|t2i|i2i)/.test(model),
+  abilities,
+  submit,
+  readSubmit: readSubmittedTask,
+  poll: pollTask,
+  readPoll: (answer, ticket) => readTask(answer, ticket, finish, (error) => ({ state: "failed", error })),
+  error: readError,
+};

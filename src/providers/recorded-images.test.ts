@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import type { JsonObject } from "../canon/json.ts";
+import type { ImageWire } from "../media/media-wire.ts";
+import { imageCall, jsonOf, mediaAnswer, wireContext } from "./media-calls.sample.ts";
+import { openaiImages } from "./openai/images.ts";
+import { xAiImages } from "./x-ai/images.ts";
+
+interface ImageRecording {
+  case: string;
+  provider: string;
+  model: string | null;
+  status: number;
+  /** Method and path. */
+  http: string;
+  response_file: string;
+  request_file: string | null;
+}
+
+const FOLDER = new URL("../../../shared/transcripts/", import.meta.url);
+const MANIFEST = new URL("manifest.jsonl", FOLDER);
+const present = existsSync(MANIFEST);
+if (!present) console.warn("image recordings: skipped, because ../shared/transcripts is not there");
+if (!present && process.env["CI"] === "true") {
+  throw new Error("../shared/transcripts is missing, and CI must not pass without it");
+}
+
+const WIRES: Readonly<Record<string, ImageWire>> = { openai: openaiImages, xai: xAiImages };
+const textOf = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
+const recordings = present
+  ? textOf("manifest.jsonl")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as ImageRecording & { dialect: string })
+      .filter(({ dialect, provider }) => dialect === "openai-images" && provider in WIRES)
+  : [];
+
+function wireOf({ provider }: ImageRecording): ImageWire {
+  const wire = WIRES[provider];
+  if (wire === undefined) throw new Error(`no wire for ${provider}`);
+  return wire;
+}
+
+/** The oldest model is what the host took where a request named none. */
+const modelOf = (recording: ImageRecording) => recording.model ?? "dall-e-2";
+
+describe.skipIf(!present)("providers §2.1, §2.11: recorded answers", () => {
+  test("there are recordings of both hosts, and one of a refusal", () => {
+    expect(new Set(recordings.map(({ provider }) => provider))).toEqual(new Set(["openai", "xai"]));
+    expect(recordings.some(({ status }) => status === 400)).toBe(true);
+  });
+
+  test.each(recordings.filter(({ status }) => status === 200))("$provider/$case is read whole", (recording) => {
+    const text = textOf(recording.response_file);
+    const body = JSON.parse(text) as { data: JsonObject[]; usage?: JsonObject; output_format?: string };
+    const context = wireContext(modelOf(recording));
+    const state = wireOf(recording).readSubmit(mediaAnswer(text), imageCall(), context);
+    if (state.state !== "done") throw new Error(`its state is ${state.state}`);
+    const { results, usage } = state.reply;
+    expect(results).toHaveLength(body.data.length);
+    for (const [index, result] of results.entries()) {
+      if (result.kind !== "made") throw new Error(`picture ${index} is ${result.kind}`);
+      const { b64_json: base64, url, revised_prompt: revised } = body.data[index] ?? {};
+      if (typeof base64 === "string") expect(result.picture).toEqual({ mimeType: "image/png", base64 });
+      else expect(result.picture).toMatchObject({ url });
+      expect(result.revisedPrompt).toEqual(revised as string);
+    }
+    const total = body.usage?.["total_tokens"];
+    if (total === undefined) expect(usage).toBeUndefined();
+    else {
+      const { images, ...tokens } = usage ?? {};
+      expect(images).toBe(results.length);
+      expect<unknown>(Object.values(tokens).reduce((sum, count) => sum + count, 0)).toBe(total);
+    }
+  });
+
+  test.each(recordings.filter(({ status }) => status >= 400))("$provider/$case keeps its words", (recording) => {
+    const text = textOf(recording.response_file);
+    const { message, param, code } = (JSON.parse(text) as { error: Record<string, string> }).error;
+    const error = wireOf(recording).error(mediaAnswer(text, recording.status));
+    expect<unknown>(error).toMatchObject({ kind: "invalid_request", message, path: param, code });
+  });
+
+  const asked = recordings.filter(({ http, request_file }) => http.endsWith("/generations") && request_file !== null);
+  test.each(asked)("$provider/$case: what a client sent there, the wire says in the same words", (recording) => {
+    const sent = JSON.parse(textOf(recording.request_file ?? "")) as JsonObject;
+    const [width, height] = String(sent["size"] ?? "")
+      .split("x")
+      .map(Number);
+    const call = imageCall({
+      prompt: String(sent["prompt"]),
+      ...(width && height ? { pixels: { width, height } } : {}),
+      ...(typeof sent["quality"] === "string" ? { quality: sent["quality"] } : {}),
+      extras: sent,
+    });
+    const request = wireOf(recording).submit(call, wireContext(modelOf(recording)));
+    expect(`POST /v1${request.url}`).toBe(recording.http);
+    // The oldest model has one quality, and its wish is cut before.
+    const { quality, response_format, ...others } = sent;
+    expect(jsonOf(request)).toMatchObject(
+      modelOf(recording) === "dall-e-2" ? others : { ...others, ...(quality ? { quality } : {}) },
+    );
+    if (response_format !== undefined) expect(jsonOf(request)).toMatchObject({ response_format });
+  });
+});

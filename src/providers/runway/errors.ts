@@ -1,0 +1,35 @@
+import type { ErrorKind, GatewayError } from "../../canon/error.ts";
+import { stringAt } from "../../canon/json.ts";
+import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+import { type CodeTable, kindOfCode } from "../code-table.ts";
+import { unmade } from "../unmade.ts";
+
+/** Codes of failed tasks are paths, the general word first. */
+const KINDS: CodeTable = [
+  [/(?:^|\.)SAFETY(?:\.|$)/, "content_blocked"],
+  [/^(?:ASSET|INPUT_PREPROCESSING)\./, "invalid_request"],
+];
+
+export function runwayError({ status, body, retryAfter }: MediaAnswer): GatewayError {
+  const message = stringAt(body, "error");
+  return failureToError({
+    status,
+    message,
+    kind: kindOfMessage(status, message),
+    retryAfterSeconds: readRetryAfter(retryAfter),
+  });
+}
+
+/** An account without credits is told by a plain 400. */
+const kindOfMessage = (status: number, message: string | undefined): ErrorKind | undefined =>
+  status === 400 && /\bcredits\b/i.test(message ?? "") ? "upstream_credentials" : undefined;
+
+export function taskError(task: unknown, status: string): GatewayError {
+  const code = stringAt(task, "failureCode") ?? status;
+  return unmade({
+    kind: kindOfCode(KINDS, code) ?? "upstream_failed",
+    message: stringAt(task, "failure"),
+    code,
+  });
+}

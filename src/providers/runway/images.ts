@@ -1,0 +1,74 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire } from "../../media/media-wire.ts";
+import type { PixelSize } from "../../media/picture.ts";
+import { dataUrl } from "../data-url.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadePicture } from "../unmade.ts";
+import { runwayError } from "./errors.ts";
+import { pollTask, readTask, readTaskId, submitTask, TASK_PACE_MS } from "./task.ts";
+
+const SIZES: readonly PixelSize[] = [
+  { width: 1024, height: 1024 },
+  { width: 1080, height: 1080 },
+  { width: 1168, height: 880 },
+  { width: 1360, height: 768 },
+  { width: 1440, height: 1080 },
+  { width: 1080, height: 1440 },
+  { width: 1808, height: 768 },
+  { width: 1920, height: 1080 },
+  { width: 1080, height: 1920 },
+  { width: 2112, height: 912 },
+  { width: 1280, height: 720 },
+  { width: 720, height: 1280 },
+  { width: 720, height: 720 },
+  { width: 960, height: 720 },
+  { width: 720, height: 960 },
+  { width: 1680, height: 720 },
+];
+
+/** The quick variant draws only after a picture. */
+const needsPicture = (model: string): boolean => model === "gen4_image_turbo";
+
+export const images: ImageWire = {
+  serves: (model) => model.startsWith("gen4_image"),
+  abilities: () => ({
+    maxCount: 4,
+    perCall: 1,
+    takes: ["seed"],
+    sizes: { kind: "presets", sizes: SIZES },
+    maxInputs: 3,
+    mask: false,
+    formats: ["image/png"],
+    compresses: false,
+    maxPrompt: 1000,
+  }),
+  submit: (call, { model }) => {
+    if (needsPicture(model) && call.inputs.length === 0) {
+      throw new GatewayError("invalid_request", `${model} needs one to three pictures to go by.`);
+    }
+    const { width, height } = call.pixels ?? { width: 1024, height: 1024 };
+    return submitTask("/text_to_image", {
+      ...pickExtras(call.extras, ["contentModeration"]),
+      model,
+      promptText: call.prompt,
+      ratio: `${width}:${height}`,
+      ...(call.seed === undefined ? {} : { seed: call.seed }),
+      ...(call.inputs.length === 0 ? {} : { referenceImages: call.inputs.map((input) => ({ uri: dataUrl(input) })) }),
+    });
+  },
+  readSubmit: readTaskId,
+  poll: pollTask,
+  readPoll: (answer, ticket) =>
+    readTask<UpstreamImageReply>(
+      answer,
+      ticket,
+      (urls) => ({ results: urls.map((url) => ({ kind: "made", picture: { url } })), usage: { images: urls.length } }),
+      (error) =>
+        error.kind === "content_blocked"
+          ? { state: "done", reply: { results: [unmadePicture(error)], usage: { images: 0 } } }
+          : { state: "failed", error },
+    ),
+  error: runwayError,
+  pollEveryMs: TASK_PACE_MS,
+};

@@ -1,0 +1,183 @@
+import { describe, expect, test } from "bun:test";
+import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { images } from "./images.ts";
+import { videos } from "./videos.ts";
+
+const headers = { "x-runway-version": "2024-11-06" };
+const ticket = { id: "17f20503-6c24-4c16-946b-35dbbce2af2f" };
+const png = `data:image/png;base64,${PNG.base64}`;
+const jpeg = `data:image/jpeg;base64,${JPEG.base64}`;
+const film = (model: string, fields: Parameters<typeof videoCall>[0] = {}) =>
+  videos.submit(videoCall(fields), wireContext(model));
+const pollFilm = (body: Parameters<typeof mediaAnswer>[0]) =>
+  videos.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_turbo"));
+const pollPicture = (body: Parameters<typeof mediaAnswer>[0]) =>
+  images.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_image"));
+
+describe("providers §3.7: requests for films", () => {
+  test("after a picture, with everything", () => {
+    const extras = { contentModeration: { publicFigureThreshold: "low" }, other: 1 };
+    const request = film("gen4_turbo", { image: PNG, aspectRatio: "4:3", seconds: 10, seed: 3, extras });
+    expect(request).toMatchObject({ method: "POST", url: "/image_to_video", headers });
+    expect(jsonOf(request)).toEqual({
+      contentModeration: { publicFigureThreshold: "low" },
+      model: "gen4_turbo",
+      promptText: "a red fox runs",
+      promptImage: png,
+      ratio: "1104:832",
+      duration: 10,
+      seed: 3,
+    });
+  });
+
+  test("of words alone; sound is told where it can be chosen", () => {
+    expect(film("gen4.5").url).toBe("/text_to_video");
+    expect(jsonOf(film("gen4.5", { seconds: 5 }))).toEqual({
+      model: "gen4.5",
+      promptText: "a red fox runs",
+      ratio: "1280:720",
+      duration: 5,
+    });
+    const extras = { contentModeration: {} };
+    expect(jsonOf(film("veo3.1_fast", { resolution: "1080p", aspectRatio: "9:16", audio: false, extras }))).toEqual({
+      model: "veo3.1_fast",
+      promptText: "a red fox runs",
+      ratio: "1080:1920",
+      duration: 8,
+      audio: false,
+    });
+  });
+
+  test("a first and a last frame are a list", () => {
+    expect(jsonOf(film("veo3.1", { image: PNG, lastFrame: JPEG }))["promptImage"]).toEqual([
+      { uri: png, position: "first" },
+      { uri: jpeg, position: "last" },
+    ]);
+  });
+
+  test.each([
+    ["gen4_turbo", { imageOnly: true, seconds: { min: 2, max: 10 }, audio: "never", takes: ["seed"] }],
+    ["gen4.5", { ratios: ["16:9", "9:16"], image: true }],
+    ["veo3.1", { seconds: [4, 6, 8], audio: "chosen", resolutions: ["720p", "1080p"] }],
+    ["veo3", { seconds: [8], audio: "always" }],
+  ])("abilities of %s", (model, abilities) => {
+    expect(videos.serves(model)).toBe(true);
+    expect(videos.abilities(model)).toMatchObject(abilities as never);
+  });
+
+  test("every shape and resolution of every model has its word", () => {
+    for (const model of ["gen4_turbo", "gen4.5", "veo3", "veo3.1"]) {
+      const { ratios, resolutions } = videos.abilities(model);
+      const all = resolutions.flatMap((resolution) =>
+        ratios.map((aspectRatio) => jsonOf(film(model, { resolution, aspectRatio }))["ratio"]),
+      );
+      expect(new Set(all).size).toBe(resolutions.length * ratios.length);
+    }
+  });
+});
+
+describe("providers §3.7: requests for pictures", () => {
+  test("with pictures to go by", () => {
+    const call = imageCall({ pixels: { width: 1920, height: 1080 }, seed: 1, inputs: [PNG, JPEG] });
+    const request = images.submit(call, wireContext("gen4_image"));
+    expect(request).toMatchObject({ method: "POST", url: "/text_to_image", headers });
+    expect(jsonOf(request)).toEqual({
+      model: "gen4_image",
+      promptText: "a red fox",
+      ratio: "1920:1080",
+      seed: 1,
+      referenceImages: [{ uri: png }, { uri: jpeg }],
+    });
+  });
+
+  test("the quick variant says that it needs one", () => {
+    expect(thrownBy(() => images.submit(imageCall(), wireContext("gen4_image_turbo")))).toEqual({
+      kind: "invalid_request",
+      message: "gen4_image_turbo needs one to three pictures to go by.",
+    });
+  });
+
+  test("pictures and films do not serve each other's models", () => {
+    const models = ["gen4_image", "gen4_image_turbo", "gen4_turbo"];
+    expect(models.filter(images.serves)).toEqual(["gen4_image", "gen4_image_turbo"]);
+    expect(models.filter(videos.serves)).toEqual(["gen4_turbo"]);
+  });
+});
+
+describe("providers §3.7: the life of a task", () => {
+  test("it is waited for by its id, under the version of every request", () => {
+    expect(videos.readSubmit(mediaAnswer(ticket), videoCall(), wireContext("gen4.5"))).toEqual({
+      state: "waiting",
+      ticket,
+    });
+    expect(videos.poll?.({ id: "a/b" }, wireContext("gen4.5"))).toEqual({
+      method: "GET",
+      url: "/tasks/a%2Fb",
+      headers,
+    });
+    expect(thrownBy(() => images.readSubmit(mediaAnswer("[]"), imageCall(), wireContext("gen4_image")))).toMatchObject({
+      kind: "upstream_failed",
+    });
+  });
+
+  test.each(["PENDING", "THROTTLED", "RESTING"])("state %s is waited for", (status) => {
+    expect(pollFilm({ ...ticket, status })).toEqual({ state: "waiting", ticket });
+  });
+
+  test("progress is a part of one there", () => {
+    expect(pollFilm({ ...ticket, status: "RUNNING", progress: 0.425 })).toEqual({
+      state: "waiting",
+      ticket,
+      progress: 43,
+    });
+  });
+
+  test("what was made is at addresses that want no credential", () => {
+    const output = ["https://cdn.example/a?_jwt=1"];
+    expect(pollFilm({ ...ticket, status: "SUCCEEDED", output })).toEqual({
+      state: "done",
+      reply: { videos: [{ url: "https://cdn.example/a?_jwt=1", mimeType: "video/mp4" }], filtered: [] },
+    });
+    expect(pollPicture({ ...ticket, status: "SUCCEEDED", output })).toEqual({
+      state: "done",
+      reply: { results: [{ kind: "made", picture: { url: "https://cdn.example/a?_jwt=1" } }], usage: { images: 1 } },
+    });
+  });
+
+  test.each(["SAFETY.INPUT.TEXT", "SAFETY.OUTPUT.VIDEO", "INPUT_PREPROCESSING.SAFETY.TEXT"])(
+    "%s is held back by moderation",
+    (failureCode) => {
+      const body = { ...ticket, status: "FAILED", failure: "Not this.", failureCode };
+      expect(pollFilm(body)).toEqual({ state: "done", reply: { videos: [], filtered: ["Not this."] } });
+      expect(pollPicture(body)).toEqual({
+        state: "done",
+        reply: { results: [{ kind: "filtered", reason: "Not this." }], usage: { images: 0 } },
+      });
+    },
+  );
+
+  test.each([
+    [{ status: "FAILED", failure: "Oops.", failureCode: "INTERNAL.BAD_OUTPUT.CODE01" }, "upstream_failed"],
+    [{ status: "FAILED", failure: "Too small.", failureCode: "ASSET.INVALID" }, "invalid_request"],
+    [{ status: "FAILED" }, "upstream_failed"],
+    [{ status: "CANCELLED" }, "upstream_failed"],
+    [{ status: "SUCCEEDED", output: [] }, "upstream_failed"],
+  ])("a failed task: %j", (body, kind) => {
+    expect(pollFilm(body)).toMatchObject({ state: "failed", error: { kind } } as never);
+    expect(pollPicture(body)).toMatchObject({ state: "failed", error: { kind } } as never);
+  });
+
+  test("garbage is a question that failed", () => {
+    expect(thrownBy(() => pollFilm("<html>"))).toMatchObject({ kind: "upstream_failed" });
+  });
+
+  test.each([
+    [400, { error: "ratio is wrong" }, "invalid_request"],
+    [401, { error: "Invalid API key" }, "upstream_credentials"],
+    [404, { error: "no such task" }, "not_found"],
+    [429, { error: "slow down" }, "rate_limited"],
+    [502, "<html>", "upstream_failed"],
+  ])("HTTP %d %j is %s", (status, body, kind) => {
+    expect(videos.error(mediaAnswer(body, status)).kind).toBe(kind as never);
+  });
+});

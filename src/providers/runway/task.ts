@@ -1,0 +1,48 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { arrayAt, type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { taskError } from "./errors.ts";
+
+const HEADERS = { "x-runway-version": "2024-11-06" };
+const FAILED: ReadonlySet<string> = new Set(["FAILED", "CANCELLED"]);
+
+/** What pictures and films share: a task is made, and asked about until it is finished. */
+export const submitTask = (url: string, json: JsonObject): MediaRequest => ({
+  method: "POST",
+  url,
+  headers: HEADERS,
+  body: { json },
+});
+
+export function readTaskId({ body }: MediaAnswer): { state: "waiting"; ticket: Ticket } {
+  const id = stringAt(body, "id");
+  if (!id) throw emptyAnswer("the id of a task");
+  return { state: "waiting", ticket: { id } };
+}
+
+export const pollTask = (ticket: Ticket): MediaRequest => ({
+  method: "GET",
+  url: `/tasks/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+  headers: HEADERS,
+});
+
+/** The vendor asks for no more than one question in five seconds about a task. */
+export const TASK_PACE_MS = 5000;
+
+export function readTask<Reply>(
+  { body }: MediaAnswer,
+  ticket: Ticket,
+  made: (urls: readonly string[]) => Reply,
+  unmade: (error: GatewayError) => JobState<Reply>,
+): JobState<Reply> {
+  const status = stringAt(body, "status");
+  if (status === undefined) throw emptyAnswer("the status of a task");
+  if (FAILED.has(status)) return unmade(taskError(body, status));
+  if (status !== "SUCCEEDED") {
+    const part = numberAt(body, "progress");
+    return { state: "waiting", ticket, ...(part === undefined ? {} : { progress: Math.round(part * 100) }) };
+  }
+  const urls = arrayAt(body, "output").filter((url) => typeof url === "string");
+  return urls.length > 0 ? { state: "done", reply: made(urls) } : unmade(emptyAnswer("any output"));
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from "../../canon/json.ts";
+import type { VideoWire } from "../../media/media-wire.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import { dataUrl } from "../data-url.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { runwayError } from "./errors.ts";
+import { pollTask, readTask, readTaskId, submitTask, TASK_PACE_MS } from "./task.ts";
+
+/** Shape and resolution are one word there. */
+const RATIO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "720p": {
+    "16:9": "1280:720",
+    "9:16": "720:1280",
+    "4:3": "1104:832",
+    "3:4": "832:1104",
+    "1:1": "960:960",
+    "21:9": "1584:672",
+  },
+  "1080p": { "16:9": "1920:1080", "9:16": "1080:1920" },
+};
+
+const GEN: VideoAbilities = {
+  perJob: 1,
+  takes: ["seed"],
+  ratios: ["16:9", "9:16"],
+  resolutions: ["720p"],
+  seconds: { min: 2, max: 10 },
+  usualSeconds: 5,
+  audio: "never",
+  image: true,
+  lastFrame: false,
+  maxPrompt: 1000,
+};
+
+const GEN4_TURBO: VideoAbilities = { ...GEN, ratios: Object.keys(RATIO["720p"] ?? {}), imageOnly: true };
+
+const VEO3: VideoAbilities = {
+  ...GEN,
+  takes: [],
+  resolutions: ["720p", "1080p"],
+  seconds: [8],
+  usualSeconds: 8,
+  audio: "always",
+};
+
+const VEO3_1: VideoAbilities = { ...VEO3, seconds: [4, 6, 8], audio: "chosen", usualAudio: false, lastFrame: true };
+
+function abilities(model: string): VideoAbilities {
+  if (model.startsWith("veo3.1")) return VEO3_1;
+  if (model.startsWith("veo")) return VEO3;
+  return model === "gen4_turbo" ? GEN4_TURBO : GEN;
+}
+
+export const videos: VideoWire = {
+  serves: (model) => /^(?:gen\d|veo)/.test(model) && !model.includes("image"),
+  abilities,
+  submit: (call, { model }) =>
+    submitTask(call.image === undefined ? "/text_to_video" : "/image_to_video", {
+      ...(model.startsWith("gen") ? pickExtras(call.extras, ["contentModeration"]) : {}),
+      model,
+      ...(call.prompt === undefined ? {} : { promptText: call.prompt }),
+      ...promptImage(call),
+      ratio: ratioOf(call),
+      duration: call.seconds,
+      ...(abilities(model).audio === "chosen" ? { audio: call.audio } : {}),
+      ...(call.seed === undefined ? {} : { seed: call.seed }),
+    }),
+  readSubmit: readTaskId,
+  poll: pollTask,
+  readPoll: (answer, ticket) =>
+    readTask(
+      answer,
+      ticket,
+      (urls) => ({ videos: urls.map((url) => ({ url, mimeType: "video/mp4" })), filtered: [] }),
+      unmadeVideo,
+    ),
+  error: runwayError,
+  pollEveryMs: TASK_PACE_MS,
+};
+
+const ratioOf = ({ resolution, aspectRatio = "16:9" }: FittedVideoCall): string =>
+  RATIO[resolution]?.[aspectRatio] ?? "1280:720";
+
+function promptImage({ image, lastFrame }: FittedVideoCall): JsonObject {
+  if (image === undefined) return {};
+  if (lastFrame === undefined) return { promptImage: dataUrl(image) };
+  return {
+    promptImage: [
+      { uri: dataUrl(image), position: "first" },
+      { uri: dataUrl(lastFrame), position: "last" },
+    ],
+  };
+}

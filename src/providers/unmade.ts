@@ -1,0 +1,33 @@
+import { GatewayError } from "../canon/error.ts";
+import { type FailureFacts, failureToError } from "../dialects/upstream-failure.ts";
+import type { ImageResult } from "../media/image-reply.ts";
+import type { JobState } from "../media/media-wire.ts";
+import type { VideoReply } from "../media/video-reply.ts";
+
+/** The longest piece of a provider's reason that is passed on. */
+const MAX_REASON = 500;
+
+/** What a host says of a failure inside an answer of HTTP 200, whose status tells nothing. */
+export function unmade(facts: Omit<FailureFacts, "status">): GatewayError {
+  const error = failureToError({ ...facts, status: 200 });
+  if (error.kind !== "upstream_failed") return error;
+  const reason = (facts.message || facts.code || "it gave no reason").slice(0, MAX_REASON);
+  return error.withMessage(`The provider could not finish the job: ${reason}`);
+}
+
+/** One picture that was not made: moderation is no failure. */
+export function unmadePicture(error: GatewayError): ImageResult<never> {
+  return error.kind === "content_blocked" ? { kind: "filtered", reason: error.message } : { kind: "failed", error };
+}
+
+/** A film that was not made: one that moderation held back is a finished job without a film (contract 2.2). */
+export function unmadeVideo(error: GatewayError): JobState<VideoReply> {
+  return error.kind === "content_blocked"
+    ? { state: "done", reply: { videos: [], filtered: [error.message] } }
+    : { state: "failed", error };
+}
+
+/** Asking again changes nothing: the host keeps jobs for a while only. */
+export function forgottenJob(): GatewayError {
+  return new GatewayError("upstream_failed", "The provider no longer knows the job: it has expired there.");
+}

@@ -1,0 +1,40 @@
+import type { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { type FailureFacts, failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+import { type CodeTable, kindOfCode } from "../code-table.ts";
+import { unmade } from "../unmade.ts";
+
+const KINDS: CodeTable = [
+  [/SensitiveContent|RiskDetection|PolicyViolation|ContentSecurity/, "content_blocked"],
+  // A model that the account has not opened answers 404, yet it is there: the operator must open it.
+  [/Authentication|Unauthorized|AccessDenied|AccountOverdue|ModelNotOpen|QuotaExceeded/, "upstream_credentials"],
+  [/RateLimit/, "rate_limited"],
+  [/Overload/, "overloaded"],
+  [/^(Invalid|Missing)Parameter/, "invalid_request"],
+];
+
+function factsOf(failure: JsonObject | undefined): Omit<FailureFacts, "status"> {
+  const code = stringAt(failure, "code");
+  return {
+    message: stringAt(failure, "message"),
+    kind: kindOfCode(KINDS, code),
+    code,
+    path: stringAt(failure, "param"),
+    details: failure,
+  };
+}
+
+/** An answer `{ error: { code, message, param, type } }`. */
+export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
+  return failureToError({
+    ...factsOf(objectAt(body, "error")),
+    status,
+    retryAfterSeconds: readRetryAfter(retryAfter),
+  });
+}
+
+/** The same object for one picture of several, in an event, or in a job. */
+export function readFailure(failure: JsonObject | undefined): GatewayError {
+  return unmade(factsOf(failure));
+}

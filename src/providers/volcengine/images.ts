@@ -1,0 +1,122 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
+import type { ImageWire, WireContext } from "../../media/media-wire.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { pictureType } from "../picture-type.ts";
+import { unmadePicture } from "../unmade.ts";
+import { readError, readFailure } from "./errors.ts";
+import { MOST_TOGETHER, makesBatches, seedream } from "./seedream.ts";
+
+const PATH = "/images/generations";
+const EXTRAS = ["optimize_prompt_options", "layer_decomposition", "tools"];
+
+const serves = (model: string): boolean => /seedream|^ep-/.test(model);
+
+function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
+  const { pixels, seed, guidanceScale, background, outputMimeType } = call;
+  return {
+    ...pickExtras(call.extras, EXTRAS),
+    model,
+    prompt: call.prompt,
+    response_format: "b64_json",
+    // The host's own default is to write on the picture.
+    watermark: call.watermark ?? false,
+    ...(pixels && { size: `${pixels.width}x${pixels.height}` }),
+    ...imagesOf(call.inputs),
+    ...(makesBatches(model) && batchOf(call)),
+    ...(seed !== undefined && { seed }),
+    ...(guidanceScale !== undefined && { guidance_scale: guidanceScale }),
+    ...(background !== undefined && { background }),
+    ...(outputMimeType !== undefined &&
+      seedream(model).formats.length > 1 && { output_format: outputMimeType.replace("image/", "") }),
+  };
+}
+
+function imagesOf(inputs: readonly Picture[]): JsonObject {
+  const [first, ...others] = inputs.map(dataUrl);
+  if (first === undefined) return {};
+  return { image: others.length === 0 ? first : [first, ...others] };
+}
+
+/** There is no `n`: a batch is a row of pictures that belong together, and its number the most that it may have. */
+function batchOf({ count, inputs }: FittedImageCall): JsonObject {
+  const most = Math.min(count, MOST_TOGETHER - inputs.length);
+  return most > 1
+    ? { sequential_image_generation: "auto", sequential_image_generation_options: { max_images: most } }
+    : { sequential_image_generation: "disabled" };
+}
+
+/** An item of an answer's `data`, or an event: both hold a picture or an error. */
+function readResult(item: JsonObject): ImageResult<Picture | MediaLink> {
+  const base64 = stringAt(item, "b64_json");
+  if (base64) return { kind: "made", picture: { mimeType: pictureType(base64, "image/jpeg"), base64 } };
+  const url = stringAt(item, "url");
+  if (url) return { kind: "made", picture: { url } };
+  return unmadePicture(readFailure(objectAt(item, "error")));
+}
+
+function readSettings(item: unknown): ImageSettings | undefined {
+  const size = stringAt(item, "size");
+  return size === undefined ? undefined : { size };
+}
+
+function readUsage(body: JsonObject): Usage | undefined {
+  const usage = objectAt(body, "usage");
+  const images = numberAt(usage, "generated_images");
+  if (images === undefined) return undefined;
+  const imageOutput = numberAt(usage, "output_tokens");
+  return { images, ...(imageOutput === undefined ? {} : { imageOutput }) };
+}
+
+function readEvent(event: JsonObject): ImageEvent | undefined {
+  const settings = readSettings(event);
+  const usage = readUsage(event);
+  switch (stringAt(event, "type")) {
+    // "Partial" is said of the batch: each of these is a finished picture.
+    case "image_generation.partial_succeeded":
+    case "image_generation.partial_failed":
+      return { kind: "result", result: readResult(event), ...(settings && { settings }) };
+    case "image_generation.completed":
+      return { kind: "end", ...(usage && { usage }) };
+    default: {
+      const failure = objectAt(event, "error");
+      if (failure) throw readFailure(failure);
+      return undefined;
+    }
+  }
+}
+
+/** Seedream. */
+export const images: ImageWire = {
+  serves,
+  abilities: seedream,
+  submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
+  readSubmit: ({ body }) => {
+    const items = arrayAt(body, "data").filter(isObject);
+    if (body === undefined || items.length === 0) {
+      const failure = objectAt(body, "error");
+      throw failure ? readFailure(failure) : emptyAnswer("a picture");
+    }
+    const usage = readUsage(body);
+    const settings = readSettings(items.find((item) => item["size"] !== undefined));
+    return {
+      state: "done",
+      reply: { results: items.map(readResult), ...(usage && { usage }), ...(settings && { settings }) },
+    };
+  },
+  error: readError,
+  stream: {
+    serves: makesBatches,
+    submit: (call, context) => ({
+      method: "POST",
+      url: PATH,
+      body: { json: { ...bodyOf(call, context), stream: true } },
+    }),
+    read: readEvent,
+  },
+};

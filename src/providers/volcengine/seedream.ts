@@ -1,0 +1,77 @@
+import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
+
+/** Most pictures of a batch, and most pictures going in and coming out together. */
+export const MOST_TOGETHER = 15;
+
+const sizes = (minPixels: number, maxPixels: number): FreeSizes => ({
+  multipleOf: 16,
+  minSide: 240,
+  maxSide: 16_384,
+  minPixels,
+  maxPixels,
+  maxRatio: 16,
+});
+
+const LARGEST = 4096 * 4096;
+const TWO_K = { width: 2048, height: 2048 };
+const ONE_K = { width: 1024, height: 1024 };
+
+const BATCHED: Omit<ImageAbilities, "sizes"> = {
+  maxCount: MOST_TOGETHER,
+  perCall: MOST_TOGETHER,
+  takes: ["watermark"],
+  maxInputs: 14,
+  mask: false,
+  formats: ["image/jpeg"],
+  compresses: false,
+};
+
+const V4_0: ImageAbilities = {
+  ...BATCHED,
+  sizes: { kind: "free", free: sizes(1280 * 720, LARGEST), tiers: ["1K", "2K", "4K"], standard: TWO_K },
+};
+
+const V4_5: ImageAbilities = {
+  ...BATCHED,
+  sizes: { kind: "free", free: sizes(2560 * 1440, LARGEST), tiers: ["2K", "4K"], standard: TWO_K },
+};
+
+const V5_0_LITE: ImageAbilities = { ...V4_5, formats: ["image/jpeg", "image/png"] };
+
+const V5_0_PRO: ImageAbilities = {
+  ...BATCHED,
+  perCall: 1,
+  takes: ["watermark", "background"],
+  maxInputs: 10,
+  formats: ["image/jpeg", "image/png"],
+  // The smaller level costs half: the larger one is for those who ask for it.
+  sizes: { kind: "free", free: sizes(921_600, 4_624_220), tiers: ["1K", "2K"], standard: ONE_K },
+};
+
+const V3_0: ImageAbilities = {
+  ...BATCHED,
+  perCall: 1,
+  takes: ["watermark", "seed", "guidanceScale"],
+  maxInputs: 0,
+  sizes: {
+    kind: "free",
+    free: { multipleOf: 16, minSide: 512, maxSide: 2048, maxRatio: 4 },
+    tiers: ["1K", "2K"],
+    standard: ONE_K,
+  },
+};
+
+const FAMILIES: readonly [RegExp, ImageAbilities][] = [
+  [/seedream-5-0-pro/, V5_0_PRO],
+  [/seedream-5-/, V5_0_LITE],
+  [/seedream-4-5/, V4_5],
+  [/seedream-3-/, V3_0],
+];
+
+/** What a Seedream model can do. The name of an endpoint of one's own (`ep-…`) does not tell its model: 4.0 is assumed. */
+export function seedream(model: string): ImageAbilities {
+  return FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V4_0;
+}
+
+/** Batches and streams go together. */
+export const makesBatches = (model: string): boolean => seedream(model).perCall > 1;

@@ -1,0 +1,106 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { Picture } from "../../media/picture.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { readError, readFailure } from "./errors.ts";
+
+const PATH = "/contents/generations/tasks";
+const EXTRAS = ["camera_fixed", "safety_identifier", "watermark"];
+
+const V1_0: VideoAbilities = {
+  perJob: 1,
+  takes: ["seed"],
+  ratios: ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"],
+  resolutions: ["720p", "480p", "1080p"],
+  seconds: { min: 2, max: 12 },
+  usualSeconds: 5,
+  audio: "never",
+  image: true,
+  lastFrame: true,
+};
+
+const V1_5: VideoAbilities = { ...V1_0, seconds: { min: 4, max: 12 }, audio: "chosen", usualAudio: true };
+const V2_0: VideoAbilities = { ...V1_5, seconds: { min: 4, max: 15 } };
+
+function abilities(model: string): VideoAbilities {
+  if (/seedance-1-5/.test(model)) return V1_5;
+  if (!/seedance-1-0/.test(model)) return V2_0;
+  if (/-t2v/.test(model)) return { ...V1_0, image: false, lastFrame: false };
+  return /-i2v/.test(model) ? { ...V1_0, imageOnly: true } : V1_0;
+}
+
+function bodyOf(call: FittedVideoCall, { model }: WireContext): JsonObject {
+  const { prompt, image, lastFrame, aspectRatio, seed } = call;
+  return {
+    // The host's default may change, and what it writes on a film cannot be wiped off.
+    watermark: false,
+    ...pickExtras(call.extras, EXTRAS),
+    model,
+    content: [
+      ...(prompt ? [{ type: "text", text: prompt }] : []),
+      ...(image ? [frame(image, "first_frame")] : []),
+      ...(lastFrame ? [frame(lastFrame, "last_frame")] : []),
+    ],
+    ...(aspectRatio !== undefined && { ratio: aspectRatio }),
+    resolution: call.resolution,
+    duration: call.seconds,
+    ...(abilities(model).audio === "chosen" && { generate_audio: call.audio }),
+    ...(seed !== undefined && { seed }),
+  };
+}
+
+const frame = (picture: Picture, role: string): JsonObject => ({
+  type: "image_url",
+  image_url: { url: dataUrl(picture) },
+  role,
+});
+
+function readJob({ body }: MediaAnswer, ticket: JsonObject): JobState<VideoReply> {
+  switch (stringAt(body, "status")) {
+    case undefined:
+      throw emptyAnswer("the status of the job");
+    case "succeeded": {
+      const url = stringAt(objectAt(body, "content"), "video_url");
+      if (!url) throw emptyAnswer("a film");
+      return { state: "done", reply: { videos: [{ url, mimeType: "video/mp4" }], filtered: [], ...readFacts(body) } };
+    }
+    case "failed":
+    case "cancelled":
+    case "expired":
+      return unmadeVideo(readFailure(objectAt(body, "error")));
+    default:
+      return { state: "waiting", ticket };
+  }
+}
+
+function readFacts(body: JsonObject | undefined): Pick<VideoReply, "seconds" | "resolution" | "audio"> {
+  const seconds = numberAt(body, "duration");
+  const resolution = stringAt(body, "resolution");
+  const audio = body?.["generate_audio"];
+  return {
+    ...(seconds !== undefined && { seconds }),
+    ...(resolution !== undefined && { resolution }),
+    ...(typeof audio === "boolean" && { audio }),
+  };
+}
+
+/** Seedance. */
+export const videos: VideoWire = {
+  serves: (model) => /seedance|^ep-/.test(model),
+  abilities,
+  submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
+  readSubmit: ({ body }) => {
+    const id = stringAt(body, "id");
+    if (id) return { state: "waiting", ticket: { id } };
+    const failure = objectAt(body, "error");
+    throw failure ? readFailure(failure) : emptyAnswer("the name of a job");
+  },
+  poll: (ticket) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
+  readPoll: readJob,
+  error: readError,
+};

@@ -1,0 +1,80 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { pictureType } from "../picture-type.ts";
+import { xAiError } from "./errors.ts";
+
+const IMAGINE: ImageAbilities = {
+  maxCount: 10,
+  perCall: 10,
+  takes: [],
+  sizes: {
+    kind: "ratio",
+    ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2"],
+    tiers: ["1K", "2K"],
+  },
+  maxInputs: 3,
+  mask: false,
+  formats: ["image/jpeg"],
+  compresses: false,
+};
+
+/** Only the second version lets its quality be chosen. */
+const takesQuality = (model: string) => model.startsWith("grok-imagine-image-2");
+
+/** Generations and edits, both as JSON. The host refuses a size in pixels. */
+export const xAiImages: ImageWire = {
+  serves: (model) => /^grok-(?:imagine-image|2-image)/.test(model),
+  abilities: (model) => (takesQuality(model) ? { ...IMAGINE, takes: ["quality"] } : IMAGINE),
+  submit: (call, { model }) => ({
+    method: "POST",
+    url: call.inputs.length === 0 ? "/images/generations" : "/images/edits",
+    body: { json: bodyOf(call, model) },
+  }),
+  readSubmit,
+  error: xAiError,
+};
+
+function bodyOf(call: FittedImageCall, model: string): JsonObject {
+  const [first, ...others] = call.inputs.map((picture) => ({ url: dataUrl(picture), type: "image_url" }));
+  return {
+    ...pickExtras(call.extras, ["user"]),
+    model,
+    prompt: call.prompt,
+    ...(first === undefined ? {} : others.length === 0 ? { image: first } : { images: [first, ...others] }),
+    n: call.count,
+    ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+    resolution: (call.tier ?? "1K").toLowerCase(),
+    ...(takesQuality(model) ? { quality: call.quality ?? "medium" } : {}),
+    response_format: "b64_json",
+  };
+}
+
+/** The host has been seen to answer 200 with an error inside. */
+function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
+  const results = arrayAt(answer.body, "data").flatMap(readResult);
+  if (results.length > 0) return { state: "done", reply: { results } };
+  throw answer.body?.["error"] == null ? emptyAnswer("pictures") : xAiError(answer);
+}
+
+function readResult(item: unknown): ImageResult<Picture | MediaLink>[] {
+  if (!isObject(item)) return [];
+  if (item["respect_moderation"] === false) {
+    return [{ kind: "filtered", reason: "The provider's moderation held the picture back." }];
+  }
+  const base64 = stringAt(item, "b64_json");
+  const url = stringAt(item, "url");
+  const told = stringAt(item, "mime_type");
+  const revised = stringAt(item, "revised_prompt");
+  const made = (picture: Picture | MediaLink): ImageResult<Picture | MediaLink>[] => [
+    { kind: "made", picture, ...(revised ? { revisedPrompt: revised } : {}) },
+  ];
+  if (base64) return made({ mimeType: pictureType(base64, told ?? "image/jpeg"), base64 });
+  return url ? made({ url, ...(told === undefined ? {} : { mimeType: told }) }) : [];
+}

@@ -1,0 +1,77 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer, jobFailure } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { forgottenJob, unmadeVideo } from "../unmade.ts";
+import { X_AI_CODES, xAiError } from "./errors.ts";
+
+const IMAGINE: VideoAbilities = {
+  perJob: 1,
+  takes: [],
+  ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3"],
+  // The host's own default, and what the catalogue's rate is for.
+  resolutions: ["480p", "720p"],
+  seconds: { min: 1, max: 15 },
+  usualSeconds: 8,
+  audio: "always",
+  image: true,
+  lastFrame: false,
+};
+
+export const xAiVideos: VideoWire = {
+  serves: (model) => model.startsWith("grok-imagine-video"),
+  // The first version stops at 720p.
+  abilities: (model) =>
+    model === "grok-imagine-video" ? IMAGINE : { ...IMAGINE, resolutions: [...IMAGINE.resolutions, "1080p"] },
+  submit: (call, { model }) => ({ method: "POST", url: "/videos/generations", body: { json: bodyOf(call, model) } }),
+  readSubmit: (answer) => {
+    const id = stringAt(answer.body, "request_id");
+    if (id !== undefined) return { state: "waiting", ticket: { id } };
+    throw answer.body?.["error"] == null ? emptyAnswer("a job") : xAiError(answer);
+  },
+  poll: (ticket) => ({ method: "GET", url: `/videos/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
+  readPoll,
+  error: xAiError,
+};
+
+function bodyOf(call: FittedVideoCall, model: string): JsonObject {
+  return {
+    ...pickExtras(call.extras, ["reference_images", "reference_audios"]),
+    model,
+    ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+    duration: call.seconds,
+    ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+    resolution: call.resolution,
+    ...(call.image === undefined ? {} : { image: { url: dataUrl(call.image) } }),
+  };
+}
+
+/** While a job runs the answer is 202, and it may be empty. */
+function readPoll(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
+  const { body, status } = answer;
+  if (status !== 202 && body === undefined) throw emptyAnswer("the state of the job");
+  const word = stringAt(body, "status");
+  // Without a state of the job, an error is about the question.
+  if (word === undefined && body?.["error"] != null) throw xAiError(answer);
+  if (word === "failed") return unmadeVideo(jobFailure(body, X_AI_CODES));
+  if (word === "expired") return { state: "failed", error: forgottenJob() };
+  if (word === "done") return readDone(body);
+  const progress = numberAt(body, "progress");
+  return { state: "waiting", ticket, ...(progress === undefined ? {} : { progress }) };
+}
+
+function readDone(body: JsonObject | undefined): JobState<VideoReply> {
+  const video = objectAt(body, "video");
+  if (video?.["respect_moderation"] === false) {
+    const reason = "The provider's moderation held the video back.";
+    return { state: "done", reply: { videos: [], filtered: [reason] } };
+  }
+  const url = stringAt(video, "url");
+  if (!url) return unmadeVideo(body?.["error"] == null ? emptyAnswer("a video") : jobFailure(body, X_AI_CODES));
+  const seconds = numberAt(video, "duration");
+  const reply = { videos: [{ url, mimeType: "video/mp4" }], filtered: [], audio: true };
+  return { state: "done", reply: { ...reply, ...(seconds === undefined ? {} : { seconds }) } };
+}

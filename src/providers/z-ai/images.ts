@@ -1,0 +1,86 @@
+import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageWire, JobState, MediaAnswer, WireContext } from "../../media/media-wire.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import { emptyAnswer, mediaFailure } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { Z_AI_CODES } from "./errors.ts";
+
+const sizes = (list: string) =>
+  list.split(" ").map((text) => {
+    const [width = 0, height = 0] = text.split("x").map(Number);
+    return { width, height };
+  });
+
+const GLM_IMAGE: ImageAbilities = {
+  maxCount: 1,
+  perCall: 1,
+  takes: ["watermark"],
+  sizes: {
+    kind: "presets",
+    // Those that the host advises, and the two squares that clients ask for most.
+    sizes: sizes("1280x1280 1568x1056 1056x1568 1472x1088 1088x1472 1728x960 960x1728 1024x1024 2048x2048"),
+  },
+  maxInputs: 0,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+};
+
+const COGVIEW: ImageAbilities = {
+  ...GLM_IMAGE,
+  takes: ["watermark", "quality"],
+  sizes: {
+    kind: "presets",
+    sizes: sizes("1024x1024 768x1344 864x1152 1344x768 1152x864 1440x720 720x1440"),
+  },
+};
+
+/** The host has two levels; other words leave the choice to it. */
+const QUALITIES: Readonly<Record<string, string>> = {
+  hd: "hd",
+  high: "hd",
+  standard: "standard",
+  medium: "standard",
+  low: "standard",
+};
+
+/** One picture a call, given as a link. */
+export const zAiImages: ImageWire = {
+  serves: (model) => /^(?:glm-image|cogview)/.test(model),
+  abilities: (model) => (model.startsWith("cogview") ? COGVIEW : GLM_IMAGE),
+  submit: (call, context) => ({ method: "POST", url: "/images/generations", body: { json: bodyOf(call, context) } }),
+  readSubmit,
+  error: (answer) => mediaFailure(answer, Z_AI_CODES),
+};
+
+function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObject {
+  const { pixels } = call;
+  const quality = call.quality === undefined ? undefined : QUALITIES[call.quality];
+  return {
+    ...pickExtras(call.extras, ["user_id"]),
+    model,
+    prompt: call.prompt,
+    ...(pixels === undefined ? {} : { size: `${pixels.width}x${pixels.height}` }),
+    ...(quality === undefined ? {} : { quality }),
+    // Without is for accounts that signed for it, so the host's own default stands where nobody asked.
+    watermark_enabled: call.watermark ?? true,
+    request_id: jobName,
+  };
+}
+
+function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
+  const { body } = answer;
+  const results = arrayAt(body, "data").flatMap((item): ImageResult<Picture | MediaLink>[] => {
+    const url = stringAt(item, "url");
+    return url ? [{ kind: "made", picture: { url } }] : [];
+  });
+  if (results.length > 0) return { state: "done", reply: { results } };
+  if (body?.["error"] != null) throw mediaFailure(answer, Z_AI_CODES);
+  // The levels of its filter come with every answer; without a picture they are the reason.
+  if (arrayAt(body, "content_filter").length === 0) throw emptyAnswer("a picture");
+  const reason = "The provider's content filter held the picture back.";
+  return { state: "done", reply: { results: [{ kind: "filtered", reason }] } };
+}

@@ -1,0 +1,55 @@
+import type { VideoAbilities } from "../../media/video-call.ts";
+
+const COGVIDEOX: VideoAbilities = {
+  perJob: 1,
+  takes: ["fps"],
+  ratios: ["16:9", "9:16", "1:1"],
+  // It can do 4K as well, but lying only, which no list of levels can say.
+  resolutions: ["1080p", "720p"],
+  seconds: [5, 10],
+  usualSeconds: 5,
+  audio: "chosen",
+  usualAudio: false,
+  image: true,
+  lastFrame: true,
+  fps: [30, 60],
+  maxPrompt: 512,
+};
+
+const VIDU_Q1_TEXT: VideoAbilities = {
+  perJob: 1,
+  takes: [],
+  ratios: ["16:9", "9:16", "1:1"],
+  resolutions: ["1080p"],
+  seconds: [5],
+  usualSeconds: 5,
+  audio: "never",
+  image: false,
+  lastFrame: false,
+};
+
+/** It animates a picture and keeps its shape. */
+const VIDU_Q1_IMAGE: VideoAbilities = { ...VIDU_Q1_TEXT, ratios: [], image: true, imageOnly: true };
+
+const VIDU_2_IMAGE: VideoAbilities = {
+  ...VIDU_Q1_IMAGE,
+  resolutions: ["720p"],
+  seconds: [4],
+  usualSeconds: 4,
+  audio: "chosen",
+  usualAudio: false,
+};
+
+const VIDU: Readonly<Record<string, VideoAbilities>> = {
+  "viduq1-text": VIDU_Q1_TEXT,
+  "viduq1-image": VIDU_Q1_IMAGE,
+  "viduq1-start-end": { ...VIDU_Q1_IMAGE, lastFrame: true },
+  "vidu2-image": VIDU_2_IMAGE,
+  "vidu2-start-end": { ...VIDU_2_IMAGE, lastFrame: true },
+};
+
+export const isVidu = (model: string) => Object.hasOwn(VIDU, model);
+
+export function videoAbilities(model: string): VideoAbilities {
+  return VIDU[model] ?? COGVIDEOX;
+}

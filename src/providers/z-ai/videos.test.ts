@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { zAiVideos } from "./videos.ts";
+
+const context = wireContext("cogvideox-3");
+const ticket = { id: "t-1" };
+const submit = (fields: Parameters<typeof videoCall>[0] = {}, model = "cogvideox-3") =>
+  zAiVideos.submit(videoCall({ seconds: 5, audio: false, ...fields }), wireContext(model));
+const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), ticket, context);
+
+describe("providers §3.10: requests", () => {
+  test("a film between two frames with every wish", () => {
+    const request = submit({
+      image: PNG,
+      lastFrame: JPEG,
+      aspectRatio: "9:16",
+      resolution: "1080p",
+      seconds: 10,
+      audio: true,
+      fps: 60,
+      extras: { quality: "speed", motion: 3 },
+    });
+    expect(request).toMatchObject({ method: "POST", url: "/videos/generations" });
+    expect(jsonOf(request)).toEqual({
+      quality: "speed",
+      model: "cogvideox-3",
+      prompt: "a red fox runs",
+      image_url: [`data:image/png;base64,${PNG.base64}`, `data:image/jpeg;base64,${JPEG.base64}`],
+      size: "1080x1920",
+      duration: 10,
+      with_audio: true,
+      fps: 60,
+      request_id: "job-0001",
+    });
+  });
+
+  test("a film of words alone says size, length and silence all the same", () => {
+    expect(jsonOf(submit())).toEqual({
+      model: "cogvideox-3",
+      prompt: "a red fox runs",
+      size: "1280x720",
+      duration: 5,
+      with_audio: false,
+      request_id: "job-0001",
+    });
+  });
+
+  test("one frame is a string, and the other family is told the shape apart from the size", () => {
+    expect(jsonOf(submit({ image: PNG }))["image_url"]).toBe(`data:image/png;base64,${PNG.base64}`);
+    const vidu = jsonOf(submit({ resolution: "1080p", aspectRatio: "1:1" }, "viduq1-text"));
+    expect(vidu).toMatchObject({ size: "1920x1080", aspect_ratio: "1:1" });
+    expect(vidu).not.toHaveProperty("with_audio");
+  });
+});
+
+describe("providers §3.10: the life of a job", () => {
+  test("its id is waited for", () => {
+    const body = { id: "t-1", model: "cogvideox-3", request_id: "job-0001", task_status: "PROCESSING" };
+    expect(zAiVideos.readSubmit(mediaAnswer(body), videoCall(), context)).toEqual({ state: "waiting", ticket });
+    expect(zAiVideos.poll?.({ id: "t/1" }, context)).toEqual({ method: "GET", url: "/async-result/t%2F1" });
+    expect(thrownBy(() => zAiVideos.readSubmit(mediaAnswer("{}"), videoCall(), context)).kind).toBe("upstream_failed");
+    const refused = mediaAnswer({ error: { code: "1301", message: "unsafe" } });
+    expect(thrownBy(() => zAiVideos.readSubmit(refused, videoCall(), context)).kind).toBe("content_blocked");
+  });
+
+  test.each(["PROCESSING", "QUEUEING"])("state %s is waited for", (task_status) => {
+    expect(poll({ model: "cogvideox-3", task_status })).toEqual({ state: "waiting", ticket });
+  });
+
+  test("a finished film is a link", () => {
+    const video_result = [{ url: "https://files.example/a.mp4", cover_image_url: "https://files.example/a.png" }];
+    expect(poll({ task_status: "SUCCESS", video_result })).toEqual({
+      state: "done",
+      reply: { videos: [{ url: "https://files.example/a.mp4", mimeType: "video/mp4" }], filtered: [] },
+    });
+  });
+
+  test("contract 2.2: a film that the filter held back is a finished job without a film", () => {
+    expect(poll({ task_status: "FAIL", error: { code: "1301", message: "unsafe film" } })).toEqual({
+      state: "done",
+      reply: { videos: [], filtered: ["unsafe film"] },
+    });
+  });
+
+  test.each([{ task_status: "FAIL" }, { task_status: "FAIL", error: { code: "1234" } }, { task_status: "SUCCESS" }])(
+    "a job that failed: %j",
+    (body) => {
+      expect(poll(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
+    },
+  );
+
+  test("an answer that says nothing of the job is asked for again", () => {
+    expect(thrownBy(() => poll("<html>")).kind).toBe("upstream_failed");
+    expect(thrownBy(() => poll({ error: { code: "1302", message: "slow down" } })).kind).toBe("rate_limited");
+  });
+});
+
+test("contract 2.1: what each family can do", () => {
+  expect(zAiVideos.abilities("cogvideox-3")).toMatchObject({
+    perJob: 1,
+    seconds: [5, 10],
+    audio: "chosen",
+    usualAudio: false,
+    fps: [30, 60],
+    image: true,
+    lastFrame: true,
+  });
+  expect(zAiVideos.abilities("vidu2-image")).toMatchObject({ image: true, imageOnly: true, lastFrame: false });
+  expect(zAiVideos.abilities("viduq1-start-end")).toMatchObject({ imageOnly: true, lastFrame: true });
+  expect(["cogvideox-3", "viduq1-text", "vidu2-reference", "glm-image"].map(zAiVideos.serves)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,70 @@
+import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import type { JobState, Ticket, VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { FittedVideoCall } from "../../media/video-call.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import { dataUrl } from "../data-url.ts";
+import { emptyAnswer, jobFailure, mediaFailure } from "../media-failure.ts";
+import { pickExtras } from "../pick-extras.ts";
+import { unmadeVideo } from "../unmade.ts";
+import { Z_AI_CODES } from "./errors.ts";
+import { isVidu, videoAbilities } from "./video-abilities.ts";
+
+/** Its square film has one size, whatever the level. */
+const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "720p": { "16:9": "1280x720", "9:16": "720x1280", "1:1": "1024x1024" },
+  "1080p": { "16:9": "1920x1080", "9:16": "1080x1920", "1:1": "1024x1024" },
+};
+
+const DOCUMENTED = ["quality", "style", "movement_amplitude", "off_peak", "watermark_enabled", "user_id"];
+
+export const zAiVideos: VideoWire = {
+  serves: (model) => model.startsWith("cogvideox") || isVidu(model),
+  abilities: videoAbilities,
+  submit: (call, context) => ({ method: "POST", url: "/videos/generations", body: { json: bodyOf(call, context) } }),
+  readSubmit: (answer) => {
+    const id = stringAt(answer.body, "id");
+    if (id !== undefined) return stateOf(answer.body, { id });
+    throw answer.body?.["error"] == null ? emptyAnswer("a job") : mediaFailure(answer, Z_AI_CODES);
+  },
+  poll: (ticket) => ({ method: "GET", url: `/async-result/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
+  readPoll: (answer, ticket) => {
+    if (answer.body === undefined) throw emptyAnswer("the state of the job");
+    // Without a state of the job, an error is about the question.
+    if (answer.body["error"] != null && answer.body["task_status"] === undefined)
+      throw mediaFailure(answer, Z_AI_CODES);
+    return stateOf(answer.body, ticket);
+  },
+  error: (answer) => mediaFailure(answer, Z_AI_CODES),
+};
+
+function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObject {
+  const vidu = isVidu(model);
+  const ratio = call.aspectRatio ?? "16:9";
+  // The other family is told the level by the size of a lying film, and the shape apart from it.
+  const size = SIZES[call.resolution]?.[vidu ? "16:9" : ratio];
+  const frames = [call.image, call.lastFrame].filter((frame) => frame !== undefined).map(dataUrl);
+  return {
+    ...pickExtras(call.extras, DOCUMENTED),
+    model,
+    ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+    ...(frames.length === 0 ? {} : { image_url: frames.length === 1 ? frames[0] : frames }),
+    ...(size === undefined ? {} : { size }),
+    ...(vidu && call.aspectRatio !== undefined ? { aspect_ratio: call.aspectRatio } : {}),
+    duration: call.seconds,
+    ...(videoAbilities(model).audio === "chosen" ? { with_audio: call.audio } : {}),
+    ...(call.fps === undefined ? {} : { fps: call.fps }),
+    request_id: jobName,
+  };
+}
+
+function stateOf(body: JsonObject | undefined, ticket: Ticket): JobState<VideoReply> {
+  const status = stringAt(body, "task_status");
+  if (status === "FAIL") return unmadeVideo(jobFailure(body, Z_AI_CODES));
+  if (status !== "SUCCESS") return { state: "waiting", ticket };
+  const videos = arrayAt(body, "video_result").flatMap((item) => {
+    const url = stringAt(item, "url");
+    return url ? [{ url, mimeType: "video/mp4" }] : [];
+  });
+  if (videos.length === 0) return { state: "failed", error: emptyAnswer("a video") };
+  return { state: "done", reply: { videos, filtered: [] } };
+}

@@ -1,0 +1,77 @@
+import { GatewayError } from "../../canon/error.ts";
+import { parseObject } from "../../canon/json.ts";
+import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { ProviderMedia } from "../../providers/provider-media.ts";
+
+/** Several large pictures in base64; nothing honest is larger. */
+const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
+
+/** The request had left when the connection broke or the time was up: it may have arrived, and asking again may do it twice. */
+export class UncertainError extends GatewayError {}
+
+export interface MediaPatience {
+  /** Ends the exchange before its time. */
+  signal: AbortSignal;
+  /** For the whole exchange. */
+  timeoutMs: number;
+}
+
+export function mediaOf(provider: Provider): ProviderMedia {
+  if (provider.media === undefined) throw new Error(`provider ${provider.name} has no media interface`);
+  return provider.media;
+}
+
+/** Sends a request to a provider's media API; the answer's headers are there. Redirects are answers like any other. */
+export async function openMedia(provider: Provider, request: MediaRequest, patience: MediaPatience): Promise<Response> {
+  const { url, ...init } = await mediaOf(provider).outgoing(request);
+  const signal = AbortSignal.any([patience.signal, AbortSignal.timeout(patience.timeoutMs)]);
+  try {
+    return await fetch(url, { ...init, signal, redirect: "manual" });
+  } catch (cause) {
+    throw explain(cause, patience);
+  }
+}
+
+/** An exchange whose answer is read whole. */
+export async function exchangeMedia(
+  provider: Provider,
+  request: MediaRequest,
+  patience: MediaPatience,
+): Promise<MediaAnswer> {
+  const response = await openMedia(provider, request, patience);
+  return readAnswer(response, patience);
+}
+
+export async function readAnswer(response: Response, patience: MediaPatience): Promise<MediaAnswer> {
+  const text = await readText(response, patience);
+  return { status: response.status, body: parseObject(text), text, retryAfter: response.headers.get("retry-after") };
+}
+
+async function readText(response: Response, patience: MediaPatience): Promise<string> {
+  if (Number(response.headers.get("content-length")) > MAX_ANSWER_BYTES) throw tooLarge();
+  try {
+    // The runtime makes the text as the bytes come, so that they are never held twice.
+    return await response.text();
+  } catch (cause) {
+    throw explain(cause, patience);
+  }
+}
+
+const tooLarge = () =>
+  new GatewayError("upstream_failed", `The provider's answer is larger than ${MAX_ANSWER_BYTES} bytes.`);
+
+function explain(cause: unknown, { signal, timeoutMs }: MediaPatience): GatewayError {
+  if (cause instanceof GatewayError) return cause;
+  signal.throwIfAborted();
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  if (/^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|FailedToOpenSocket)$/.test(code) || /^(CERT|.*_CERT)/.test(code)) {
+    return new GatewayError("upstream_failed", "The provider could not be reached.", { cause });
+  }
+  const timedOut = cause instanceof Error && cause.name === "TimeoutError";
+  return timedOut
+    ? new UncertainError("upstream_timeout", `The provider did not answer within ${timeoutMs} ms.`, { cause })
+    : new UncertainError("upstream_failed", "The connection to the provider broke.", { cause });
+}
+
+export const isSuccess = ({ status }: { status: number }): boolean => status >= 200 && status < 300;

@@ -1,0 +1,72 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import type { Provider } from "../../providers/provider.ts";
+import { MediaFetchError } from "../../wire/media-fetch.ts";
+import { sniffMedia } from "../../wire/sniff-media.ts";
+import type { FetchMedia } from "../resolve-media.ts";
+import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
+
+const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
+const MAX_FILM_BYTES = 1024 ** 3;
+const TIMEOUT_MS = 300_000;
+const MAX_REDIRECTS = 3;
+
+export interface FetchedResult {
+  mimeType: string;
+  content: Uint8Array | ReadableStream<Uint8Array>;
+}
+
+interface Fetching {
+  provider: Provider;
+  fetchMedia: FetchMedia;
+  signal: AbortSignal;
+}
+
+/**
+ * What an upstream keeps at an address. Its own hosts are asked directly, with the credential where it must be; everybody
+ * else's as any address that came from outside (S12), and never with the credential.
+ */
+export async function fetchFilm(link: MediaLink, { provider, fetchMedia, signal }: Fetching): Promise<FetchedResult> {
+  let { url } = link;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const own = url.startsWith("/") || mediaOf(provider).owns(url);
+    if (!own) return fetchForeign(url, { fetchMedia, signal, maxBytes: MAX_FILM_BYTES });
+    const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
+    const response = await openMedia(provider, request, { signal, timeoutMs: TIMEOUT_MS });
+    const location = response.headers.get("location");
+    if (response.status >= 300 && response.status < 400 && location !== null) {
+      await response.body?.cancel();
+      url = new URL(location, url.startsWith("/") ? undefined : url).href;
+      continue;
+    }
+    if (!isSuccess(response) || response.body === null) throw notFetched(`HTTP status ${response.status}`);
+    const type = response.headers.get("content-type")?.split(";")[0]?.trim() ?? "";
+    return { mimeType: link.mimeType ?? (type === "" ? "video/mp4" : type), content: response.body };
+  }
+  throw notFetched(`it redirects more than ${MAX_REDIRECTS} times`);
+}
+
+export async function fetchPicture(link: MediaLink, fetching: Fetching): Promise<Picture> {
+  const { mimeType, content } = await fetchFilm(link, fetching);
+  const bytes = content instanceof Uint8Array ? content : await new Response(content).bytes();
+  if (bytes.length > MAX_PICTURE_BYTES) throw notFetched(`it is larger than ${MAX_PICTURE_BYTES} bytes`);
+  return { mimeType: sniffMedia(bytes) ?? mimeType, base64: Buffer.from(bytes).toString("base64") };
+}
+
+async function fetchForeign(
+  url: string,
+  { fetchMedia, signal, maxBytes }: { fetchMedia: FetchMedia; signal: AbortSignal; maxBytes: number },
+): Promise<FetchedResult> {
+  try {
+    const { bytes, mimeType } = await fetchMedia(url, { signal, maxBytes, timeoutMs: TIMEOUT_MS });
+    return { mimeType, content: bytes };
+  } catch (error) {
+    if (error instanceof MediaFetchError) throw notFetched(error.reason, error);
+    throw error;
+  }
+}
+
+const notFetched = (reason: string, cause?: unknown) =>
+  new GatewayError("upstream_failed", `What the provider made could not be fetched from its address: ${reason}.`, {
+    cause,
+  });

@@ -1,0 +1,109 @@
+import { asGatewayError } from "../../canon/error.ts";
+import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
+import { convertPicture } from "../../media/convert-picture.ts";
+import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
+import type { ImageReply, ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { MediaLink, Picture } from "../../media/picture.ts";
+import type { FetchMedia } from "../resolve-media.ts";
+import { fetchPicture } from "./fetch-result.ts";
+import { type ImageJob, makeImages } from "./make-images.ts";
+
+/** So many calls of one client's run at a provider at once. */
+const MOST_AT_ONCE = 5;
+
+export interface ImageGathering extends ImageJob {
+  /** What the client asked for; the type of its pictures is made here where the provider has another. */
+  asked: ImageCall;
+  fetchMedia: FetchMedia;
+}
+
+type Finishing = Pick<ImageGathering, "provider" | "fetchMedia" | "signal" | "asked" | "wire" | "upstreamModel">;
+
+/**
+ * All pictures of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
+ * picture by picture, unless all of it failed.
+ */
+export async function gatherImages(call: FittedImageCall, gathering: ImageGathering): Promise<ImageReply> {
+  const { perCall } = gathering.wire.abilities(gathering.upstreamModel);
+  const shares = sharesOf(call, perCall);
+  const replies = new Array<ImageReply>(shares.length);
+  const errors: unknown[] = [];
+  const queue = shares.entries();
+  const work = async () => {
+    for (const [index, share] of queue) {
+      try {
+        const jobName = shares.length === 1 ? gathering.jobName : `${gathering.jobName}-${index + 1}`;
+        replies[index] = await finish(await makeImages(share, { ...gathering, jobName }), gathering);
+      } catch (thrown) {
+        gathering.signal.throwIfAborted();
+        errors.push(thrown);
+        const error = asGatewayError(thrown);
+        replies[index] = { results: new Array<ImageResult>(share.count).fill({ kind: "failed", error }) };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, shares.length) }, work));
+  if (errors.length === shares.length) throw errors[0];
+  return join(replies);
+}
+
+/** Each share has a seed of its own, else all would be the same picture. */
+function sharesOf(call: FittedImageCall, perCall: number): FittedImageCall[] {
+  const shares: FittedImageCall[] = [];
+  for (let made = 0; made < call.count; made += perCall) {
+    const count = Math.min(perCall, call.count - made);
+    shares.push({ ...call, count, ...(call.seed === undefined ? {} : { seed: call.seed + made }) });
+  }
+  return shares;
+}
+
+/** Links fetched, types converted. */
+async function finish(reply: UpstreamImageReply, gathering: ImageGathering): Promise<ImageReply> {
+  const results = await Promise.all(reply.results.map((result) => finishResult(result, gathering)));
+  return { ...reply, results };
+}
+
+export async function finishResult(
+  result: ImageResult<Picture | MediaLink>,
+  gathering: Finishing,
+): Promise<ImageResult> {
+  if (result.kind !== "made") return result;
+  try {
+    const picture = "url" in result.picture ? await fetchPicture(result.picture, gathering) : result.picture;
+    return { ...result, picture: await asAsked(picture, gathering) };
+  } catch (thrown) {
+    gathering.signal.throwIfAborted();
+    return { kind: "failed", error: asGatewayError(thrown) };
+  }
+}
+
+/** Contract 2.4 `outputOptions`: converted where the provider gave another type, compressed where it cannot. */
+async function asAsked(picture: Picture, { asked, wire, upstreamModel }: Finishing): Promise<Picture> {
+  const { outputMimeType = picture.mimeType, compression } = asked;
+  const compress =
+    compression !== undefined && outputMimeType !== "image/png" && !wire.abilities(upstreamModel).compresses;
+  if (outputMimeType === picture.mimeType && !compress) return picture;
+  return convertPicture(picture, outputMimeType, compression);
+}
+
+function join(replies: readonly ImageReply[]): ImageReply {
+  const [first] = replies;
+  if (replies.length === 1 && first) return first;
+  const settings = replies.find((reply) => reply.settings !== undefined)?.settings;
+  const usage = sumUsage(replies.flatMap((reply) => (reply.usage ? [reply.usage] : [])));
+  return {
+    results: replies.flatMap((reply) => reply.results),
+    ...(usage === undefined ? {} : { usage }),
+    ...(settings === undefined ? {} : { settings }),
+  };
+}
+
+function sumUsage(usages: readonly Usage[]): Usage | undefined {
+  if (usages.length === 0) return undefined;
+  const sum: Usage = {};
+  for (const counter of USAGE_COUNTERS) {
+    const known = usages.flatMap((usage) => (usage[counter] === undefined ? [] : [usage[counter]]));
+    if (known.length > 0) sum[counter] = known.reduce((total, one) => total + one, 0);
+  }
+  return sum;
+}

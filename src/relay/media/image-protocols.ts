@@ -1,0 +1,102 @@
+import { GatewayError } from "../../canon/error.ts";
+import { stringAt } from "../../canon/json.ts";
+import type { GivenPicture } from "../../media/given-picture.ts";
+import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
+import { decodeEdit } from "../../media/images/decode-edit.ts";
+import { decodeEditBody, decodeGeneration } from "../../media/images/decode-images.ts";
+import { encodeImages } from "../../media/images/encode-images.ts";
+import { decodePredict } from "../../media/predict/decode-predict.ts";
+import { encodePredictions } from "../../media/predict/encode-predictions.ts";
+import { readMultipart } from "../../wire/multipart.ts";
+import { MultipartError } from "../../wire/multipart-error.ts";
+import type { Gateway } from "../gateway.ts";
+import { readBody } from "../read-body.ts";
+import { nothingMade } from "./image-stream.ts";
+import type { ImageAnswering, ImageProtocol } from "./images.ts";
+
+/** Larger pictures are kept in the file store and given by their address. In characters of base64. */
+const INLINE_LIMIT = 28 * 1024 * 1024;
+
+/** Contract 2.4: `:predict`. Pictures that were held back are elements of the answer, so one without any is an answer. */
+export const PREDICT: ImageProtocol = {
+  read: async (request, gateway) => ({ request: decodePredict((await jsonBody(request, gateway)).body) }),
+  encode: async (reply, answering, gateway) => {
+    if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
+    return JSON.stringify(encodePredictions(await given(reply, answering, gateway)));
+  },
+};
+
+const asImages: ImageProtocol["encode"] = async (reply, answering, gateway) => {
+  if (!reply.results.some((result) => result.kind === "made")) throw nothingMade(reply.results);
+  const { request, nowMs } = answering;
+  return JSON.stringify(encodeImages(await given(reply, answering, gateway), request, Math.floor(nowMs / 1000)));
+};
+
+/** Contract part 4: `images/generations`. */
+export const GENERATIONS: ImageProtocol = {
+  read: async (request, gateway) => {
+    const { body } = await jsonBody(request, gateway);
+    const model = stringAt(body, "model");
+    return { request: decodeGeneration(body), ...(model === undefined ? {} : { model }) };
+  },
+  encode: asImages,
+};
+
+/** Contract part 4: `images/edits`, a form; the JSON form of the vendor's own API is read too. */
+export const EDITS: ImageProtocol = {
+  read: async (request, gateway) => {
+    const type = request.headers.get("content-type") ?? "";
+    if (!/^multipart\/form-data\b/i.test(type)) {
+      const { body } = await jsonBody(request, gateway);
+      const model = stringAt(body, "model");
+      return { request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
+    }
+    const form = await readForm(request, type, gateway);
+    const model = form.find((entry) => entry.name === "model" && "value" in entry);
+    return { request: decodeEdit(form), ...(model && "value" in model ? { model: model.value } : {}) };
+  },
+  encode: asImages,
+};
+
+const jsonBody = (request: Request, gateway: Gateway) => readBody(request, gateway.snapshot.maxBodyBytes, gateway);
+
+async function readForm(request: Request, type: string, gateway: Gateway) {
+  const { maxBodyBytes } = gateway.snapshot;
+  const limits = { maxBytes: maxBodyBytes, maxParts: 64, maxFieldBytes: 256 * 1024 };
+  if (Number(request.headers.get("content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  if (request.body === null) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
+  try {
+    return await readMultipart(request.body, type, limits);
+  } catch (error) {
+    if (!(error instanceof MultipartError)) throw error;
+    const kind = error.kind === "too_large" ? "too_large" : "invalid_request";
+    throw new GatewayError(kind, error.message, {
+      ...(error.field === undefined ? {} : { path: error.field }),
+      cause: error,
+    });
+  }
+}
+
+const tooLarge = (bytes: number) =>
+  new GatewayError(
+    "too_large",
+    `The body is larger than the ${Math.round(bytes / 1048576)} MB that this gateway takes.`,
+  );
+
+/** What a client gets of each picture: itself, or where it is kept. */
+async function given(
+  reply: ImageReply,
+  { project, receiptId, nowMs }: ImageAnswering,
+  { files }: Gateway,
+): Promise<ImageReply<GivenPicture>> {
+  const results = await Promise.all(
+    reply.results.map(async (result): Promise<ImageResult<GivenPicture>> => {
+      if (result.kind !== "made" || result.picture.base64.length <= INLINE_LIMIT) return result;
+      const { mimeType, base64 } = result.picture;
+      const content = Buffer.from(base64, "base64");
+      const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
+      return { ...result, picture: { url: files.urlOf(file), mimeType } };
+    }),
+  );
+  return { ...reply, results };
+}

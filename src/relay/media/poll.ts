@@ -1,0 +1,47 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Operation } from "../../canon/operation.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import { decodePoll } from "../../media/operations/decode-poll.ts";
+import { encodeOperation, type GivenVideo } from "../../media/operations/encode-operation.ts";
+import type { Operations } from "../../operations/operations.ts";
+import type { Gateway } from "../gateway.ts";
+import { readBody } from "../read-body.ts";
+
+export interface IncomingPoll {
+  request: Request;
+  credential: string | undefined;
+  dialect: Dialect;
+  /** The films themselves instead of their addresses. */
+  inline: boolean;
+}
+
+/** Contract 2.3: where an operation stands. It is read from its row: the poller asks the provider, at the provider's pace. */
+export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
+  const principal = gateway.keys.authenticate(incoming.credential ?? "");
+  const { body } = await readBody(incoming.request, gateway.snapshot.maxBodyBytes, gateway);
+  const { operationId } = decodePoll(body);
+  // A stranger's operation and one that never was look the same (S09).
+  const operation = await operations.find(principal.project, operationId);
+  if (operation === undefined) {
+    const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for two days after they end, and only the project that made one can see it.`;
+    throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
+  }
+  if (!operation.claimed) await operations.claim(operation.id);
+  return encodeOperation(operation, await filmsOf(operation, gateway, incoming.inline));
+}
+
+async function filmsOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<GivenVideo[]> {
+  if (operation.state !== "done") return [];
+  const kept = operation.parts.flatMap((part) => part.videos);
+  return Promise.all(
+    kept.map(async ({ file, mimeType }): Promise<GivenVideo> => {
+      const record = await files.read(file, [{ project: operation.project }], nowMs());
+      if (record === undefined) return { mimeType };
+      if (!inline) return { url: files.urlOf(record), mimeType };
+      const opened = await files.open(record);
+      if (opened === undefined) return { mimeType };
+      return { base64: Buffer.from(await new Response(opened.stream).bytes()).toString("base64"), mimeType };
+    }),
+  );
+}

@@ -1,0 +1,74 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { KeptVideo, Operation, OperationPart } from "../../canon/operation.ts";
+import type { Files } from "../../files/files.ts";
+import type { JobState, VideoWire } from "../../media/media-wire.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
+import type { JobRunner } from "../../operations/poller.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { Gateway } from "../gateway.ts";
+import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
+import { fetchFilm } from "./fetch-result.ts";
+
+const POLL_TIMEOUT_MS = 60_000;
+const USUAL_PACE_MS = 10_000;
+
+/** Asks providers about jobs and brings their films home, always as whoever submitted the job (H24). */
+export class VideoJobs implements JobRunner {
+  readonly #gateway: Gateway;
+  readonly #files: Files;
+
+  constructor(gateway: Gateway, files: Files) {
+    this.#gateway = gateway;
+    this.#files = files;
+  }
+
+  async poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>> {
+    const { provider, wire } = this.#bound(operation);
+    if (!wire.poll || !wire.readPoll || part.ticket === undefined)
+      throw new Error("a video's job cannot be asked about");
+    const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
+    const request = wire.poll(part.ticket, context);
+    const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
+    if (!isSuccess(answer)) throw redacted(wire.error(answer), provider);
+    const state = wire.readPoll(answer, part.ticket, context);
+    return state.state === "failed" ? { ...state, error: redacted(state.error, provider) } : state;
+  }
+
+  paceMs(operation: Operation): number {
+    const { provider, wire } = this.#find(operation) ?? {};
+    const paceMs = wire?.pollEveryMs ?? USUAL_PACE_MS;
+    return provider === undefined ? USUAL_PACE_MS : paceMs * this.#gateway.timings.mediaPaceFactor;
+  }
+
+  async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
+    const { provider } = this.#bound(operation);
+    const { fetchMedia, nowMs } = this.#gateway;
+    const film =
+      "url" in source
+        ? await fetchFilm(source, { provider, fetchMedia, signal })
+        : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
+    const { project, id: owner } = operation;
+    const file = await this.#files.keep({ project, owner, ...film, nowMs: nowMs() });
+    return { file: file.id, mimeType: file.mimeType };
+  }
+
+  #bound(operation: Operation): { provider: Provider; wire: VideoWire } {
+    const found = this.#find(operation);
+    if (found) return found;
+    const message = `The provider ${operation.provider} is no longer configured as it was when it took this job.`;
+    throw new GatewayError("upstream_credentials", message);
+  }
+
+  /** By name and credential: a provider of the same name with another key did not take the job. */
+  #find(operation: Operation): { provider: Provider; wire: VideoWire } | undefined {
+    const { providers } = this.#gateway.snapshot;
+    const named = providers.get(operation.provider);
+    const all = named ? [named, ...providers.values()] : [...providers.values()];
+    const provider = all.find(({ media }) => media?.credential === operation.credential);
+    const wire = provider?.media?.videos(operation.job.upstreamModel);
+    return provider && wire ? { provider, wire } : undefined;
+  }
+}
+
+const redacted = (error: GatewayError, provider: Provider): GatewayError =>
+  error.withMessage(provider.redact(error.message));

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KeyRing } from "../access/key-ring.ts";
+import { sampleBytes } from "../files/file-store.contract.ts";
+import { Files } from "../files/files.ts";
+import { openFileStore } from "../files/open-file-store.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import { makeId } from "../relay/ids.ts";
+import type { StoredFile } from "../storage/files.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { sendFile } from "./files.ts";
+import { type Listener, listen } from "./listener.ts";
+import type { Method } from "./route-table.ts";
+import type { Handler, ServerContext } from "./routed-request.ts";
+
+const bytes = sampleBytes(1_000_000);
+const KEYS = { red: "key-of-red", blue: "key-of-blue" };
+const folder = mkdtempSync(join(tmpdir(), "trivium-send-"));
+let storage: Storage;
+let files: Files;
+let listener: Listener;
+let film: StoredFile;
+let nowMs = Date.now();
+
+beforeAll(async () => {
+  storage = await openStorage("sqlite::memory:");
+  const staticKeys = Object.entries(KEYS).map(([project, key]) => ({ name: project, project, key, models: ["*"] }));
+  const keys = await KeyRing.open({ storage, staticKeys, nowMs: () => nowMs });
+  files = await Files.open({
+    storage,
+    store: await openFileStore(join(folder, "blobs"), {}),
+    publicUrl: () => listener.url,
+    makeId,
+  });
+  const gateway = { keys, nowMs: () => nowMs, log: { error: console.error } } as unknown as Gateway;
+  const context = { gateway, storage, files, accepting: () => true } as unknown as ServerContext;
+  const handle = sendFile as unknown as Handler;
+  const route = { path: /^\/files\/(?<id>[^/]+)$/, access: "open", dialect: "chat", door: "contract", handle } as const;
+  listener = listen({
+    host: "127.0.0.1",
+    port: 0,
+    publicUrl: "http://127.0.0.1",
+    maxBodyBytes: 1_000,
+    routes: ["GET", "HEAD"].map((method) => ({ ...route, method: method as Method })),
+    context,
+  });
+  film = await files.keep({ project: "red", owner: "op_1", mimeType: "video/mp4", content: bytes, nowMs });
+});
+afterAll(async () => {
+  await listener.drain(0);
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const get = (headers: Record<string, string> = {}, method = "GET", url = files.urlOf(film)) =>
+  fetch(url, { headers, method });
+const bodyOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+const isSame = (one: Uint8Array, other: Uint8Array) => one.length === other.length && Bun.hash(one) === Bun.hash(other);
+
+describe("GET and HEAD /files/{id}", () => {
+  test("the whole file, with its type from the record and the headers that keep a browser from guessing", async () => {
+    const response = await get();
+    expect(response.status).toBe(200);
+    expect(isSame(await bodyOf(response), bytes)).toBe(true);
+    const headers = Object.fromEntries(response.headers);
+    expect(headers).toMatchObject({
+      "content-type": "video/mp4",
+      "content-length": "1000000",
+      "content-disposition": `inline; filename="${film.id}.mp4"`,
+      "x-content-type-options": "nosniff",
+      "accept-ranges": "bytes",
+      etag: `"${film.id}"`,
+    });
+    expect(headers["cache-control"]).toStartWith("private, max-age=");
+  });
+
+  test("HEAD tells the same and sends nothing", async () => {
+    const [head, whole] = await Promise.all([get({ range: "bytes=0-9" }, "HEAD"), get()]);
+    expect(head.status).toBe(200);
+    expect((await bodyOf(head)).length).toBe(0);
+    const shown = (response: Response) =>
+      ["content-type", "content-length", "etag", "accept-ranges"].map((name) => response.headers.get(name));
+    expect(shown(head)).toEqual(shown(whole));
+    await whole.arrayBuffer();
+  });
+
+  test.each([
+    ["bytes=0-0", 0, 1],
+    ["bytes=10-99", 10, 100],
+    ["bytes=262143-262145", 262_143, 262_146],
+    ["bytes=999999-", 999_999, 1_000_000],
+    ["bytes=500000-99999999999999999999999", 500_000, 1_000_000],
+    ["bytes=-1", 999_999, 1_000_000],
+    ["bytes=-2000000", 0, 1_000_000],
+    ["BYTES=0-9", 0, 10],
+  ])("range %p is exact to the byte", async (range, start, end) => {
+    const response = await get({ range });
+    expect(response.status).toBe(206);
+    expect(response.headers.get("content-range")).toBe(`bytes ${start}-${end - 1}/1000000`);
+    expect(response.headers.get("content-length")).toBe(String(end - start));
+    expect(isSame(await bodyOf(response), bytes.subarray(start, end))).toBe(true);
+  });
+
+  test.each(["bytes=1000000-", "bytes=1000000-1000001", "bytes=-0"])("range %p cannot be met: 416", async (range) => {
+    const response = await get({ range });
+    expect(response.status).toBe(416);
+    expect(response.headers.get("content-range")).toBe("bytes */1000000");
+    expect((await bodyOf(response)).length).toBe(0);
+  });
+
+  test.each(["bytes=5-4", "bytes=0-1,5-6", "items=0-1", "bytes=a-b", "bytes=-", "bytes", "0-5"])(
+    "range %p is none that is known: the whole file",
+    async (range) => {
+      const response = await get({ range });
+      expect(response.status).toBe(200);
+      expect((await bodyOf(response)).length).toBe(1_000_000);
+    },
+  );
+
+  test("if-range: the part of this version only, else the whole", async () => {
+    for (const [condition, status] of [
+      [`"${film.id}"`, 206],
+      [`W/"${film.id}"`, 200],
+      ['"another"', 200],
+      ["Wed, 21 Oct 2026 07:28:00 GMT", 200],
+    ] as const) {
+      const response = await get({ range: "bytes=0-9", "if-range": condition });
+      expect(response.status).toBe(status);
+      expect((await bodyOf(response)).length).toBe(status === 206 ? 10 : 1_000_000);
+    }
+  });
+
+  test("a client that has the file is told so", async () => {
+    const response = await get({ "if-none-match": `"${film.id}"` });
+    expect(response.status).toBe(304);
+  });
+
+  test.each(["authorization", "x-api-key", "x-goog-api-key"])(
+    "a key of the owning project opens it: %s",
+    async (name) => {
+      const value = name === "authorization" ? `Bearer ${KEYS.red}` : KEYS.red;
+      const response = await get({ [name]: value }, "GET", `${listener.url}/files/${film.id}`);
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+    },
+  );
+
+  test("S09: strangers, wrong signatures, expired and unknown files are told the same, word for word", async () => {
+    const plain = `${listener.url}/files/${film.id}`;
+    const signed = files.urlOf(film);
+    const unknown = `${listener.url}/files/file_${"A".repeat(22)}`;
+    const old = await files.keep({ project: "red", owner: "o", mimeType: "", content: bytes, nowMs: nowMs - 1e9 });
+    const attempts: [string, Record<string, string>][] = [
+      [plain, {}],
+      [plain, { authorization: `Bearer ${KEYS.blue}` }],
+      [plain, { "x-api-key": "sk-trv-nobody" }],
+      [`${plain}?key=${KEYS.red}`, {}],
+      [`${signed.slice(0, -1)}${signed.endsWith("A") ? "B" : "A"}`, {}],
+      [signed.replace(/expires=\d+/, "expires=9999999999"), {}],
+      [signed.replace(/&signature.*/, ""), {}],
+      [signed.replace(film.id, old.id), {}],
+      [files.urlOf(old), {}],
+      [`${listener.url}/files/${old.id}`, { authorization: `Bearer ${KEYS.red}` }],
+      [unknown, { authorization: `Bearer ${KEYS.red}` }],
+      [`${listener.url}/files/..%2F..%2Fetc%2Fpasswd`, { authorization: `Bearer ${KEYS.red}` }],
+      [`${listener.url}/files/%00`, { authorization: `Bearer ${KEYS.red}` }],
+    ];
+    const said = new Set<string>();
+    for (const [url, headers] of attempts) {
+      const response = await get(headers, "GET", url);
+      expect([url, response.status]).toEqual([url, 404]);
+      // An address with slashes in it is not one of a file's; it is unknown to the route table already.
+      if (!url.includes("%2F")) said.add(await response.text());
+    }
+    expect([...said]).toHaveLength(1);
+    expect([...said][0]).toContain("file_not_found");
+  });
+
+  test("a signed address ends with its time", async () => {
+    const url = files.urlOf(film, nowMs + 60_000);
+    const before = nowMs;
+    nowMs += 61_000;
+    expect((await get({}, "GET", url)).status).toBe(404);
+    nowMs = before;
+    expect((await get({}, "HEAD", url)).status).toBe(200);
+  });
+
+  test("clients that leave in the middle keep no file open, and slow ones take no memory", async () => {
+    const large = await files.keep({
+      project: "red",
+      owner: "op_2",
+      mimeType: "video/mp4",
+      content: new Uint8Array(64 * 1024 * 1024),
+      nowMs,
+    });
+    const url = new URL(files.urlOf(large));
+    const linkOf = (descriptor: string) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`);
+      } catch {
+        // The descriptor that listed the folder is closed by now.
+        return "";
+      }
+    };
+    const openBlobs = () => readdirSync("/proc/self/fd").filter((one) => linkOf(one).includes(folder)).length;
+    Bun.gc(true);
+    const before = process.memoryUsage.rss();
+    const sockets = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        Bun.connect({
+          hostname: url.hostname,
+          port: Number(url.port),
+          socket: { data: (socket) => void socket.pause() },
+        }),
+      ),
+    );
+    for (const socket of sockets) socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+    await Bun.sleep(500);
+    // Ten whole files would be 640 MB.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
+    expect(openBlobs()).toBeGreaterThan(0);
+    for (const socket of sockets) socket.terminate();
+    for (let waits = 0; openBlobs() > 0 && waits < 100; waits += 1) await Bun.sleep(20);
+    expect(openBlobs()).toBe(0);
+  });
+});

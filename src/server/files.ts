@@ -1,0 +1,90 @@
+import { GatewayError } from "../canon/error.ts";
+import { readByteRange } from "../files/byte-range.ts";
+import type { FileClaim } from "../files/files.ts";
+import { fileName } from "../files/media-type.ts";
+import type { StoredFile } from "../storage/files.ts";
+import { credentialOf } from "./credential.ts";
+import type { RoutedRequest, ServerContext } from "./routed-request.ts";
+
+/** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed address or of a key of the file's project. */
+export async function sendFile(routed: RoutedRequest, context: ServerContext): Promise<Response> {
+  const { request, parameters } = routed;
+  const { gateway } = context;
+  const { files } = gateway;
+  const nowMs = gateway.nowMs();
+  const record = await files.read(parameters["id"] ?? "", claimsOf(routed, context), nowMs);
+  if (!record) throw noSuchFile();
+  const headers = headersOf(record, nowMs);
+  if (request.headers.get("if-none-match") === headers["etag"]) return new Response(null, { status: 304, headers });
+  if (request.method === "HEAD") return whole(null, record, headers);
+
+  const range = isRangeWanted(request, headers["etag"])
+    ? readByteRange(request.headers.get("range"), record.size)
+    : "whole";
+  if (range === "unsatisfiable") {
+    return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${record.size}` } });
+  }
+  const opened = await files.open(record, range === "whole" ? undefined : range);
+  // Another instance may have swept it in this moment.
+  if (!opened) throw noSuchFile();
+  if (range === "whole") return whole(opened.stream, record, headers);
+  const { start, end } = range;
+  return new Response(opened.stream, {
+    status: 206,
+    headers: {
+      ...headers,
+      "content-length": String(end - start),
+      "content-range": `bytes ${start}-${end - 1}/${record.size}`,
+    },
+  });
+}
+
+/** A wrong key is no claim, and neither is half a signature: whoever has none is told what every stranger is told (S09). */
+function claimsOf({ request, query, dialect }: RoutedRequest, { gateway }: ServerContext): FileClaim[] {
+  const claims: FileClaim[] = [];
+  const [expires, signature] = [query.get("expires"), query.get("signature")];
+  if (expires !== null && signature !== null) claims.push({ expires, signature });
+  const credential = credentialOf(request, undefined, dialect.name);
+  if (credential !== undefined) {
+    try {
+      claims.push({ project: gateway.keys.authenticate(credential).project });
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError && thrown.kind === "unauthenticated")) throw thrown;
+    }
+  }
+  return claims;
+}
+
+/** A file never changes under its id, so the id is its tag. */
+function headersOf({ id, mimeType, expiresAtMs }: StoredFile, nowMs: number): Record<string, string> {
+  return {
+    "content-type": mimeType,
+    "content-disposition": `inline; filename="${fileName(id, mimeType)}"`,
+    "x-content-type-options": "nosniff",
+    "cache-control": `private, max-age=${Math.max(0, Math.floor((expiresAtMs - nowMs) / 1000))}`,
+    "accept-ranges": "bytes",
+    etag: `"${id}"`,
+  };
+}
+
+/** With `if-range`, the part is wanted only of the version that the client already has a part of. */
+function isRangeWanted({ headers }: Request, tag: string | undefined): boolean {
+  const condition = headers.get("if-range");
+  return condition === null || condition === tag;
+}
+
+function whole(
+  body: ReadableStream<Uint8Array> | null,
+  { size }: StoredFile,
+  headers: Record<string, string>,
+): Response {
+  return new Response(body, { headers: { ...headers, "content-length": String(size) } });
+}
+
+function noSuchFile(): GatewayError {
+  return new GatewayError(
+    "not_found",
+    "There is no such file here, or no longer: files are fetched under the address that the answer gave, until it expires.",
+    { code: "file_not_found" },
+  );
+}

@@ -1,0 +1,39 @@
+import { EDITS, GENERATIONS, PREDICT } from "../relay/media/image-protocols.ts";
+import { type ImageProtocol, type IncomingImages, relayImages } from "../relay/media/images.ts";
+import { pollVideo } from "../relay/media/poll.ts";
+import { submitVideo } from "../relay/media/videos.ts";
+import { credentialOf } from "./credential.ts";
+import type { Handler, RoutedRequest } from "./routed-request.ts";
+import { modelInAddress } from "./text-calls.ts";
+
+function incoming({ request, requestId, query, dialect }: RoutedRequest) {
+  return {
+    request,
+    requestId,
+    credential: credentialOf(request, query, dialect.name),
+    dialect,
+    strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
+  };
+}
+
+const images = (routed: RoutedRequest, protocol: ImageProtocol): IncomingImages => ({ ...incoming(routed), protocol });
+
+/** `:predict` */
+export const predictImages: Handler = (routed, { gateway }) =>
+  relayImages({ ...images(routed, PREDICT), modelInAddress: modelInAddress(routed.parameters) }, gateway);
+
+/** `images/generations` */
+export const generateImages: Handler = (routed, { gateway }) => relayImages(images(routed, GENERATIONS), gateway);
+
+/** `images/edits` */
+export const editImages: Handler = (routed, { gateway }) => relayImages(images(routed, EDITS), gateway);
+
+/** `:predictLongRunning` */
+export const submitVideos: Handler = (routed, { gateway, operations }) =>
+  submitVideo({ ...incoming(routed), modelInAddress: modelInAddress(routed.parameters) }, gateway, operations);
+
+/** `:fetchPredictOperation`. With `x-trivium-media: inline` the films are in the answer. */
+export const fetchOperation: Handler = async (routed, { gateway, operations }) => {
+  const inline = routed.request.headers.get("x-trivium-media")?.toLowerCase() === "inline";
+  return Response.json(await pollVideo({ ...incoming(routed), inline }, gateway, operations));
+};

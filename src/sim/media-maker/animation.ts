@@ -1,0 +1,94 @@
+import { Canvas, type Colour, type Rectangle } from "./canvas.ts";
+import { type FilmWish, frameCount } from "./film-wish.ts";
+import { CHARACTER_STEP, LINE_STEP } from "./glyphs.ts";
+import { decodePng } from "./png.ts";
+import { paintCaption, paintShapes, paintSky, textScale } from "./scene.ts";
+import { frameBytes, writeYuv } from "./yuv.ts";
+
+const BALL: Colour = [250, 220, 60, 255];
+const CLOCK_PAPER: Colour = [20, 22, 28, 255];
+const CLOCK_TEXT: Colour = [244, 244, 240, 255];
+const CLOCK_CHARACTERS = 8;
+/** Pictures beyond this are refused before they are unpacked. */
+const MOST_PIXELS = 64_000_000;
+/** How long the ball takes from one side to the other. */
+const CROSSING_SECONDS = 3;
+
+async function scaled(picture: Uint8Array, wish: FilmWish): Promise<Canvas> {
+  const image = new Bun.Image(picture, { maxPixels: MOST_PIXELS });
+  return decodePng(await image.resize(wish.width, wish.height).png({ compressionLevel: 1 }).bytes());
+}
+
+function duplicate(canvas: Canvas, whole: Rectangle): Canvas {
+  const copy = new Canvas(canvas.width, canvas.height);
+  copy.copy(canvas, whole);
+  return copy;
+}
+
+function ballAt(wish: FilmWish, seconds: number, floor: number): { x: number; y: number; radius: number } {
+  const radius = Math.max(4, Math.round(Math.min(wish.width, floor) / 12));
+  const way = (seconds / CROSSING_SECONDS) % 2;
+  const across = way < 1 ? way : 2 - way;
+  const bounce = Math.abs(Math.cos(seconds * Math.PI));
+  return {
+    x: Math.round(radius + across * (wish.width - 2 * radius)),
+    y: Math.round(floor - radius - bounce * Math.max(0, floor - 2 * radius) * 0.7),
+    radius,
+  };
+}
+
+/**
+ * The frames of a film, one after the other, in one buffer that is written anew where something has moved. A ball
+ * bounces and a clock runs in front of the first picture; a last picture is uncovered from the left.
+ */
+export async function* animate(wish: FilmWish): AsyncGenerator<Uint8Array> {
+  const { width, height } = wish;
+  const whole = { x: 0, y: 0, width, height };
+  const first = wish.firstFrame && (await scaled(wish.firstFrame, wish));
+  const last = wish.lastFrame && (await scaled(wish.lastFrame, wish));
+  const scale = textScale(width, height);
+  const clock = { x: 0, y: 0, width: (CLOCK_CHARACTERS * CHARACTER_STEP + 2) * scale, height: (LINE_STEP + 2) * scale };
+  const facts = [`${width}x${height} ${wish.fps} fps seed ${wish.seed}`];
+  const caption = { prompt: wish.prompt, facts, free: 2 * clock.height };
+
+  const backdrop = first ? duplicate(first, whole) : new Canvas(width, height);
+  if (!first) {
+    paintSky(backdrop, wish.seed);
+    paintShapes(backdrop, wish.seed);
+  }
+  const floor = paintCaption(backdrop, caption).y;
+  const target = last && duplicate(last, whole);
+  if (target) paintCaption(target, caption);
+
+  const stage = new Canvas(width, height);
+  const frame = new Uint8Array(frameBytes(width, height));
+  const frames = frameCount(wish);
+  let changed: Rectangle[] = [whole];
+
+  for (let index = 0; index < frames; index++) {
+    const exact = index === 0 ? first : index === frames - 1 ? last : undefined;
+    if (exact) {
+      writeYuv(frame, exact, whole);
+      yield frame;
+      changed = [whole];
+      continue;
+    }
+    if (target) {
+      const x = Math.floor((width * index) / frames);
+      const strip = { x, y: 0, width: Math.floor((width * (index + 1)) / frames) - x, height };
+      backdrop.copy(target, index === 1 ? { ...strip, x: 0, width: strip.x + strip.width } : strip);
+      changed.push(strip);
+    }
+    for (const part of changed) stage.copy(backdrop, part);
+    const seconds = index / wish.fps;
+    const ball = ballAt(wish, seconds, floor);
+    stage.disc(ball.x, ball.y, ball.radius, BALL);
+    stage.fill(clock, CLOCK_PAPER);
+    stage.text([`${seconds.toFixed(2)} s`], 2 * scale, 2 * scale, scale, CLOCK_TEXT);
+    const side = 2 * ball.radius + 2;
+    const moved = { x: ball.x - ball.radius - 1, y: ball.y - ball.radius - 1, width: side, height: side };
+    for (const part of [...changed, moved, clock]) writeYuv(frame, stage, part);
+    yield frame;
+    changed = [moved];
+  }
+}

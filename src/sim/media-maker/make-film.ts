@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { checkFilmWish, type FilmWish } from "./film-wish.ts";
+import type { FilmAnswer } from "./film-worker.ts";
+
+const MOST_WAITING = 32;
+const MOST_CACHED_BYTES = 64 * 1024 * 1024;
+const LONGEST_MS = 120_000;
+
+/** Films made before, the one that was asked for last at the end. */
+const made = new Map<string, Uint8Array>();
+let madeBytes = 0;
+/** Films that are being made or wait for their turn. */
+const pending = new Map<string, Promise<Uint8Array>>();
+let previous: Promise<unknown> = Promise.resolve();
+
+function keyOf(wish: FilmWish): string {
+  const hash = createHash("sha256");
+  const { firstFrame, lastFrame, ...plain } = wish;
+  const lengths = [firstFrame?.length ?? -1, lastFrame?.length ?? -1];
+  hash.update(JSON.stringify([Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)), lengths]));
+  for (const picture of [firstFrame, lastFrame]) if (picture) hash.update(picture);
+  return hash.digest("hex");
+}
+
+function keep(key: string, film: Uint8Array): void {
+  made.set(key, film);
+  madeBytes += film.length;
+  for (const [oldest, bytes] of made) {
+    if (madeBytes <= MOST_CACHED_BYTES) return;
+    made.delete(oldest);
+    madeBytes -= bytes.length;
+  }
+}
+
+/** A thread for each film: when it ends, the encoder's memory, which can only grow, is free again. */
+async function encode(wish: FilmWish): Promise<Uint8Array> {
+  const worker = new Worker(new URL("./film-worker.ts", import.meta.url));
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  worker.onmessage = ({ data }: MessageEvent<FilmAnswer>) => {
+    if ("film" in data) resolve(data.film);
+    else reject(new Error(`no film could be made: ${data.problem}`));
+  };
+  worker.onerror = (event) => reject(new Error(`the film's thread broke: ${event.message}`));
+  const timer = setTimeout(() => reject(new Error(`the film took longer than ${LONGEST_MS} ms`)), LONGEST_MS);
+  try {
+    worker.postMessage(wish);
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    worker.terminate();
+  }
+}
+
+/**
+ * A real film, H.264 in MP4, that shows what was asked for. The same wish gives the same bytes. One film is encoded at a time, beside
+ * the event loop.
+ */
+export async function makeFilm(wish: FilmWish): Promise<Uint8Array> {
+  checkFilmWish(wish);
+  const key = keyOf(wish);
+  const known = made.get(key);
+  if (known) {
+    made.delete(key);
+    made.set(key, known);
+    return known.slice();
+  }
+  let film = pending.get(key);
+  if (!film) {
+    if (pending.size >= MOST_WAITING) throw new Error(`${MOST_WAITING} films are waiting already: ask again later`);
+    film = previous.then(() => encode(wish));
+    pending.set(key, film);
+    previous = film
+      .then(
+        (bytes) => keep(key, bytes),
+        () => undefined,
+      )
+      .finally(() => pending.delete(key));
+  }
+  return (await film).slice();
+}

@@ -1,0 +1,29 @@
+/** What a prompt may ask the simulated media hosts to play, by a word such as `sim:moderated` anywhere in it. */
+export const FATES = [
+  /** The host refuses the prompt at once. */
+  "blocked",
+  /** The host takes the job, and its moderation holds the result back. */
+  "moderated",
+  /** Of several pictures, one is held back or fails. */
+  "one-fails",
+  /** The host takes the job, and fails at it. */
+  "fails",
+  /** The link to the result is dead by the time that it is told. */
+  "expired",
+  /** The job takes 5 seconds instead of a moment. */
+  "slow",
+  /** The host has forgotten the job when it is asked for it. */
+  "forgotten",
+  /** HTTP 429, 500 and 503 at once. */
+  "busy",
+  "broken",
+  "overloaded",
+  /** HTTP 200 with a page of HTML. */
+  "garbage",
+] as const;
+
+export type Fate = (typeof FATES)[number];
+
+export function fateOf(prompt: string): Fate | undefined {
+  return FATES.find((fate) => new RegExp(`\\bsim:${fate}\\b`).test(prompt));
+}

@@ -1,0 +1,16 @@
+import type { Exchange } from "../exchange.ts";
+import type { MediaJobs } from "./jobs.ts";
+import type { MediaLinks } from "./links.ts";
+
+/** What the simulated media hosts share. */
+export interface MediaStudio {
+  jobs: MediaJobs;
+  links: MediaLinks;
+  /** The simulator's own address, which links begin with. */
+  baseUrl: string;
+  nowMs: () => number;
+  acceptsKey: (key: string) => boolean;
+}
+
+/** The media addresses of one simulated vendor. Undefined where an address is none of them; a HostError where it refuses. */
+export type MediaHost = (exchange: Exchange, studio: MediaStudio) => Promise<Response | undefined>;

@@ -1,0 +1,77 @@
+import type { Fate } from "./fate.ts";
+
+export interface MediaJob<Wish = unknown> {
+  id: string;
+  /** The host that took it: a job is known nowhere else. */
+  host: string;
+  /** Whose it is: another key of the same host does not see it. */
+  key: string;
+  wish: Wish;
+  fate: Fate | undefined;
+  createdAtMs: number;
+  /** Waiting in line until then. */
+  startsAtMs: number;
+  endsAtMs: number;
+}
+
+export type Phase = "queued" | "running" | "ended";
+
+const MOST_JOBS = 10_000;
+/** Hosts differ; each of them keeps a job for at least a day. */
+const KEPT_MS = 24 * 3_600_000;
+
+/** The jobs of every simulated host. They move by the clock alone. */
+export class MediaJobs {
+  readonly #nowMs: () => number;
+  readonly #takesMs: number;
+  readonly #jobs = new Map<string, MediaJob>();
+  #made = 0;
+
+  constructor(nowMs: () => number, takesMs: number) {
+    this.#nowMs = nowMs;
+    this.#takesMs = takesMs;
+  }
+
+  /** How many jobs were ever taken: what a real host would bill. */
+  get made(): number {
+    return this.#made;
+  }
+
+  create<Wish>(job: Pick<MediaJob<Wish>, "id" | "host" | "key" | "wish" | "fate">): MediaJob<Wish> {
+    const createdAtMs = this.#nowMs();
+    const takesMs = job.fate === "slow" ? Math.max(5_000, this.#takesMs) : this.#takesMs;
+    const made = { ...job, createdAtMs, startsAtMs: createdAtMs + takesMs / 4, endsAtMs: createdAtMs + takesMs };
+    this.#made += 1;
+    this.#jobs.set(`${job.host} ${job.id}`, made);
+    for (const key of this.#jobs.keys()) {
+      if (this.#jobs.size <= MOST_JOBS) break;
+      this.#jobs.delete(key);
+    }
+    return made;
+  }
+
+  /** Undefined where the host never knew it, has forgotten it, or took it from another key. */
+  find<Wish>(host: string, id: string, key: string): MediaJob<Wish> | undefined {
+    const job = this.#jobs.get(`${host} ${id}`);
+    if (job === undefined || job.key !== key || job.fate === "forgotten") return undefined;
+    return this.#nowMs() - job.createdAtMs > KEPT_MS ? undefined : (job as MediaJob<Wish>);
+  }
+
+  /** The jobs of one host and key that have not ended, for hosts that allow so many at once. */
+  running(host: string, key: string): number {
+    const now = this.#nowMs();
+    return [...this.#jobs.values()].filter((job) => job.host === host && job.key === key && job.endsAtMs > now).length;
+  }
+
+  phase(job: MediaJob): Phase {
+    const now = this.#nowMs();
+    if (now >= job.endsAtMs) return "ended";
+    return now >= job.startsAtMs ? "running" : "queued";
+  }
+
+  /** 0..100 */
+  progress(job: MediaJob): number {
+    const share = (this.#nowMs() - job.createdAtMs) / Math.max(1, job.endsAtMs - job.createdAtMs);
+    return Math.floor(Math.min(1, Math.max(0, share)) * 100);
+  }
+}

@@ -1,0 +1,44 @@
+interface Link {
+  make: () => Promise<Uint8Array>;
+  mimeType: string;
+  expiresAtMs: number;
+}
+
+const MOST_LINKS = 10_000;
+
+/** Results at addresses that expire, as storage hosts give them: whoever has the address may fetch, with no key. */
+export class MediaLinks {
+  readonly #nowMs: () => number;
+  readonly #links = new Map<string, Link>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** The address of what `make` will make when it is fetched, below the simulator's own. */
+  publish(baseUrl: string, make: () => Promise<Uint8Array>, mimeType: string, keptMs: number): string {
+    const token = crypto.randomUUID();
+    this.#links.set(token, { make, mimeType, expiresAtMs: this.#nowMs() + keptMs });
+    for (const key of this.#links.keys()) {
+      if (this.#links.size <= MOST_LINKS) break;
+      this.#links.delete(key);
+    }
+    const ending = mimeType === "video/mp4" ? "mp4" : mimeType.replace("image/", "");
+    return `${baseUrl}/results/${token}.${ending}`;
+  }
+
+  /** Answers a GET of such an address. A credential is a mistake of the caller's: it was shown to a stranger. */
+  async send(path: string, headers: Headers): Promise<Response> {
+    if (headers.has("authorization") || headers.has("x-key") || headers.has("x-goog-api-key")) {
+      return new Response("A credential does not belong here.", { status: 400 });
+    }
+    const link = this.#links.get(/^\/results\/([\w-]+)\./.exec(path)?.[1] ?? "");
+    if (link === undefined || this.#nowMs() >= link.expiresAtMs) {
+      return new Response("<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>", {
+        status: 403,
+        headers: { "content-type": "application/xml" },
+      });
+    }
+    return new Response(await link.make(), { headers: { "content-type": link.mimeType } });
+  }
+}

@@ -1,0 +1,49 @@
+import type { HostError } from "../host-error.ts";
+import { Seed } from "../seed.ts";
+import type { Fate } from "./fate.ts";
+import type { MediaStudio } from "./host.ts";
+import type { MediaJob } from "./jobs.ts";
+
+/** What a host says at once, in its own words. */
+export type AtOnce = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
+
+/** Plays the fates that strike before a job is taken. */
+export function playAtOnce(fate: Fate | undefined, words: Partial<AtOnce>): Response | undefined {
+  if (fate === "garbage") {
+    return new Response("<html><body><h1>It works!</h1></body></html>", { headers: { "content-type": "text/html" } });
+  }
+  if (fate === "blocked" || fate === "busy" || fate === "broken" || fate === "overloaded") {
+    const refusal = words[fate];
+    if (refusal !== undefined) throw refusal;
+  }
+  return undefined;
+}
+
+/**
+ * Whether moderation holds back the picture at `index` of `count`. Where a host makes one at a time, every second
+ * job is the one of several that fails.
+ */
+export function isHeldBack(fate: Fate | undefined, index: number, count: number, jobsMade: number): boolean {
+  if (fate === "moderated") return true;
+  if (fate !== "one-fails") return false;
+  return count > 1 ? index === 1 : jobsMade % 2 === 0;
+}
+
+/** How long a link lives. A host that answers at once has no job to forget: what it forgets is the result. */
+export function linkLifeMs(fate: Fate | undefined, keptMs: number): number {
+  return fate === "expired" || fate === "forgotten" ? 0 : keptMs;
+}
+
+/** The seed of what was asked for without one. */
+export function seedOf(prompt: string): number {
+  return new Seed(prompt).number("media", 2 ** 31);
+}
+
+/** Resolves when the job has ended by the clock, or the client has left. */
+export async function waitFor(job: MediaJob, studio: MediaStudio, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, job.endsAtMs - studio.nowMs()));
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}

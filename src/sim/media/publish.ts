@@ -1,0 +1,22 @@
+import { drawPicture, type PictureWish } from "../media-maker/draw-picture.ts";
+import type { FilmWish } from "../media-maker/film-wish.ts";
+import { makeFilm } from "../media-maker/make-film.ts";
+import type { Fate } from "./fate.ts";
+import type { MediaStudio } from "./host.ts";
+import { linkLifeMs } from "./play-fate.ts";
+
+export interface LinkLife {
+  fate: Fate | undefined;
+  keptMs: number;
+}
+
+/** A link to a picture that is drawn when it is fetched. */
+export function publishPicture(studio: MediaStudio, wish: PictureWish, { fate, keptMs }: LinkLife): string {
+  const life = linkLifeMs(fate, keptMs);
+  return studio.links.publish(studio.baseUrl, () => drawPicture(wish), `image/${wish.format}`, life);
+}
+
+/** A link to a film that is made when it is fetched. */
+export function publishFilm(studio: MediaStudio, wish: FilmWish, { fate, keptMs }: LinkLife): string {
+  return studio.links.publish(studio.baseUrl, () => makeFilm(wish), "video/mp4", linkLifeMs(fate, keptMs));
+}

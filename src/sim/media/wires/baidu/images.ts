@@ -1,0 +1,105 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
+import { invalid, modelNotFound, openaiFailure } from "../../../wires/openai/errors.ts";
+import { type Fate, fateOf } from "../../fate.ts";
+import type { MediaStudio } from "../../host.ts";
+import { fateOfOne } from "../openai/fate-of-one.ts";
+import { jsonFields, refuseUnknown } from "../openai/fields.ts";
+import { pictureAtOrBare } from "../openai/given-picture.ts";
+import { seedOf } from "../openai/seed-of.ts";
+import { strike, takeTime } from "../openai/strike.ts";
+import type { ImageService } from "./services.ts";
+
+interface ImageWish {
+  model: string;
+  prompt: string;
+  count: number;
+  measures: ImageSize;
+  seed: number;
+  asLink: boolean;
+  inputs: number;
+}
+
+const MOST_PROMPT_CHARACTERS = 2_048;
+const MOST_SEED = 2 ** 32 - 1;
+const LINK_KEPT_MS = 24 * 3_600_000;
+
+function promptOf(values: JsonObject): string {
+  const prompt = requireString(values.prompt, "prompt");
+  const { length } = [...prompt];
+  if (length === 0 || length > MOST_PROMPT_CHARACTERS) {
+    throw invalid(`prompt must have 1 to ${MOST_PROMPT_CHARACTERS} characters, not ${length}.`, "prompt", null);
+  }
+  return prompt;
+}
+
+function countInputs(values: JsonObject): number {
+  const given = Array.isArray(values.image) ? values.image : [values.image];
+  for (const one of given) {
+    if (pictureAtOrBare(requireString(one, "image")) === undefined) {
+      throw invalid("image is neither the address of a picture nor one in base64.", "image", null);
+    }
+  }
+  return given.length;
+}
+
+function measuresOf(values: JsonObject, service: ImageService): ImageSize {
+  const size = values.size === undefined ? service.ownSize : requireString(values.size, "size");
+  const measures = service.measures(size);
+  if (measures === undefined) throw invalid(`size '${size}' is not supported.`, "size", null);
+  return measures;
+}
+
+function readWish(values: JsonObject, service: ImageService): ImageWish {
+  const model = requireString(values.model, "model");
+  if (!service.model.test(model)) throw modelNotFound(model);
+  refuseUnknown(Object.keys(values), ["model", "prompt", ...service.fields]);
+  for (const name of ["watermark", "prompt_extend"]) optionalBoolean(values, name);
+  optionalNumber(values, "steps", [1, 100], true);
+  optionalNumber(values, "guidance", [0, 30]);
+  if (values.negative_prompt !== undefined) requireString(values.negative_prompt, "negative_prompt");
+  const prompt = promptOf(values);
+  return {
+    model,
+    prompt,
+    count: optionalNumber(values, "n", [1, service.mostPictures], true) ?? 1,
+    measures: measuresOf(values, service),
+    seed: optionalNumber(values, "seed", [0, MOST_SEED], true) ?? seedOf(prompt),
+    asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
+    inputs: service.takesPictures ? countInputs(values) : 0,
+  };
+}
+
+async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
+  const { prompt, measures, inputs, model } = wish;
+  const seed = (wish.seed + at) % (MOST_SEED + 1);
+  const draw = () => drawPicture({ prompt, ...measures, seed, format: "png", inputs, note: model });
+  if (!wish.asLink) return { b64_json: Buffer.from(await draw()).toString("base64") };
+  const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
+  return { url: studio.links.publish(studio.baseUrl, draw, "image/png", keptMs) };
+}
+
+export async function makeImages(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  service: ImageService,
+): Promise<Response> {
+  const wish = readWish(jsonFields(exchange), service);
+  exchange.countModel(wish.model);
+  const fate = wish.count === 1 ? fateOfOne(wish.prompt, exchange, key) : fateOf(wish.prompt);
+  const refused = (what: string) => invalid(`${what} holds content that is not allowed.`, "prompt", "content_filter");
+  const struck = strike(fate, wish.model, refused("The prompt"));
+  if (struck !== undefined) return struck;
+  await takeTime(fate, exchange);
+  if (fate === "fails") throw openaiFailure("500", wish.model);
+  if (fate === "moderated") throw refused("The picture");
+  const count = fate === "one-fails" ? wish.count - 1 : wish.count;
+  const data: JsonObject[] = [];
+  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, fate, studio));
+  const id = `as-${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}`;
+  return Response.json({ id, created: Math.floor(studio.nowMs() / 1_000), data });
+}

@@ -1,0 +1,101 @@
+import type { Exchange } from "../../../exchange.ts";
+import { HostError } from "../../../host-error.ts";
+import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import { pause } from "../../../play.ts";
+import type { GoogleHost } from "../../../wires/google/errors.ts";
+import { frameText } from "../../../wires/google/framing.ts";
+import { fateOf } from "../../fate.ts";
+import type { MediaStudio } from "../../host.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
+import { readPictureCall } from "./picture-call.ts";
+import { type Outcome, pictureChunks } from "./picture-chunks.ts";
+import { noSuchModel, wordsAtOnce } from "./refusals.ts";
+
+const MODELS =
+  /^(?:standard-image|gemini-\d(?:\.\d)?-(?:flash|flash-lite|pro)-image(?:-preview|-\d+)*|gemini-2\.0-flash-(?:preview|exp)-image-generation)$/;
+
+/** Names that the host of text leaves to this one. `standard` is its own, so that here it is called `standard-image`. */
+export function isPictureModel(model: string): boolean {
+  return model.includes("image") && !model.startsWith("imagen");
+}
+
+/** Chunks joined to the one answer of a call that does not stream. */
+function joined(chunks: readonly JsonObject[]): JsonObject {
+  const last = chunks.at(-1) ?? {};
+  const candidates = chunks.flatMap((chunk) =>
+    Array.isArray(chunk.candidates) ? chunk.candidates.filter(isObject) : [],
+  );
+  const ending = candidates.at(-1);
+  if (ending === undefined) return last;
+  const parts: Json[] = candidates.flatMap(({ content }) =>
+    isObject(content) && Array.isArray(content.parts) ? content.parts : [],
+  );
+  const content = parts.length === 0 ? {} : { content: { parts, role: "model" } };
+  return { ...last, candidates: [{ ...ending, ...content }] };
+}
+
+function streamed(chunks: readonly JsonObject[], exchange: Exchange, host: GoogleHost): Response {
+  const events = exchange.url.searchParams.get("alt") === "sse";
+  const encoder = new TextEncoder();
+  async function* frames(): AsyncGenerator<Uint8Array> {
+    for (const [at, chunk] of chunks.entries()) {
+      if (exchange.signal.aborted) return;
+      yield encoder.encode(frameText(chunk, host, events, at === 0));
+      await pause(exchange.state.tokenDelayMs, exchange.signal);
+    }
+    if (!events) yield encoder.encode("]\n");
+  }
+  const type = events ? "text/event-stream" : "application/json; charset=UTF-8";
+  return new Response(frames(), { headers: { "content-type": type } });
+}
+
+async function answer(
+  exchange: Exchange,
+  studio: MediaStudio,
+  host: GoogleHost,
+  model: string,
+  caller: string,
+  streams: boolean,
+): Promise<Response> {
+  if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
+  const call = readPictureCall(exchange, host, model);
+  const fate = fateOf(call.prompt);
+  const { blocked: _, ...refusals } = wordsAtOnce(model, host);
+  // A blocked prompt is no error on this wire: the answer says so.
+  const struck = playAtOnce(fate, refusals);
+  if (struck !== undefined) return struck;
+  let outcome: Outcome = fate === "blocked" ? "blocked" : fate === "fails" ? "IMAGE_OTHER" : "drawn";
+  if (outcome !== "blocked") {
+    const job = studio.jobs.create({
+      id: crypto.randomUUID(),
+      host: `${host} generate`,
+      key: caller,
+      wish: null,
+      fate,
+    });
+    if (fate === "slow") await waitFor(job, studio, exchange.signal);
+    if (isHeldBack(fate, 0, 1, studio.jobs.made)) outcome = "IMAGE_SAFETY";
+  }
+  const chunks = await pictureChunks(call, host, model, outcome, studio.nowMs());
+  return streams ? streamed(chunks, exchange, host) : Response.json(joined(chunks));
+}
+
+/** generateContent and streamGenerateContent of the models that draw, one picture for each call. */
+export async function generatePicture(
+  exchange: Exchange,
+  studio: MediaStudio,
+  host: GoogleHost,
+  model: string,
+  caller: string,
+  streams: boolean,
+): Promise<Response> {
+  exchange.countModel(model);
+  try {
+    return await answer(exchange, studio, host, model, caller, streams);
+  } catch (error) {
+    // Without events even the error of a streaming call comes inside an array.
+    const inArray = streams && exchange.url.searchParams.get("alt") !== "sse";
+    if (!(error instanceof HostError) || !inArray) throw error;
+    throw new HostError(error.status, `[${error.body.trimEnd()}\n]\n`, error.headers);
+  }
+}

@@ -1,0 +1,70 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { HostError } from "../../../host-error.ts";
+import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import { invalid } from "../../../wires/openai/errors.ts";
+import { type FormPart, readMultipart } from "./multipart.ts";
+
+/** The fields of a request, and the files beside them where it came as a form. */
+export interface Fields {
+  values: JsonObject;
+  /** By the name of the form's field; undefined where the request was no form. */
+  files?: ReadonlyMap<string, readonly FormPart[]>;
+}
+
+const decoder = new TextDecoder();
+const NUMBERS = ["n", "output_compression", "partial_images"];
+
+const contentTypeOf = (exchange: Exchange): string => exchange.headers.get("content-type") ?? "";
+
+/** The fields of a JSON body, which no other form may have. */
+export function jsonFields(exchange: Exchange): JsonObject {
+  if (!contentTypeOf(exchange).startsWith("application/json")) {
+    throw invalid(
+      `Unsupported content type: '${contentTypeOf(exchange)}'. This endpoint takes 'application/json'.`,
+      null,
+      "unsupported_content_type",
+    );
+  }
+  if (!isObject(exchange.body)) throw invalid("We could not parse the JSON body of your request.", null, null);
+  return exchange.body;
+}
+
+/** Everything in a form is a text; what is no number or boolean there stays one, and is refused as such. */
+function plainValue(name: string, text: string): Json {
+  if (NUMBERS.includes(name) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return name === "stream" && (text === "true" || text === "false") ? text === "true" : text;
+}
+
+/** The fields of a JSON body or of a form. */
+export function anyFields(exchange: Exchange): Fields {
+  const contentType = contentTypeOf(exchange);
+  if (!contentType.startsWith("multipart/form-data")) return { values: jsonFields(exchange) };
+  const parts = readMultipart(exchange.bodyBytes, contentType);
+  if (parts === undefined) throw invalid("We could not parse the multipart form of your request.", null, null);
+  const values: JsonObject = {};
+  const files = new Map<string, FormPart[]>();
+  for (const part of parts) {
+    const { name } = part;
+    if (part.fileName !== undefined) {
+      files.set(name, [...(files.get(name) ?? []), part]);
+    } else {
+      if (Object.hasOwn(values, name)) throw duplicate(name);
+      values[name] = plainValue(name, decoder.decode(part.bytes));
+    }
+  }
+  return { values, files };
+}
+
+export function duplicate(name: string): HostError {
+  return invalid(
+    `Duplicate parameter: '${name}'. It takes one value; a list is written as '${name}[]'.`,
+    name,
+    "duplicate_parameter",
+  );
+}
+
+export function refuseUnknown(names: Iterable<string>, known: readonly string[]): void {
+  for (const name of names) {
+    if (!known.includes(name)) throw invalid(`Unknown parameter: '${name}'.`, name, "unknown_parameter");
+  }
+}

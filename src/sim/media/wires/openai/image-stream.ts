@@ -1,0 +1,56 @@
+import type { JsonObject } from "../../../json.ts";
+import type { Fate } from "../../fate.ts";
+import type { MediaStudio } from "../../host.ts";
+import { drawWish, failureOf, pictureCount } from "./image-outcome.ts";
+import { imageUsage } from "./image-usage.ts";
+import type { ImageWish } from "./image-wish.ts";
+
+const encoder = new TextEncoder();
+
+function frame(type: string, body: JsonObject): Uint8Array {
+  return encoder.encode(`event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`);
+}
+
+/** A quick picture is done before all the partial ones that were asked for could be shown. */
+function partialsOf(wish: ImageWish): number {
+  return wish.quality === "low" ? Math.min(1, wish.partials) : wish.partials;
+}
+
+async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): AsyncGenerator<Uint8Array> {
+  const prefix = wish.action === "edit" ? "image_edit" : "image_generation";
+  const told = async (picture: Promise<Uint8Array>): Promise<JsonObject> => ({
+    b64_json: Buffer.from(await picture).toString("base64"),
+    created_at: Math.floor(studio.nowMs() / 1_000),
+    size: `${wish.width}x${wish.height}`,
+    quality: wish.quality,
+    background: wish.background,
+    output_format: wish.format,
+  });
+  const failure = failureOf(wish, fate);
+  const count = failure === undefined ? pictureCount(wish, fate) : 1;
+  for (let at = 0; at < count; at += 1) {
+    for (let partial = 0; partial < partialsOf(wish); partial += 1) {
+      const body = await told(drawWish(wish, at, partial));
+      yield frame(`${prefix}.partial_image`, { ...body, partial_image_index: partial });
+    }
+    if (failure !== undefined) return yield frame("error", JSON.parse(failure.body) as JsonObject);
+    const body = await told(drawWish(wish, at));
+    yield frame(`${prefix}.completed`, { ...body, usage: imageUsage(wish, 1, false) });
+  }
+}
+
+/** The pictures as they come, each with up to three views of its making. */
+export function streamImages(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): Response {
+  const made = frames(wish, fate, studio);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await made.next();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    async cancel() {
+      await made.return(undefined);
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+}

@@ -1,0 +1,66 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { type Fate, fateOf } from "../../fate.ts";
+import type { MediaStudio } from "../../host.ts";
+import { fateOfOne } from "./fate-of-one.ts";
+import { anyFields, type Fields, jsonFields } from "./fields.ts";
+import { imageFamilyOf } from "./image-families.ts";
+import { readInputs } from "./image-inputs.ts";
+import { blockedBy, drawWish, failureOf, pictureCount } from "./image-outcome.ts";
+import { streamImages } from "./image-stream.ts";
+import { imageUsage } from "./image-usage.ts";
+import { type ImageAction, type ImageWish, modelOf, readImageWish } from "./image-wish.ts";
+import { strike, takeTime } from "./strike.ts";
+
+const LINK_KEPT_MS = 60 * 60_000;
+
+async function answer(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): Promise<Response> {
+  const count = pictureCount(wish, fate);
+  const data: JsonObject[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const revised = wish.revises ? { revised_prompt: `${wish.prompt} (revised)` } : {};
+    const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
+    const result: JsonObject =
+      wish.answersWith === "url"
+        ? { url: studio.links.publish(studio.baseUrl, () => drawWish(wish, at), "image/png", keptMs) }
+        : { b64_json: Buffer.from(await drawWish(wish, at)).toString("base64") };
+    data.push({ ...revised, ...result });
+  }
+  const created = Math.floor(studio.nowMs() / 1_000);
+  if (!wish.gpt) return Response.json({ created, data });
+  return Response.json({
+    created,
+    background: wish.background,
+    data,
+    output_format: wish.format,
+    quality: wish.quality,
+    size: `${wish.width}x${wish.height}`,
+    usage: imageUsage(wish, count, true),
+  });
+}
+
+function fieldsOf(exchange: Exchange, action: ImageAction): Fields {
+  return action === "generation" ? { values: jsonFields(exchange) } : anyFields(exchange);
+}
+
+export async function makeImages(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  action: ImageAction,
+): Promise<Response> {
+  const fields = fieldsOf(exchange, action);
+  const model = modelOf(fields.values);
+  exchange.countModel(model);
+  const single = !imageFamilyOf(model).gpt;
+  const inputs = action === "edit" ? readInputs(fields, single) : [];
+  const wish = readImageWish(fields.values, action, fields.files !== undefined, inputs);
+  const fate = wish.count === 1 ? fateOfOne(wish.prompt, exchange, key) : fateOf(wish.prompt);
+  const struck = strike(fate, model, blockedBy(wish));
+  if (struck !== undefined) return struck;
+  await takeTime(fate, exchange);
+  if (wish.stream) return streamImages(wish, fate, studio);
+  const failure = failureOf(wish, fate);
+  if (failure !== undefined) throw failure;
+  return answer(wish, fate, studio);
+}

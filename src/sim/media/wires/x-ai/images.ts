@@ -1,0 +1,129 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
+import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
+import { type Fate, fateOf } from "../../fate.ts";
+import type { MediaStudio } from "../../host.ts";
+import { fateOfOne } from "../openai/fate-of-one.ts";
+import { jsonFields, refuseUnknown } from "../openai/fields.ts";
+import type { GivenPicture } from "../openai/given-picture.ts";
+import { measuresFor } from "../openai/measures.ts";
+import { seedOf } from "../openai/seed-of.ts";
+import { strike, takeTime } from "../openai/strike.ts";
+import { aspectOf } from "./aspect-of.ts";
+import { inXAiWords } from "./errors.ts";
+import { readPicture, readPictures } from "./pictures.ts";
+
+interface ImageWish {
+  model: string;
+  prompt: string;
+  count: number;
+  measures: ImageSize;
+  asLink: boolean;
+  inputs: readonly GivenPicture[];
+}
+
+interface ImageModel {
+  /** In ticks of 1e-10 dollars, for each picture. */
+  ticks: number;
+  resolutions: readonly string[];
+  takesQuality: boolean;
+}
+
+const SECOND: ImageModel = { ticks: 400_000_000, resolutions: ["1k", "1.5k", "2k"], takesQuality: true };
+const MODELS: Readonly<Record<string, ImageModel>> = {
+  "grok-imagine-image": { ticks: 200_000_000, resolutions: ["1k", "2k"], takesQuality: false },
+  "grok-imagine-image-quality": { ticks: 500_000_000, resolutions: ["1k", "2k"], takesQuality: false },
+  "grok-imagine-image-2.0": SECOND,
+  standard: SECOND,
+};
+const SHORT_SIDES: Readonly<Record<string, number>> = { "1k": 1_024, "1.5k": 1_536, "2k": 2_048 };
+/** Three are documented; five were seen to work. */
+const MOST_INPUTS = 5;
+const LINK_KEPT_MS = 60 * 60_000;
+
+function inputsOf(values: JsonObject): GivenPicture[] {
+  if (values.image !== undefined && values.images !== undefined) {
+    throw invalid("image and images exclude each other.", "images", "invalid_value");
+  }
+  if (values.images === undefined) return [readPicture(values.image, "image")];
+  return readPictures(values.images, "images", MOST_INPUTS);
+}
+
+function modelOf(values: JsonObject): [name: string, model: ImageModel] {
+  const name = requireString(values.model, "model");
+  const model = Object.hasOwn(MODELS, name) ? MODELS[name] : undefined;
+  if (model === undefined) throw modelNotFound(name);
+  return [name, model];
+}
+
+function readWish(values: JsonObject, edits: boolean): ImageWish {
+  const [name, model] = modelOf(values);
+  refuseUnknown(Object.keys(values), [
+    ...["model", "prompt", "n", "aspect_ratio", "resolution", "response_format", "user"],
+    ...(model.takesQuality ? ["quality"] : []),
+    ...(edits ? ["image", "images"] : []),
+  ]);
+  optionalEnum(values, "quality", ["low", "medium", "auto"]);
+  const prompt = requireString(values.prompt, "prompt");
+  if (prompt === "") throw invalid("prompt must not be empty.", "prompt", "invalid_value");
+  const inputs = edits ? inputsOf(values) : [];
+  const resolution = optionalEnum(values, "resolution", model.resolutions) ?? "1k";
+  return {
+    model: name,
+    prompt,
+    count: optionalNumber(values, "n", [1, 10], true) ?? 1,
+    measures: measuresFor(aspectOf(values, inputs[0]?.size), SHORT_SIDES[resolution] ?? 1_024),
+    asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
+    inputs,
+  };
+}
+
+function draw({ prompt, measures, inputs, model }: ImageWish, at: number): Promise<Uint8Array> {
+  const seed = seedOf(prompt, at);
+  return drawPicture({ prompt, ...measures, seed, format: "jpeg", inputs: inputs.length, note: model });
+}
+
+/** A picture that moderation holds back stands among the others, without its bytes or address. */
+async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
+  const heldBack = fate === "moderated" || (fate === "one-fails" && at === wish.count - 1);
+  const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
+  if (!wish.asLink)
+    return { b64_json: heldBack ? "" : Buffer.from(await draw(wish, at)).toString("base64"), ...shared };
+  const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
+  const url = heldBack ? "" : studio.links.publish(studio.baseUrl, () => draw(wish, at), "image/jpeg", keptMs);
+  return { url, ...shared };
+}
+
+export async function makeImages(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  edits: boolean,
+): Promise<Response> {
+  const values = jsonFields(exchange);
+  const wish = readWish(values, edits);
+  exchange.countModel(wish.model);
+  const fate = wish.count === 1 ? fateOfOne(wish.prompt, exchange, key) : fateOf(wish.prompt);
+  const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
+  const struck = strike(fate, wish.model, blocked);
+  if (struck !== undefined) return struck;
+  await takeTime(fate, exchange);
+  if (fate === "fails") {
+    // This host is known to tell a failure with status 200.
+    const said = {
+      status: 500,
+      message: "The picture could not be made.",
+      type: "server_error",
+      param: null,
+      code: null,
+    };
+    return Response.json(inXAiWords(said));
+  }
+  const data: JsonObject[] = [];
+  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, fate, studio));
+  const ticks = (MODELS[wish.model]?.ticks ?? 0) * wish.count;
+  return Response.json({ data, usage: { cost_in_usd_ticks: ticks } });
+}

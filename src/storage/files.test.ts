@@ -1,0 +1,125 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import {
+  deleteFiles,
+  insertFile,
+  type StoredFile,
+  selectExpiredFiles,
+  selectFile,
+  selectKnownFiles,
+  sumFileSizes,
+} from "./files.ts";
+import { openStorage } from "./open.ts";
+import type { StoragePlace } from "./storage.contract.ts";
+import type { Storage } from "./storage.ts";
+
+const PLENTY = 1024 ** 4;
+
+function sampleFile(changes: Partial<StoredFile> = {}): StoredFile {
+  return {
+    id: "file_1",
+    project: "default",
+    ownerId: "op_1",
+    mimeType: "video/mp4",
+    size: 5_000_000_000,
+    createdAtMs: 1_700_000_000_000,
+    expiresAtMs: 1_700_172_800_000,
+    ...changes,
+  };
+}
+
+/** What every engine must do alike. */
+function filesContract(engine: string, place: StoragePlace): void {
+  describe(`files on ${engine}`, () => {
+    let url: string;
+    let storage: Storage;
+    beforeEach(async () => {
+      url = await place.fresh();
+      storage = await openStorage(url);
+    });
+    afterEach(() => storage.close());
+    afterAll(() => place.clear());
+
+    test("a file comes back as it was kept, with a size beyond 32 bits and text that would break a query", async () => {
+      const hostile = sampleFile({ id: "file_2", project: "' OR 1=1 --", ownerId: '"; DROP TABLE files; --' });
+      expect(await insertFile(storage, sampleFile(), PLENTY)).toBe(true);
+      expect(await insertFile(storage, hostile, PLENTY)).toBe(true);
+      expect(await selectFile(storage, "file_1")).toEqual(sampleFile());
+      expect(await selectFile(storage, "file_2")).toEqual(hostile);
+      expect(await selectFile(storage, "' OR 1=1 --")).toBeUndefined();
+      await expect(insertFile(storage, sampleFile(), PLENTY)).rejects.toThrow();
+    });
+
+    test("expired files come the longest expired first, and no more than were asked for", async () => {
+      for (const [id, expiresAtMs] of [
+        ["c", 30],
+        ["a", 10],
+        ["b", 20],
+        ["d", 31],
+      ] as const) {
+        await insertFile(storage, sampleFile({ id, expiresAtMs }), PLENTY);
+      }
+      const ids = async (nowMs: number, limit: number) =>
+        (await selectExpiredFiles(storage, nowMs, limit)).map((file) => file.id);
+      expect(await ids(9, 10)).toEqual([]);
+      expect(await ids(30, 10)).toEqual(["a", "b", "c"]);
+      expect(await ids(30, 2)).toEqual(["a", "b"]);
+    });
+
+    test("deleting takes what is named and nothing else, and again is no fault", async () => {
+      for (const id of ["a", "b", "c"]) await insertFile(storage, sampleFile({ id, size: 7 }), PLENTY);
+      await deleteFiles(storage, []);
+      expect(await sumFileSizes(storage)).toBe(21);
+      await Promise.all([deleteFiles(storage, ["a", "b"]), deleteFiles(storage, ["b", "a", "nobody"])]);
+      expect(await selectKnownFiles(storage, ["a", "b", "c", "nobody"])).toEqual(new Set(["c"]));
+      expect(await selectKnownFiles(storage, [])).toEqual(new Set());
+      expect(await sumFileSizes(storage)).toBe(7);
+    });
+
+    test("files that two instances keep at once do not pass the limit together", async () => {
+      const other = await openStorage(url);
+      const kept = await Promise.all(
+        Array.from({ length: 16 }, (_, index) =>
+          insertFile(index % 2 === 0 ? storage : other, sampleFile({ id: `file_${index}`, size: 10 }), 75),
+        ),
+      );
+      await other.close();
+      expect(kept.filter(Boolean)).toHaveLength(7);
+      expect(await sumFileSizes(storage)).toBe(70);
+    });
+  });
+}
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-files-table-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+filesContract("sqlite", {
+  fresh: async () => `sqlite:${join(folder, `${crypto.randomUUID()}.db`)}`,
+  clear: async () => {},
+});
+
+const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
+if (postgresUrl === undefined || postgresUrl === "") {
+  console.log("The files contract is skipped on PostgreSQL: TRIVIUM_TEST_POSTGRES names no server.");
+} else {
+  const made: string[] = [];
+  const run = async (statement: string): Promise<void> => {
+    const server = new SQL(postgresUrl, { max: 1 });
+    await server.unsafe(statement);
+    await server.close();
+  };
+  filesContract("postgres", {
+    fresh: async () => {
+      const url = new URL(postgresUrl);
+      url.pathname = `/trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
+      await run(`CREATE DATABASE ${url.pathname.slice(1)}`);
+      made.push(url.pathname.slice(1));
+      return url.href;
+    },
+    clear: async () => {
+      for (const name of made.splice(0)) await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  });
+}

@@ -1,0 +1,227 @@
+import type { Operation, OperationJob, OperationPart, StoredError } from "../canon/operation.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import { number, optionalNumber, optionalText, text } from "./columns.ts";
+import { insertReceipt } from "./receipts.ts";
+import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
+
+/** Who works on an operation now, and until when nobody else may. */
+export interface Lease {
+  owner: string;
+  untilMs: number;
+}
+
+const COLUMNS =
+  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms";
+
+/** False where the project has an operation under that idempotency key already. */
+export async function insertOperation(queries: Queries, operation: Operation, lease: Lease): Promise<boolean> {
+  const values: Parameter[] = [
+    operation.id,
+    operation.project,
+    operation.keyId,
+    operation.receiptId,
+    operation.model,
+    operation.provider,
+    operation.credential,
+    operation.state,
+    JSON.stringify(operation.job),
+    JSON.stringify(operation.parts),
+    operation.error === undefined ? null : JSON.stringify(operation.error),
+    operation.requestDigest,
+    operation.idempotencyKey ?? null,
+    operation.claimed ? 1 : 0,
+    operation.createdAtMs,
+    operation.deadlineAtMs,
+    operation.dueAtMs,
+    operation.endedAtMs ?? null,
+    operation.expiresAtMs ?? null,
+    lease.owner,
+    lease.untilMs,
+  ];
+  const rows = await queries.query(
+    `INSERT INTO operations (${COLUMNS}, lease_owner, lease_until_ms) VALUES (${values.map(() => "?").join(", ")})
+     ON CONFLICT DO NOTHING RETURNING id`,
+    values,
+  );
+  return rows.length === 1;
+}
+
+/** Only the project that made it can see it (S09). */
+export async function selectOperation(queries: Queries, project: string, id: string): Promise<Operation | undefined> {
+  const [row] = await queries.query(`SELECT ${COLUMNS} FROM operations WHERE id = ? AND project = ?`, [id, project]);
+  return row === undefined ? undefined : readOperation(row);
+}
+
+export async function selectByIdempotencyKey(
+  queries: Queries,
+  project: string,
+  key: string,
+  sinceMs: number,
+): Promise<Operation | undefined> {
+  const [row] = await queries.query(
+    `SELECT ${COLUMNS} FROM operations WHERE project = ? AND idempotency_key = ? AND created_at_ms >= ?`,
+    [project, key, sinceMs],
+  );
+  return row === undefined ? undefined : readOperation(row);
+}
+
+/** Lets an old operation's idempotency key be used anew. */
+export async function forgetIdempotencyKey(
+  queries: Queries,
+  project: string,
+  key: string,
+  beforeMs: number,
+): Promise<void> {
+  await queries.query(
+    "UPDATE operations SET idempotency_key = NULL WHERE project = ? AND idempotency_key = ? AND created_at_ms < ?",
+    [project, key, beforeMs],
+  );
+}
+
+/** An operation of the same request whose name no client has heard: it is that client's, asking again. Only one call gets it. */
+export async function claimUnheard(
+  queries: Queries,
+  keyId: string,
+  requestDigest: string,
+  sinceMs: number,
+): Promise<Operation | undefined> {
+  const [row] = await queries.query(
+    `UPDATE operations SET claimed = 1 WHERE claimed = 0 AND id = (
+       SELECT id FROM operations WHERE key_id = ? AND request_digest = ? AND claimed = 0 AND state <> 'failed'
+         AND created_at_ms >= ? AND idempotency_key IS NULL ORDER BY created_at_ms LIMIT 1)
+     RETURNING ${COLUMNS}`,
+    [keyId, requestDigest, sinceMs],
+  );
+  return row === undefined ? undefined : readOperation(row);
+}
+
+export async function setClaimed(queries: Queries, id: string, claimed: boolean): Promise<void> {
+  await queries.query("UPDATE operations SET claimed = ? WHERE id = ?", [claimed ? 1 : 0, id]);
+}
+
+/** Takes the lease of operations that are due and that nobody works on. */
+export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, limit: number): Promise<Operation[]> {
+  const rows = await queries.query(
+    `UPDATE operations SET lease_owner = ?, lease_until_ms = ?
+     WHERE lease_until_ms < ? AND state IN ('submitting', 'running') AND id IN (
+       SELECT id FROM operations WHERE state IN ('submitting', 'running') AND due_at_ms <= ? AND lease_until_ms < ?
+       ORDER BY due_at_ms LIMIT ?)
+     RETURNING ${COLUMNS}`,
+    [lease.owner, lease.untilMs, nowMs, nowMs, nowMs, limit],
+  );
+  return rows.map(readOperation);
+}
+
+/** False where the lease is lost: somebody else took it after it had run out. */
+export async function renewLease(queries: Queries, id: string, lease: Lease): Promise<boolean> {
+  const rows = await queries.query(
+    "UPDATE operations SET lease_until_ms = ? WHERE id = ? AND lease_owner = ? RETURNING id",
+    [lease.untilMs, id, lease.owner],
+  );
+  return rows.length === 1;
+}
+
+/** Keeps how far an operation has come; `release` gives the lease back with it. False where the lease is lost. */
+export async function saveOperation(
+  queries: Queries,
+  operation: Operation,
+  owner: string,
+  release: boolean,
+): Promise<boolean> {
+  const lease = release ? ", lease_owner = NULL, lease_until_ms = 0" : "";
+  const rows = await queries.query(
+    `UPDATE operations SET state = ?, provider = ?, credential = ?, job = ?, parts = ?, due_at_ms = ?${lease}
+     WHERE id = ? AND lease_owner = ? RETURNING id`,
+    [
+      operation.state,
+      operation.provider,
+      operation.credential,
+      JSON.stringify(operation.job),
+      JSON.stringify(operation.parts),
+      operation.dueAtMs,
+      operation.id,
+      owner,
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** The end: the last state and the bill in one transaction, so that it is billed once. False where the lease is lost. */
+export async function endOperation(
+  storage: Storage,
+  operation: Operation,
+  receipt: Receipt,
+  owner: string,
+): Promise<boolean> {
+  return storage.transaction(async (queries) => {
+    const rows = await queries.query(
+      `UPDATE operations SET state = ?, job = ?, parts = ?, error = ?, ended_at_ms = ?, expires_at_ms = ?,
+         lease_owner = NULL, lease_until_ms = 0
+       WHERE id = ? AND lease_owner = ? AND state IN ('submitting', 'running') RETURNING id`,
+      [
+        operation.state,
+        JSON.stringify(operation.job),
+        JSON.stringify(operation.parts),
+        operation.error === undefined ? null : JSON.stringify(operation.error),
+        operation.endedAtMs ?? null,
+        operation.expiresAtMs ?? null,
+        operation.id,
+        owner,
+      ],
+    );
+    if (rows.length !== 1) return false;
+    await insertReceipt(queries, receipt);
+    return true;
+  });
+}
+
+/** Operations that have not ended: what they may cost is still reserved. */
+export async function selectOpenOperations(queries: Queries): Promise<Operation[]> {
+  const rows = await queries.query(`SELECT ${COLUMNS} FROM operations WHERE state IN ('submitting', 'running')`);
+  return rows.map(readOperation);
+}
+
+/** When the next operation is due that nobody works on, or its lease runs out. */
+export async function selectNextDue(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries.query(
+    `SELECT MIN(CASE WHEN lease_until_ms > due_at_ms THEN lease_until_ms ELSE due_at_ms END) AS due
+     FROM operations WHERE state IN ('submitting', 'running')`,
+  );
+  return row === undefined ? undefined : optionalNumber(row, "due");
+}
+
+export async function deleteExpiredOperations(queries: Queries, nowMs: number): Promise<number> {
+  const rows = await queries.query(
+    "DELETE FROM operations WHERE state IN ('done', 'failed') AND expires_at_ms < ? RETURNING id",
+    [nowMs],
+  );
+  return rows.length;
+}
+
+function readOperation(row: StoredRow): Operation {
+  const error = optionalText(row, "error");
+  const idempotencyKey = optionalText(row, "idempotency_key");
+  const endedAtMs = optionalNumber(row, "ended_at_ms");
+  const expiresAtMs = optionalNumber(row, "expires_at_ms");
+  return {
+    id: text(row, "id"),
+    project: text(row, "project"),
+    keyId: text(row, "key_id"),
+    receiptId: text(row, "receipt_id"),
+    model: text(row, "model"),
+    provider: text(row, "provider"),
+    credential: text(row, "credential"),
+    state: text(row, "state") as Operation["state"],
+    job: JSON.parse(text(row, "job")) as OperationJob,
+    parts: JSON.parse(text(row, "parts")) as OperationPart[],
+    ...(error === undefined ? {} : { error: JSON.parse(error) as StoredError }),
+    requestDigest: text(row, "request_digest"),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    claimed: number(row, "claimed") === 1,
+    createdAtMs: number(row, "created_at_ms"),
+    deadlineAtMs: number(row, "deadline_at_ms"),
+    dueAtMs: number(row, "due_at_ms"),
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+}

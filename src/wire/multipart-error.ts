@@ -1,0 +1,13 @@
+/** Why a form was not read, in a sentence for whoever sent it. */
+export class MultipartError extends Error {
+  readonly kind: "too_large" | "malformed";
+  /** The form field that was being read, where its name was known. */
+  readonly field: string | undefined;
+
+  constructor(kind: "too_large" | "malformed", message: string, field?: string) {
+    super(message);
+    this.name = "MultipartError";
+    this.kind = kind;
+    this.field = field;
+  }
+}

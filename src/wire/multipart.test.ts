@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Form, type FormEntry, type MultipartLimits, readMultipart } from "./multipart.ts";
+import { MultipartError } from "./multipart-error.ts";
+
+const BOUNDARY = "----cut-here";
+const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+const LIMITS: MultipartLimits = { maxBytes: 1_000_000, maxParts: 20, maxFieldBytes: 1000 };
+
+const read = (pieces: readonly Uint8Array[], type = TYPE, limits: Partial<MultipartLimits> = {}): Promise<Form> =>
+  readMultipart(
+    (async function* () {
+      yield* pieces;
+    })(),
+    type,
+    { ...LIMITS, ...limits },
+  );
+const readText = (text: string, type = TYPE, limits: Partial<MultipartLimits> = {}) =>
+  read([Buffer.from(text, "latin1")], type, limits);
+const failure = async (promise: Promise<unknown>): Promise<MultipartError> => {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof MultipartError)) throw new Error(`no MultipartError: ${error}`);
+  return error;
+};
+
+/** The file's own bytes come close to a boundary in every way that is not one. */
+const TRICKY = Buffer.from(
+  `\r\n--${BOUNDARY}x\r\n-- \r\r\n--${BOUNDARY}-\r\n\r\n--${BOUNDARY.slice(0, -1)}\xff\0`,
+  "latin1",
+);
+const part = (headers: string, content: Uint8Array | string): Buffer =>
+  Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n${headers}\r\n\r\n`), Buffer.from(content), Buffer.from("\r\n")]);
+const FORM = Buffer.concat([
+  Buffer.from("a preamble\r\n"),
+  part('Content-Disposition: form-data; name="prompt"', "ein Fuchs, größer\r\nals zwei"),
+  part('content-disposition: form-data; filename="a \\"b\\".png"; name="image[]"\r\nContent-Type: image/png', TRICKY),
+  part('Content-Disposition: form-data; name="n"', ""),
+  Buffer.from(`--${BOUNDARY}--\r\nan epilogue`),
+]);
+const ENTRIES: FormEntry[] = [
+  { name: "prompt", value: "ein Fuchs, größer\r\nals zwei" },
+  { name: "image[]", fileName: 'a "b".png', mimeType: "image/png", bytes: TRICKY },
+  { name: "n", value: "" },
+];
+const plain = (form: Form) =>
+  form.map((entry) => ("bytes" in entry ? { ...entry, bytes: Buffer.from(entry.bytes).toString("hex") } : entry));
+
+describe("H12: forms arrive in any pieces", () => {
+  test("cut at every byte", async () => {
+    for (let at = 0; at <= FORM.length; at++) {
+      expect(plain(await read([FORM.subarray(0, at), FORM.subarray(at)]))).toEqual(plain(ENTRIES));
+    }
+  });
+
+  test("byte by byte", async () => {
+    expect(plain(await read([...FORM].map((byte) => Uint8Array.of(byte))))).toEqual(plain(ENTRIES));
+  });
+
+  test("any files, cut anywhere, come out as they went in", async () => {
+    const bytes = fc.array(fc.constantFrom(0x0d, 0x0a, 0x2d, 0x61, 0xff), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { maxLength: 4 }), fc.array(fc.nat(300)), async (files, cuts) => {
+        const body = Buffer.concat([
+          ...files.map((file) =>
+            Buffer.concat([
+              Buffer.from('--a\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\n'),
+              Uint8Array.from(file),
+              Buffer.from("\r\n"),
+            ]),
+          ),
+          Buffer.from("--a--"),
+        ]);
+        fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(Buffer.from(file).toString("latin1"))));
+        const places = [0, ...cuts.filter((cut) => cut < body.length).sort((one, other) => one - other), body.length];
+        const pieces = places.slice(1).map((place, index) => body.subarray(places[index], place));
+        const form = await read(pieces, "multipart/form-data; boundary=a");
+        expect(form.map((entry) => ("bytes" in entry ? [...entry.bytes] : entry))).toEqual(files);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("every beginning that lacks the last boundary is an error", async () => {
+    const last = FORM.indexOf(`--${BOUNDARY}--`) + BOUNDARY.length + 4;
+    for (let at = 0; at < last; at += 3) {
+      expect((await failure(read([FORM.subarray(0, at)]))).kind).toBe("malformed");
+    }
+  });
+
+  test("what FormData writes is read", async () => {
+    const data = new FormData();
+    data.append('na"me', "wert");
+    data.append("image", new File([TRICKY], "grüße.png", { type: "image/png" }));
+    const response = new Response(data);
+    const type = response.headers.get("content-type") ?? "";
+    const form = await readMultipart(response.body ?? new ReadableStream(), type, LIMITS);
+    expect(plain(form)).toEqual(
+      plain([
+        { name: 'na"me', value: "wert" },
+        { name: "image", fileName: "grüße.png", mimeType: "image/png", bytes: TRICKY },
+      ]),
+    );
+  });
+});
+
+describe("H12: what a part is", () => {
+  const one = async (headers: string, content = "x") =>
+    (await readText(`--${BOUNDARY}\r\n${headers}\r\n\r\n${content}\r\n--${BOUNDARY}--`))[0];
+
+  test("the extended file name wins over the plain one", async () => {
+    const headers = `Content-Disposition: form-data; name=image; filename="x.png"; filename*=UTF-8''na%C3%AFve.png`;
+    expect(await one(headers)).toMatchObject({ name: "image", fileName: "naïve.png" });
+  });
+
+  test("a picture without a file name is a file, a text of a stated type is not", async () => {
+    const name = 'Content-Disposition: form-data; name="f"';
+    expect(await one(`${name}\r\nContent-Type: image/png`)).toHaveProperty("bytes");
+    expect(await one(`${name}\r\nContent-Type: text/plain; charset=utf-8`)).toEqual({ name: "f", value: "x" });
+  });
+
+  test("a backslash in a path stays", async () => {
+    expect(await one('Content-Disposition: form-data; name="f"; filename="C:\\temp\\a.png"')).toMatchObject({
+      fileName: "C:\\temp\\a.png",
+    });
+  });
+
+  const broken: [string, string][] = [
+    ["no name", "Content-Disposition: form-data"],
+    ["no disposition", "Content-Type: image/png"],
+    ["a line that is no header", "nonsense"],
+    ["another encoding", 'Content-Disposition: form-data; name="f"\r\nContent-Transfer-Encoding: base64'],
+  ];
+  test.each(broken)("%s is refused", async (_, headers) => {
+    expect((await failure(one(headers))).kind).toBe("malformed");
+  });
+
+  test("text that is not UTF-8 is refused by its name", async () => {
+    const error = await failure(one('Content-Disposition: form-data; name="prompt"', "\xff\xfe"));
+    expect(error).toMatchObject({ kind: "malformed", field: "prompt", message: "The form field prompt is not UTF-8." });
+  });
+
+  const types = [
+    "multipart/form-data",
+    "multipart/mixed; boundary=a",
+    "multipart/form-data; boundary=",
+    "application/json",
+  ];
+  test.each(types)("the content type %p is refused", async (type) => {
+    expect((await failure(readText("", type))).message).toContain("boundary");
+  });
+
+  test("a quoted boundary among other parameters", async () => {
+    const form = await readText(
+      '--a b\r\nContent-Disposition: form-data; name="n"\r\n\r\n2\r\n--a b--',
+      'Multipart/Form-Data; charset=utf-8; boundary="a b"',
+    );
+    expect(form).toEqual([{ name: "n", value: "2" }]);
+  });
+});
+
+describe("H12: limits", () => {
+  test("each says which it was", async () => {
+    expect(await failure(read([FORM], TYPE, { maxBytes: 100 }))).toMatchObject({
+      kind: "too_large",
+      message: "The form is larger than 100 bytes.",
+    });
+    expect((await failure(read([FORM], TYPE, { maxParts: 2 }))).message).toBe("The form has more than 2 parts.");
+    expect(await failure(read([FORM], TYPE, { maxFieldBytes: 5 }))).toMatchObject({
+      kind: "too_large",
+      field: "prompt",
+    });
+    const endless = Buffer.from(`--${BOUNDARY}\r\nX: ${"x".repeat(20_000)}`);
+    expect((await failure(read([endless]))).kind).toBe("too_large");
+  });
+
+  test("reading stops there: the rest of the body is not asked for", async () => {
+    let given = 0;
+    let closed = false;
+    const body = (async function* () {
+      try {
+        for (; given < 1000; given++) yield Buffer.alloc(1000, "x");
+      } finally {
+        closed = true;
+      }
+    })();
+    expect((await failure(readMultipart(body, TYPE, { ...LIMITS, maxBytes: 5000 }))).kind).toBe("too_large");
+    expect(given).toBe(5);
+    expect(closed).toBe(true);
+  });
+});

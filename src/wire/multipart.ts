@@ -1,0 +1,196 @@
+import { MultipartError } from "./multipart-error.ts";
+import { headerParameters, type PartHead, readPartHead } from "./multipart-head.ts";
+
+/** One part of a form that a client sent. */
+export type FormEntry =
+  | { name: string; value: string }
+  | { name: string; fileName?: string; mimeType: string; bytes: Uint8Array };
+
+export type Form = readonly FormEntry[];
+
+export interface MultipartLimits {
+  /** Of the whole body, whatever stands between the parts included. */
+  maxBytes: number;
+  maxParts: number;
+  /** Of one field that is no file. */
+  maxFieldBytes: number;
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+const MAX_HEAD_BYTES = 16 * 1024;
+/** Blanks that a careless writer may leave behind a boundary. */
+const MAX_PADDING = 64;
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+/**
+ * Reads a form as its bytes arrive, cut anywhere. Nothing touches the disk, and reading stops at the first limit that is
+ * passed: the rest of the body is not waited for.
+ */
+export async function readMultipart(
+  body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  contentType: string,
+  limits: MultipartLimits,
+): Promise<Form> {
+  const reader = new FormReader(boundaryOf(contentType), limits);
+  for await (const chunk of body) reader.push(chunk);
+  return reader.end();
+}
+
+function boundaryOf(contentType: string): string {
+  const boundary = headerParameters(contentType).get("boundary") ?? "";
+  if (!/^multipart\/form-data\s*;/i.test(contentType) || boundary.length < 1 || boundary.length > 70) {
+    const right = "multipart/form-data with a boundary of 1 to 70 characters";
+    throw new MultipartError("malformed", `The content type must be ${right}.`);
+  }
+  return boundary;
+}
+
+type State = "preamble" | "head" | "body" | "epilogue";
+
+class FormReader {
+  readonly #delimiter: Buffer;
+  readonly #limits: MultipartLimits;
+  readonly #entries: FormEntry[] = [];
+  /** The preamble may be empty: then the first boundary has no line end of its own before it. */
+  #rest: Buffer = Buffer.from("\r\n");
+  #state: State = "preamble";
+  #total = 0;
+  #head: PartHead | undefined;
+  #pieces: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(boundary: string, limits: MultipartLimits) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+    this.#limits = limits;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#total += chunk.length;
+    if (this.#total > this.#limits.maxBytes) {
+      throw new MultipartError(
+        "too_large",
+        `The form is larger than ${this.#limits.maxBytes} bytes.`,
+        this.#head?.name,
+      );
+    }
+    if (this.#state === "epilogue") return;
+    const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    this.#rest = this.#rest.length === 0 ? view : Buffer.concat([this.#rest, view]);
+    while (this.#step());
+  }
+
+  end(): Form {
+    if (this.#state !== "epilogue") {
+      throw new MultipartError("malformed", "The form ends before its last boundary.", this.#head?.name);
+    }
+    return this.#entries;
+  }
+
+  /** Takes one piece of what has arrived; false while more bytes are needed. */
+  #step(): boolean {
+    switch (this.#state) {
+      case "preamble":
+      case "body":
+        return this.#readBody();
+      case "head":
+        return this.#readHead();
+      case "epilogue":
+        this.#rest = Buffer.alloc(0);
+        return false;
+    }
+  }
+
+  #readBody(): boolean {
+    const rest = this.#rest;
+    const at = rest.indexOf(this.#delimiter);
+    // The end of what has arrived may be the beginning of a boundary.
+    const safe = at >= 0 ? at : Math.max(0, rest.length - this.#delimiter.length + 1);
+    const behind = at < 0 ? undefined : lineAfter(rest, at + this.#delimiter.length);
+    if (behind === "other") {
+      this.#keep(rest.subarray(0, at + 1));
+      this.#rest = rest.subarray(at + 1);
+      return true;
+    }
+    this.#keep(rest.subarray(0, safe));
+    if (behind === undefined) {
+      this.#rest = rest.subarray(safe);
+      return false;
+    }
+    this.#finishPart();
+    this.#state = behind === "last" ? "epilogue" : "head";
+    // The line end stays: a part without any header then ends its head at once.
+    this.#rest = behind === "last" ? rest.subarray(rest.length) : rest.subarray(behind);
+    return true;
+  }
+
+  #readHead(): boolean {
+    const end = this.#rest.indexOf(HEAD_END);
+    if ((end < 0 ? this.#rest.length : end) > MAX_HEAD_BYTES) {
+      throw new MultipartError("too_large", `The headers of a part are larger than ${MAX_HEAD_BYTES} bytes.`);
+    }
+    if (end < 0) return false;
+    if (this.#entries.length >= this.#limits.maxParts) {
+      throw new MultipartError("too_large", `The form has more than ${this.#limits.maxParts} parts.`);
+    }
+    this.#head = readPartHead(this.#rest.toString("utf8", 2, Math.max(2, end)), this.#entries.length + 1);
+    this.#rest = this.#rest.subarray(end + HEAD_END.length);
+    this.#state = "body";
+    return true;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const head = this.#head;
+    if (bytes.length === 0 || head === undefined) return;
+    this.#size += bytes.length;
+    if (!head.file && this.#size > this.#limits.maxFieldBytes) {
+      const problem = `The form field ${head.name} is larger than ${this.#limits.maxFieldBytes} bytes.`;
+      throw new MultipartError("too_large", problem, head.name);
+    }
+    this.#pieces.push(bytes);
+  }
+
+  #finishPart(): void {
+    const head = this.#head;
+    if (head === undefined) return;
+    const bytes = joined(this.#pieces);
+    this.#pieces = [];
+    this.#size = 0;
+    this.#head = undefined;
+    const { name, fileName, mimeType } = head;
+    if (head.file) {
+      this.#entries.push({ name, mimeType, bytes, ...(fileName === undefined ? {} : { fileName }) });
+    } else this.#entries.push({ name, value: textOf(bytes, name) });
+  }
+}
+
+/**
+ * What follows a boundary: the end of its line, two dashes that end the form, or something that makes it part of the
+ * content. Undefined while that cannot be told.
+ */
+function lineAfter(bytes: Buffer, from: number): number | "last" | "other" | undefined {
+  if (bytes[from] === DASH) {
+    if (from + 1 >= bytes.length) return undefined;
+    return bytes[from + 1] === DASH ? "last" : "other";
+  }
+  let at = from;
+  while (at < bytes.length && at - from < MAX_PADDING && (bytes[at] === 0x20 || bytes[at] === 0x09)) at++;
+  if (at >= bytes.length) return undefined;
+  if (bytes[at] !== CR) return "other";
+  if (at + 1 >= bytes.length) return undefined;
+  return bytes[at + 1] === LF ? at : "other";
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+}
+
+function textOf(bytes: Uint8Array, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new MultipartError("malformed", `The form field ${name} is not UTF-8.`, name);
+  }
+}
