@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ProviderSettings } from "../config/config.ts";
 import type { ImageWire, MediaRequest, MediaWires, VideoWire, WireContext } from "../media/media-wire.ts";
+import { writeMultipart } from "../wire/write-multipart.ts";
 import type { Authenticator, Signer } from "./provider.ts";
 
 /** A request to a media API as it leaves. */
@@ -8,7 +9,7 @@ export interface OutgoingMediaRequest {
   method: "GET" | "POST";
   url: string;
   headers: Record<string, string>;
-  body?: string | FormData;
+  body?: string | Uint8Array<ArrayBuffer>;
 }
 
 /** The media side of a configured provider: which wire serves a model, and requests with the credential they need. */
@@ -68,23 +69,16 @@ export class ProviderMedia {
     const headers: Record<string, string> = { accept: "application/json", ...request.headers, ...proof };
     const { method, body } = request;
     if (body === undefined) return { method, url, headers };
-    if ("form" in body) return { method, url, headers, body: formOf(body.form) };
+    if ("form" in body) {
+      const form = writeMultipart(body.form, `trivium-${crypto.randomUUID()}`);
+      headers["content-type"] = form.contentType;
+      return { method, url, headers, body: form.body };
+    }
     const text = JSON.stringify(body.json);
     headers["content-type"] ??= "application/json";
     const signed = this.#sign && this.owns(url) ? this.#sign({ url, headers, body: text }) : {};
     return { method, url, headers: { ...headers, ...signed }, body: text };
   }
-}
-
-type Form = Extract<NonNullable<MediaRequest["body"]>, { form: unknown }>["form"];
-
-function formOf(parts: Form): FormData {
-  const form = new FormData();
-  for (const part of parts) {
-    if ("value" in part) form.append(part.name, part.value);
-    else form.append(part.name, new Blob([Buffer.from(part.base64, "base64")], { type: part.mimeType }), part.fileName);
-  }
-  return form;
 }
 
 function credentialDigest(settings: ProviderSettings, baseUrl: string): string {

@@ -9,7 +9,9 @@ import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
 import { makeTimedId } from "./ids.ts";
+import { refuseFilms, relayConversationImages } from "./media/conversation.ts";
 import { readBody } from "./read-body.ts";
+import { RelayError } from "./relay-error.ts";
 import { settle } from "./settle.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
@@ -51,6 +53,9 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     client,
   };
   try {
+    if (verb === "generate" && !model.outputModalities.includes("text")) {
+      return model.kind === "video" ? refuseFilms(model) : await relayConversationImages(call, gateway, offers);
+    }
     const plan = makePlan(model, offers, providers, dialect.name);
     if (verb === "count_tokens") return await relayTokenCount(call, gateway, plan);
     return call.stream ? await relayStream(call, gateway, plan) : await relayUnary(call, gateway, plan);
@@ -66,18 +71,6 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       firstContentAtMs: undefined,
     });
     throw new RelayError(error, call.receiptId);
-  }
-}
-
-/** An error of a call that has a receipt. */
-export class RelayError extends Error {
-  readonly error: GatewayError;
-  readonly receiptId: string;
-
-  constructor(error: GatewayError, receiptId: string) {
-    super(error.message, { cause: error });
-    this.error = error;
-    this.receiptId = receiptId;
   }
 }
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
     makeId,
   });
   const gateway = { keys, nowMs: () => nowMs, log: { error: console.error } } as unknown as Gateway;
-  const context = { gateway, storage, files, accepting: () => true } as unknown as ServerContext;
+  const context = { gateway: { ...gateway, files }, storage, accepting: () => true } as unknown as ServerContext;
   const handle = sendFile as unknown as Handler;
   const route = { path: /^\/files\/(?<id>[^/]+)$/, access: "open", dialect: "chat", door: "contract", handle } as const;
   listener = listen({

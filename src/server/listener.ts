@@ -5,7 +5,7 @@ import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { ClientGoneError } from "../relay/call.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
-import { RelayError } from "../relay/relay.ts";
+import { RelayError } from "../relay/relay-error.ts";
 import { createGuard } from "./guard.ts";
 import { resembledDialect } from "./resemblance.ts";
 import { type Route, RouteTable } from "./route-table.ts";

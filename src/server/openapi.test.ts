@@ -1,10 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Compile } from "typebox/compile";
+import { GatewayError } from "../canon/error.ts";
+import type { Operation as StoredOperation } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { chatModelList, genaiModelList, messagesModelList } from "../catalogue/lists.ts";
 import { receiptView } from "../ledger/receipt-view.ts";
+import { decodeGeneration } from "../media/images/decode-images.ts";
+import { encodeImages } from "../media/images/encode-images.ts";
+import { createImageEventEncoder } from "../media/images/image-events.ts";
+import { encodeOperation } from "../media/operations/encode-operation.ts";
+import { encodePredictions } from "../media/predict/encode-predictions.ts";
 import { openApiDocument } from "./openapi.ts";
+import { ROUTES } from "./routes.ts";
 
 interface Media {
   schema: Record<string, unknown>;
@@ -70,10 +78,20 @@ test("it says where it is served", () => {
 });
 
 describe("decisions 1: the addresses of both doors", () => {
-  const verbs = ["generateContent", "streamGenerateContent", "countTokens"];
+  const verbs = [
+    "generateContent",
+    "streamGenerateContent",
+    "countTokens",
+    "predict",
+    "predictLongRunning",
+    "fetchPredictOperation",
+  ];
   const posts = [
-    "/api/v1/chat/completions",
-    "/v1/chat/completions",
+    ...["/api/v1", "/v1"].flatMap((root) => [
+      `${root}/chat/completions`,
+      `${root}/images/generations`,
+      `${root}/images/edits`,
+    ]),
     ...["/api/msg", "/api/anthropic", ""].flatMap((root) => [
       `${root}/v1/messages`,
       `${root}/v1/messages/count_tokens`,
@@ -100,6 +118,27 @@ describe("decisions 1: the addresses of both doors", () => {
     expect(operation("/api/v1/generation", "get").security.length).toBe(3);
   });
 
+  test("S09: a file needs a key unless its address is signed, and a stranger's is a 404", () => {
+    for (const method of ["get", "head"]) {
+      const { security, responses } = operation("/files/{id}", method);
+      expect(security).toContainEqual({});
+      expect(security.length).toBe(4);
+      expect(responses["404"]).toBeDefined();
+      expect(responses["401"]).toBeUndefined();
+    }
+    expect(Object.keys(operation("/files/{id}", "get").responses)).toEqual(["200", "206", "304", "404", "416"]);
+  });
+
+  test("contract 4: every route of the program that takes a key has its line", () => {
+    const paths = Object.keys(document.paths);
+    const filled = paths.map((path) => path.replaceAll("{provider}", "acme").replaceAll(/\{\w+\}/g, "m"));
+    const missing = ROUTES.filter(({ path, access }) => {
+      if (access !== "key") return false;
+      return !filled.some((each) => (typeof path === "string" ? path === each : path.test(each)));
+    });
+    expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
   test("operation ids are unique", () => {
     const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map((each) => each.operationId));
     expect(new Set(ids).size).toBe(ids.length);
@@ -108,6 +147,8 @@ describe("decisions 1: the addresses of both doors", () => {
   test("streams are event streams", () => {
     for (const path of [
       "/api/v1/chat/completions",
+      "/api/v1/images/generations",
+      "/api/v1/images/edits",
       "/api/msg/v1/messages",
       posts.find((each) => each.endsWith(":streamGenerateContent")) ?? "",
     ]) {
@@ -141,6 +182,27 @@ describe("the request schemas in the document take and refuse what the checks do
     ],
     [`${genai}:streamGenerateContent`, { contents }, { contents: [{ parts: [] }] }],
     [`${genai}:countTokens`, { generateContentRequest: { contents } }, { generateContentRequest: {} }],
+    [
+      `${genai}:predict`,
+      { instances: [{ prompt: "a fox" }], parameters: { sampleCount: 2, sampleImageSize: "2K" }, quality: "low" },
+      { instances: [{ prompt: "a fox" }], parameters: { outputOptions: { mimeType: "image/gif" } } },
+    ],
+    [
+      `${genai}:predictLongRunning`,
+      { instances: [{ prompt: "a fox" }], parameters: { resolution: "720p", durationSeconds: 5 } },
+      { instances: [{ prompt: "a fox" }, { prompt: "a cat" }] },
+    ],
+    [`${genai}:fetchPredictOperation`, { operationName: "publishers/a/models/b/operations/c" }, { name: "c" }],
+    [
+      "/api/v1/images/generations",
+      { model: "a/b", prompt: "a fox", n: 2, size: "1024x1536", stream: true, partial_images: 3 },
+      { model: "a/b", prompt: "a fox", partial_images: 4 },
+    ],
+    [
+      "/api/v1/images/edits",
+      { model: "a/b", prompt: "a hat", image: "data:image/png;base64,iVBORw0KGgo=" },
+      { model: "a/b", prompt: "a hat", output_format: "gif" },
+    ],
   ];
   test.each(cases)("%s", (path, good, bad) => {
     const accepts = requestCheck(path);
@@ -149,7 +211,85 @@ describe("the request schemas in the document take and refuse what the checks do
   });
 });
 
+test("contract 4: an edit is a form whose pictures are files, with the fields that its check knows", () => {
+  const content = operation("/api/v1/images/edits").requestBody?.content ?? {};
+  expect(Object.keys(content)).toEqual(["multipart/form-data", "application/json"]);
+  const { ImageEditForm: form, ImageEditRequest: body } = document.components.schemas as Record<
+    string,
+    { properties: Record<string, { contentMediaType?: string }>; required: string[] }
+  >;
+  expect(
+    Object.keys(form?.properties ?? {})
+      .filter((name) => name !== "image[]")
+      .sort(),
+  ).toEqual(Object.keys(body?.properties ?? {}).sort());
+  expect(form?.properties["mask"]?.contentMediaType).toBe("application/octet-stream");
+  expect(form?.required).toEqual(["model", "prompt"]);
+});
+
 describe("the answers of the program fit the document", () => {
+  const made = { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw0KGgo=" } } as const;
+  const failed = { kind: "failed", error: new GatewayError("overloaded", "The provider is overloaded.") } as const;
+  const results = [made, { kind: "filtered", reason: "violence" } as const, failed];
+  const usage = { input: 10, imageInput: 5, imageOutput: 100 };
+
+  test("contract 2.5: predictions, made, held back and failed", () => {
+    const fits = answerCheck("/api/genai/v1/publishers/{provider}/models/{model}:predict", "post");
+    const answer = encodePredictions({ results });
+    expect(fits(answer)).toBe(true);
+    expect(fits({ predictions: [{ bytesBase64Encoded: 1 }] })).toBe(false);
+  });
+
+  test("contract 2.14: images in one piece and as events", () => {
+    const request = decodeGeneration({ model: "a/b", prompt: "a fox", stream: true });
+    expect(answerCheck("/api/v1/images/generations", "post")(encodeImages({ results, usage }, request, 1))).toBe(true);
+    const media = operation("/api/v1/images/generations").responses["200"]?.content?.["text/event-stream"];
+    const fits = checkAgainst(media?.schema ?? {});
+    const encoder = createImageEventEncoder(request, 1);
+    const texts = [encoder.partial(made.picture), encoder.completed(made.picture, { usage })];
+    for (const text of texts) expect(fits(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""))).toBe(true);
+    expect(fits({ type: "image_edit.completed", created_at: 1 })).toBe(false);
+  });
+
+  test("contract 2.2: an operation in each of its states", () => {
+    const part = { count: 1, dueAtMs: 0, failures: 0, videos: [], filtered: [] };
+    const operation: StoredOperation = {
+      id: "op",
+      project: "p",
+      keyId: "k",
+      receiptId: "r",
+      model: "a/b",
+      provider: "a",
+      credential: "c",
+      state: "running",
+      job: {
+        upstreamModel: "b",
+        count: 2,
+        seconds: 5,
+        resolution: "720p",
+        audio: true,
+        pricings: {},
+        notes: [],
+        offers: [],
+      },
+      parts: [
+        { ...part, state: "waiting", progress: 40 },
+        { ...part, state: "failed", error: { kind: "upstream_failed", message: "It broke." } },
+      ],
+      requestDigest: "d",
+      claimed: true,
+      createdAtMs: 0,
+      deadlineAtMs: 1,
+      dueAtMs: 0,
+    };
+    const fits = answerCheck("/api/genai/v1/publishers/{provider}/models/{model}:fetchPredictOperation", "post");
+    const video = { url: "http://127.0.0.1/files/file_1", mimeType: "video/mp4" };
+    for (const state of ["submitting", "running", "done", "failed"] as const) {
+      expect(fits(encodeOperation({ ...operation, state }, state === "done" ? [video] : []))).toBe(true);
+    }
+    expect(fits({ done: true })).toBe(false);
+  });
+
   test("decisions 6: the receipt", () => {
     const receipt: Receipt = {
       id: "r",

@@ -5,7 +5,7 @@ import { failureResponses } from "./openapi/operation.ts";
 import { HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./openapi/parameters.ts";
 import { pathItems } from "./openapi/paths.ts";
 
-/** The gateway's text addresses as an OpenAPI 3.1 document, made from the very schemas that check requests. */
+/** The gateway's addresses as an OpenAPI 3.1 document, made from the very schemas that check requests. */
 export function openApiDocument({ publicUrl, version }: { publicUrl: string; version: string }): object {
   return {
     openapi: "3.1.0",

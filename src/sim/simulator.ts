@@ -34,6 +34,8 @@ export interface SimulatorOptions {
   nowMs?: () => number;
   /** How long a picture or film that is waited for takes, 300 unless given. */
   mediaJobMs?: number;
+  /** Told of every request as soon as it has come in. */
+  onRequest?: (request: ReceivedRequest) => void;
 }
 
 export interface ReceivedRequest {
@@ -191,6 +193,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       const body = parseBody(text);
       const headers = Object.fromEntries(request.headers);
       counters.last = { method: request.method, path: `${url.pathname}${url.search}`, headers, body: body ?? text };
+      options.onRequest?.(counters.last);
       if (url.pathname.startsWith("/results/")) {
         ended("finished");
         return links.send(url.pathname, request.headers);

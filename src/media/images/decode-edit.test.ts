@@ -87,8 +87,8 @@ describe("H12: a form is typed", () => {
 
 describe("contract 4: forms as SDKs write them (sdk-wire 3.3)", () => {
   const sdks = [
-    ["4", FourthOpenAI],
-    ["5", FifthOpenAI],
+    ["4", FourthOpenAI as unknown as typeof OpenAI],
+    ["5", FifthOpenAI as unknown as typeof OpenAI],
     ["7", OpenAI],
   ] as const;
   test.each(sdks)("openai %s", async (_, Client) => {

@@ -114,7 +114,7 @@ describe("contract 2.14: image events", () => {
   });
 
   test.each([
-    ["5", FifthOpenAI],
+    ["5", FifthOpenAI as unknown as typeof OpenAI],
     ["7", OpenAI],
   ] as const)("openai %s reads the events, and an error as one", async (_, Client) => {
     const encoder = createImageEventEncoder(decodeGeneration(MINIMAL), 1);

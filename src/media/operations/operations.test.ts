@@ -227,7 +227,7 @@ describe("contract 2.2 and §3: an operation", () => {
 
   test.each([
     ["2", GoogleGenAI],
-    ["1", OlderGenAI],
+    ["1", OlderGenAI as unknown as typeof GoogleGenAI],
   ] as const)("@google/genai %s follows an operation to its end", async (_, Client) => {
     const running = operation({ parts: [part({ progress: 50 })] });
     const done = operation({ state: "done", parts: [part({ state: "done", filtered: ["x"] })] });
@@ -247,7 +247,7 @@ describe("contract 2.2 and §3: an operation", () => {
     });
     const httpOptions = { baseUrl: server.url.href, apiVersion: "v1" };
     const client = new Client({ vertexai: true, apiKey: "key", httpOptions });
-    const first = await client.models.generateVideos({ model: "acme/film", prompt: "a fox" });
+    const first = await client.models.generateVideos({ model: "acme/film", source: { prompt: "a fox" } });
     const poll = () => client.operations.getVideosOperation({ operation: first });
     expect((await poll()).done ?? false).toBe(false);
     const ended = await poll();

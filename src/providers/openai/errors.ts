@@ -12,5 +12,4 @@ export const OPENAI_CODES: KindOfCode = {
   billing_not_active: "upstream_credentials",
   invalid_api_key: "upstream_credentials",
   rate_limit_exceeded: "rate_limited",
-  server_error: "upstream_failed",
 };

@@ -1,9 +1,10 @@
-import { asGatewayError } from "../../canon/error.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { convertPicture } from "../../media/convert-picture.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
+import { unmadePicture } from "../../providers/unmade.ts";
 import type { FetchMedia } from "../resolve-media.ts";
 import { fetchPicture } from "./fetch-result.ts";
 import { type ImageJob, makeImages } from "./make-images.ts";
@@ -33,18 +34,21 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
     for (const [index, share] of queue) {
       try {
         const jobName = shares.length === 1 ? gathering.jobName : `${gathering.jobName}-${index + 1}`;
-        replies[index] = await finish(await makeImages(share, { ...gathering, jobName }), gathering);
+        replies[index] = await finish(withMissing(await makeImages(share, { ...gathering, jobName }), share), gathering);
       } catch (thrown) {
         gathering.signal.throwIfAborted();
         errors.push(thrown);
-        const error = asGatewayError(thrown);
-        replies[index] = { results: new Array<ImageResult>(share.count).fill({ kind: "failed", error }) };
+        replies[index] = { results: new Array<ImageResult>(share.count).fill(unmadePicture(asGatewayError(thrown))) };
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, shares.length) }, work));
   if (errors.length === shares.length) throw errors[0];
-  return join(replies);
+  const reply = join(replies);
+  const [first] = reply.results;
+  // Not one was made or even held back: another offer may do better.
+  if (first?.kind === "failed" && reply.results.every(({ kind }) => kind === "failed")) throw first.error;
+  return reply;
 }
 
 /** Each share has a seed of its own, else all would be the same picture. */
@@ -55,6 +59,16 @@ function sharesOf(call: FittedImageCall, perCall: number): FittedImageCall[] {
     shares.push({ ...call, count, ...(call.seed === undefined ? {} : { seed: call.seed + made }) });
   }
   return shares;
+}
+
+/** Some hosts do not say that one of several came to nothing: there is one less. */
+function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): UpstreamImageReply {
+  return { ...reply, results: [...reply.results, ...missingPictures(count - reply.results.length)] };
+}
+
+export function missingPictures(count: number): ImageResult<never>[] {
+  const problem = "The provider made fewer pictures than it was asked for, and does not say why.";
+  return Array.from({ length: Math.max(0, count) }, () => ({ kind: "failed", error: new GatewayError("upstream_failed", problem) }));
 }
 
 /** Links fetched, types converted. */
@@ -98,7 +112,7 @@ function join(replies: readonly ImageReply[]): ImageReply {
   };
 }
 
-function sumUsage(usages: readonly Usage[]): Usage | undefined {
+export function sumUsage(usages: readonly Usage[]): Usage | undefined {
   if (usages.length === 0) return undefined;
   const sum: Usage = {};
   for (const counter of USAGE_COUNTERS) {

@@ -2,11 +2,11 @@ import { GatewayError } from "../../canon/error.ts";
 import { parseObject } from "../../canon/json.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
-import type { ImageResult, ImageSettings } from "../../media/image-reply.ts";
+import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import type { Picture } from "../../media/picture.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
-import { finishResult, gatherImages, type ImageGathering } from "./gather-images.ts";
+import { finishResult, gatherImages, type ImageGathering, missingPictures } from "./gather-images.ts";
 
 /** One step of a streamed answer, ready to be shown. */
 export type ImageStep =
@@ -28,7 +28,10 @@ export async function* imageSteps(
     yield* streamedSteps({ ...call, partialImages }, wire.stream, gathering);
     return;
   }
-  const { results, settings, usage } = await gatherImages(call, gathering);
+  yield* wholeSteps(await gatherImages(call, gathering));
+}
+
+function* wholeSteps({ results, settings, usage }: ImageReply): Generator<ImageStep> {
   for (const result of results) yield { kind: "result", result, ...(settings === undefined ? {} : { settings }) };
   if (usage !== undefined) yield { kind: "usage", usage };
 }
@@ -45,13 +48,17 @@ async function* streamedSteps(
   const patience = { signal, timeoutMs: MAX_STREAM_MS };
   const response = await openMedia(provider, stream.submit(call, context), patience);
   const type = response.headers.get("content-type") ?? "";
-  if (!isSuccess(response) || !type.startsWith("text/event-stream")) {
-    const answer = await readAnswer(response, patience);
-    throw isSuccess(answer)
-      ? new GatewayError("upstream_failed", "The provider did not stream its answer.")
-      : wire.error(answer);
+  if (!isSuccess(response)) throw wire.error(await readAnswer(response, patience));
+  if (!type.startsWith("text/event-stream")) {
+    // Not streamed, but made and paid for: asking again would cost a second time.
+    const state = wire.readSubmit(await readAnswer(response, patience), call, context);
+    if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
+    const results = await Promise.all(state.reply.results.map((result) => finishResult(result, gathering)));
+    yield* wholeSteps({ ...state.reply, results });
+    return;
   }
   let ended = false;
+  let results = 0;
   for await (const event of eventsOf(response)) {
     const step = stream.read(event);
     if (step === undefined) continue;
@@ -63,6 +70,7 @@ async function* streamedSteps(
       };
     } else if (step.kind === "result") {
       ended = true;
+      results++;
       const result = await finishResult(step.result, gathering);
       yield {
         kind: "result",
@@ -77,6 +85,7 @@ async function* streamedSteps(
   }
   // A body that ends politely without a finished picture is a broken one (H16).
   if (!ended) throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
+  for (const result of missingPictures(call.count - results)) yield { kind: "result", result };
 }
 
 async function* eventsOf(response: Response) {

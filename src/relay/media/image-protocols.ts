@@ -19,17 +19,18 @@ const INLINE_LIMIT = 28 * 1024 * 1024;
 
 /** Contract 2.4: `:predict`. Pictures that were held back are elements of the answer, so one without any is an answer. */
 export const PREDICT: ImageProtocol = {
+  blockedInBand: true,
   read: async (request, gateway) => ({ request: decodePredict((await jsonBody(request, gateway)).body) }),
   encode: async (reply, answering, gateway) => {
     if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
-    return JSON.stringify(encodePredictions(await given(reply, answering, gateway)));
+    return encodePredictions(await given(reply, answering, gateway));
   },
 };
 
 const asImages: ImageProtocol["encode"] = async (reply, answering, gateway) => {
   if (!reply.results.some((result) => result.kind === "made")) throw nothingMade(reply.results);
   const { request, nowMs } = answering;
-  return JSON.stringify(encodeImages(await given(reply, answering, gateway), request, Math.floor(nowMs / 1000)));
+  return encodeImages(await given(reply, answering, gateway), request, Math.floor(nowMs / 1000));
 };
 
 /** Contract part 4: `images/generations`. */

@@ -6,10 +6,14 @@ import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { sumUsage } from "./gather-images.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { fitFor, type ImageRelay, inClientWords, settleImages } from "./images.ts";
+import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
 import type { MediaOffer } from "./plan.ts";
 import { tryMediaOffers } from "./try-offers.ts";
+
+const KEEP_ALIVE = ": keep-alive\n\n";
 
 interface OpenImages {
   steps: AsyncGenerator<ImageStep>;
@@ -29,19 +33,10 @@ export async function streamImages(
   const opening = tryMediaOffers(call, gateway, plan, (planned) => openAt(call, gateway, planned));
   if (!(await isLate(opening, gateway.timings.commitDeadlineMs))) await opening;
   opening.catch(() => {});
-  const texts = writeEvents(call, gateway, opening);
-  const body = new ReadableStream<string>({
-    async pull(controller) {
-      const { done, value } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      call.client.leave();
-      leaving.abort();
-      await texts.return(undefined);
-    },
-  }).pipeThrough(new TextEncoderStream());
+  const body = bodyOf(writeEvents(call, gateway, opening), () => {
+    call.client.leave();
+    leaving.abort();
+  });
   const headers = answerHeaders(call, "text/event-stream");
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
@@ -63,17 +58,6 @@ async function openAt(call: ImageRelay, gateway: Gateway, planned: MediaOffer<Im
   return { steps, first: await steps.next() };
 }
 
-/** Whether the deadline comes first: then the headers leave with a keep-alive, so that no proxy on the way gives up. */
-async function isLate(opening: Opening, deadlineMs: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(true), deadlineMs);
-  const settled = () => resolve(false);
-  opening.then(settled, settled);
-  const late = await promise;
-  clearTimeout(timer);
-  return late;
-}
-
 /** The text of a stream. Its last event waits until the ledger's row is committed. */
 async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening): AsyncGenerator<string> {
   const { keepAliveMs } = gateway.timings;
@@ -90,51 +74,64 @@ async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening
       reply: { results, ...(usage === undefined ? {} : { usage }) },
     });
   };
+  const told = (error: GatewayError) => {
+    const safe = planned ? error.withMessage(planned.provider.redact(error.message)) : error;
+    return inClientWords(safe, call.request);
+  };
   try {
-    const opened = yield* awaited(opening, keepAliveMs);
+    const opened = yield* awaited(opening, KEEP_ALIVE, keepAliveMs);
     planned = opened.planned;
     const { steps } = opened.result;
-    let held: ResultStep | undefined;
-    for (let next = opened.result.first; !next.done; next = yield* awaited(steps.next(), keepAliveMs)) {
+    let held: MadeStep | undefined;
+    for (let next = opened.result.first; !next.done; next = yield* awaited(steps.next(), KEEP_ALIVE, keepAliveMs)) {
       const step = next.value;
       if (step.kind === "partial") {
         yield encoder.partial(step.picture, step.settings);
         continue;
       }
-      if (step.usage !== undefined) usage = step.usage;
+      // Some providers count picture by picture, others once at the end.
+      if (step.usage !== undefined) usage = sumUsage(usage === undefined ? [step.usage] : [usage, step.usage]);
       if (step.kind === "usage") continue;
       results.push(step.result);
-      if (held) yield completed(held, encoder);
-      held = step;
+      if (step.result.kind !== "made") continue;
+      const picture = { ...step, result: step.result };
+      if (results.length < call.request.call.count) yield completed(picture, encoder);
+      else {
+        if (held) yield completed(held, encoder);
+        held = picture;
+      }
     }
-    if (!results.some((result) => result.kind === "made")) throw nothingMade(results);
+    const unmade = results.filter((result) => result.kind !== "made");
+    if (unmade.length === results.length) throw nothingMade(results);
     await settle("ok");
     if (held) yield completed(held, encoder, usage);
+    // Clients read no further than an error: whatever was made stands before it.
+    const [first] = unmade;
+    if (first) yield encoder.error(told(failureOf(first)));
   } catch (thrown) {
     const error = asGatewayError(thrown);
     await settle(call.client.gone ? "client_gone" : error.kind);
     if (call.client.gone) return;
     if (error.kind === "internal")
       gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
-    const told = planned ? error.withMessage(planned.provider.redact(error.message)) : error;
-    yield encoder.error(inClientWords(told, call.request));
+    yield encoder.error(told(error));
   } finally {
     if (!settled) await settle("client_gone");
   }
 }
 
-type ResultStep = Extract<ImageStep, { kind: "result" }>;
+type Made = Extract<ImageResult, { kind: "made" }>;
+type MadeStep = Omit<Extract<ImageStep, { kind: "result" }>, "result"> & { result: Made };
 
-function completed({ result, settings, usage }: ResultStep, encoder: ImageEventEncoder, last?: Usage): string {
-  if (result.kind !== "made") return encoder.error(failureOf(result));
-  const told = usage ?? last;
+function completed({ result, settings, usage }: MadeStep, encoder: ImageEventEncoder, last?: Usage): string {
+  const used = usage ?? last;
   return encoder.completed(result.picture, {
     ...(settings === undefined ? {} : { settings }),
-    ...(told === undefined ? {} : { usage: told }),
+    ...(used === undefined ? {} : { usage: used }),
   });
 }
 
-function failureOf(result: Exclude<ImageResult, { kind: "made" }>): GatewayError {
+function failureOf(result: Exclude<ImageResult, Made>): GatewayError {
   return result.kind === "failed" ? result.error : new GatewayError("content_blocked", result.reason);
 }
 
@@ -145,16 +142,4 @@ export function nothingMade(results: readonly ImageResult[]): GatewayError {
     return new GatewayError("upstream_failed", "The provider's answer holds no picture.");
   }
   return failureOf(first);
-}
-
-/** Waits for something, and keeps the client's connection alive meanwhile. */
-async function* awaited<T>(work: Promise<T>, keepAliveMs: number): AsyncGenerator<string, T> {
-  for (;;) {
-    const { promise, resolve } = Promise.withResolvers<"silent">();
-    const timer = setTimeout(() => resolve("silent"), keepAliveMs);
-    const first = await Promise.race([work.then((value) => ({ value })), promise]);
-    clearTimeout(timer);
-    if (first !== "silent") return first.value;
-    yield ": keep-alive\n\n";
-  }
 }

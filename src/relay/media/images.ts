@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { JsonObject } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
 import type { Usage } from "../../canon/usage.ts";
@@ -14,12 +15,13 @@ import { tierOf } from "../../media/image-size.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import type { ImageTier } from "../../media/picture.ts";
 import { whiteMask } from "../../media/picture-mask.ts";
+import { jsonStream } from "../../wire/json-pieces.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { ClientGoneError, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { makeTimedId } from "../ids.ts";
-import { RelayError } from "../relay.ts";
+import { RelayError } from "../relay-error.ts";
 import { type AdmittedCall, closeCall } from "../settle.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { gatherImages } from "./gather-images.ts";
@@ -43,7 +45,9 @@ export interface IncomingImages {
 export interface ImageProtocol {
   /** Reads and checks the body. */
   read(request: Request, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
-  encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<string>;
+  /** A prompt that moderation refuses is told inside the answer, picture by picture (contract §7), and not as an error. */
+  blockedInBand?: true;
+  encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
 }
 
 export interface ImageAnswering {
@@ -55,7 +59,7 @@ export interface ImageAnswering {
 
 /** One call for pictures on its way. */
 export interface ImageRelay extends AdmittedCall {
-  incoming: IncomingImages;
+  incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
   client: ClientPresence;
   /** Ends everything that was begun for the call. */
@@ -83,7 +87,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     estimatedTokens: 0,
   });
   gateway.runningCalls++;
-  const call: ImageRelay = {
+  const call = {
     incoming,
     request,
     client,
@@ -107,28 +111,36 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 }
 
 /** Inputs that were given by their address are fetched under the rules for such (S12); then all of them are looked at. */
-async function withPictures(request: ImageRequest, gateway: Gateway, signal: AbortSignal): Promise<ImageRequest> {
+export async function withPictures(
+  request: ImageRequest,
+  gateway: Gateway,
+  signal: AbortSignal,
+): Promise<ImageRequest> {
   const pictures = await Promise.all(request.links.map(({ url }) => fetchInput(url, gateway, signal)));
   return checkPictures(withFetched(request, pictures));
 }
 
 async function wholeImages(
-  call: ImageRelay,
+  call: ImageRelay & { incoming: IncomingImages },
   gateway: Gateway,
   plan: readonly MediaOffer<ImageWire>[],
 ): Promise<Response> {
   const { incoming, request } = call;
   const { result: reply, planned } = await tryMediaOffers(call, gateway, plan, (planned) =>
-    imagesOf(call, gateway, planned),
+    incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, planned) : imagesOf(call, gateway, planned),
   );
   const answering = { request, project: call.principal.project, receiptId: call.receiptId, nowMs: gateway.nowMs() };
-  const text = await incoming.protocol.encode(reply, answering, gateway);
+  const answer = await incoming.protocol.encode(reply, answering, gateway);
   await settleImages(call, gateway, { outcome: "ok", planned, reply });
-  return identifiedResponse(text, answerHeaders(call, "application/json"));
+  return identifiedResponse(jsonStream(answer), answerHeaders(call, "application/json"));
 }
 
 /** All pictures at one offer. Throws where there is none to show: not even one that was held back. */
-async function imagesOf(call: ImageRelay, gateway: Gateway, planned: MediaOffer<ImageWire>): Promise<ImageReply> {
+export async function imagesOf(
+  call: ImageRelay,
+  gateway: Gateway,
+  planned: MediaOffer<ImageWire>,
+): Promise<ImageReply> {
   const fitted = await fitFor(call, planned);
   return gatherImages(fitted, {
     provider: planned.provider,
@@ -140,6 +152,21 @@ async function imagesOf(call: ImageRelay, gateway: Gateway, planned: MediaOffer<
     asked: call.request.call,
     fetchMedia: gateway.fetchMedia,
   });
+}
+
+/** The same, where a refused prompt is an answer too: every picture was held back. */
+export async function imagesOrReasons(
+  call: ImageRelay,
+  gateway: Gateway,
+  planned: MediaOffer<ImageWire>,
+): Promise<ImageReply> {
+  try {
+    return await imagesOf(call, gateway, planned);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.kind !== "content_blocked") throw thrown;
+    const reason = planned.provider.redact(thrown.message);
+    return { results: Array.from({ length: call.request.call.count }, () => ({ kind: "filtered", reason })) };
+  }
 }
 
 /** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */

@@ -3,6 +3,7 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState } from "../../media/media-wire.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { forgottenJob } from "../../providers/unmade.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
 /** A picture of the highest quality takes minutes; one that takes longer is not waited for. */
@@ -35,12 +36,15 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
     await sleep((state.afterMs ?? wire.pollEveryMs ?? USUAL_PACE_MS) * job.paceFactor, signal);
     if (!wire.poll || !wire.readPoll) throw new Error("a wire whose jobs wait must say how they are asked about");
     const answer = await exchangeMedia(provider, wire.poll(state.ticket, context), { signal, timeoutMs: 60_000 });
-    if (!isSuccess(answer)) throw wire.error(answer);
+    if (!isSuccess(answer)) throw pollFailure(wire.error(answer));
     state = wire.readPoll(answer, state.ticket, context);
   }
   if (state.state === "failed") throw state.error;
   return state.reply;
 }
+
+/** A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing. */
+const pollFailure = (error: GatewayError): GatewayError => (error.kind === "not_found" ? forgottenJob() : error);
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

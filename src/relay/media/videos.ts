@@ -23,7 +23,7 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { makeId, makeTimedId } from "../ids.ts";
 import { readBody } from "../read-body.ts";
-import { RelayError } from "../relay.ts";
+import { RelayError } from "../relay-error.ts";
 import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { type MediaOffer, planVideos } from "./plan.ts";

@@ -5,23 +5,30 @@ import { failureStatuses } from "./errors.ts";
 
 /** One thing that can be asked of the gateway, wherever it stands. */
 export interface Operation {
-  method: "get" | "post";
+  method: "get" | "head" | "post";
   id: string;
   summary: string;
   /** The protocol in which it fails. */
   dialect: DialectName;
-  /** Needs no key. */
-  open?: boolean;
+  /** `open` needs no key; `signed` needs one unless the address is signed. A key is needed where absent. */
+  access?: "open" | "signed";
   parameters?: readonly string[];
   request?: TSchema;
+  /** The same request as a multipart form. */
+  form?: TSchema;
   answers: readonly Answer[];
+  /** Where only some of the protocol's failures can happen. */
+  failures?: readonly string[];
 }
 
 export interface Answer {
-  schema: TSchema;
   description: string;
-  contentType: "application/json" | "text/event-stream";
+  /** 200 where absent. */
   status?: number;
+  /** Absent where the answer has no body. */
+  contentType?: string;
+  /** Absent where the body is a file. */
+  schema?: TSchema;
 }
 
 export const json = (schema: TSchema, description: string): Answer => ({
@@ -36,6 +43,8 @@ export const events = (schema: TSchema, description: string): Answer => ({
   contentType: "text/event-stream",
 });
 
+export const file = (status: number, description: string): Answer => ({ status, description, contentType: "*/*" });
+
 /** Any of the three headers works on every protocol (decisions §2). */
 const ANY_KEY = [{ bearer: [] }, { "x-api-key": [] }, { "x-goog-api-key": [] }];
 
@@ -48,31 +57,38 @@ const ANSWER_HEADERS = Object.fromEntries(
 
 /** `suffix` tells the same operation at several addresses apart. */
 export function operationObject(operation: Operation, suffix: string, schemas: ComponentSchemas): object {
-  const { id, summary, dialect, open = false, parameters = [], request } = operation;
+  const { id, summary, dialect, access, parameters = [] } = operation;
   return {
     operationId: `${id}${suffix}`,
     summary,
     tags: [dialect],
-    security: open ? [] : ANY_KEY,
+    security: access === "open" ? [] : access === "signed" ? [{}, ...ANY_KEY] : ANY_KEY,
     ...(parameters.length === 0
       ? {}
       : { parameters: parameters.map((name) => ({ $ref: `#/components/parameters/${name}` })) }),
-    ...(request === undefined
-      ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: schemas.refer(request) } } } }),
-    responses: { ...successes(operation, schemas), ...(open ? {} : failures(dialect)) },
+    ...requestBody(operation, schemas),
+    responses: { ...successes(operation, schemas), ...(access === "open" ? {} : failures(operation)) },
   };
 }
 
-function successes({ answers, open = false }: Operation, schemas: ComponentSchemas): object {
-  const responses: Record<string, { description: string; headers?: object; content: Record<string, object> }> = {};
+function requestBody({ request, form }: Operation, schemas: ComponentSchemas): object {
+  if (request === undefined) return {};
+  const content = {
+    ...(form === undefined ? {} : { "multipart/form-data": { schema: schemas.refer(form) } }),
+    "application/json": { schema: schemas.refer(request) },
+  };
+  return { requestBody: { required: true, content } };
+}
+
+function successes({ answers, access }: Operation, schemas: ComponentSchemas): object {
+  const responses: Record<string, { description: string; headers?: object; content?: Record<string, object> }> = {};
   for (const { schema, description, contentType, status = 200 } of answers) {
     const response = responses[status];
-    const content = { ...response?.content, [contentType]: { schema: schemas.refer(schema) } };
+    const media = schema === undefined ? {} : { schema: schemas.refer(schema) };
     responses[status] = {
       description: response === undefined ? description : `${response.description} ${description}`,
-      ...(open ? {} : { headers: ANSWER_HEADERS }),
-      content,
+      ...(access === undefined ? { headers: ANSWER_HEADERS } : {}),
+      ...(contentType === undefined ? {} : { content: { ...response?.content, [contentType]: media } }),
     };
   }
   return responses;
@@ -80,8 +96,9 @@ function successes({ answers, open = false }: Operation, schemas: ComponentSchem
 
 const responseName = (dialect: DialectName, status: string): string => `${dialect}-${status}`;
 
-function failures(dialect: DialectName): object {
-  const entries = [...failureStatuses(dialect).keys()].map((status) => [
+function failures({ dialect, failures: some }: Operation): object {
+  const statuses = some ?? [...failureStatuses(dialect).keys()];
+  const entries = statuses.map((status) => [
     status,
     { $ref: `#/components/responses/${responseName(dialect, status)}` },
   ]);

@@ -39,7 +39,7 @@ export const listChatModels: Operation = {
   id: "listChatModels",
   summary: "List models",
   dialect: "chat",
-  open: true,
+  access: "open",
   answers: [json(ChatModelList, list)],
 };
 
@@ -106,7 +106,7 @@ export const listMessagesModels: Operation = {
   id: "listMessagesModels",
   summary: "List models",
   dialect: "messages",
-  open: true,
+  access: "open",
   answers: [json(MessagesModelList, list)],
 };
 
@@ -152,7 +152,7 @@ export const listGenaiModels: Operation = {
   id: "listGenaiModels",
   summary: "List models",
   dialect: "genai",
-  open: true,
+  access: "open",
   answers: [json(GenaiModelList, list)],
 };
 
@@ -171,7 +171,7 @@ export const getHealth: Operation = {
   id: "getHealth",
   summary: "Whether the process is up",
   dialect: "chat",
-  open: true,
+  access: "open",
   answers: [json(Status, "It is up.")],
 };
 

@@ -13,6 +13,8 @@ const inPath = (name: string, description: string) => ({
   schema: { type: "string" },
 });
 
+const inQuery = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string" } });
+
 export const PARAMETERS = {
   provider: inPath("provider", "The part of the model's id before the slash."),
   model: inPath("model", "The part of the model's id after the slash."),
@@ -29,6 +31,22 @@ export const PARAMETERS = {
     description: "The value of the header x-trivium-receipt of an answer.",
     schema: { type: "string" },
   },
+  "file-id": inPath("id", "As in the address that an answer gave."),
+  expires: inQuery("expires", "Part of a signed address: until when it is good, in seconds since 1970."),
+  signature: inQuery("signature", "Part of a signed address."),
+  range: header("range", "The part of the file that is wanted, such as `bytes=0-1023`."),
+  "idempotency-key": header(
+    "Idempotency-Key",
+    "The same key with the same body gives the same operation for 24 hours; with another body it is refused.",
+  ),
+  "x-trivium-media": header("x-trivium-media", "`inline` for the videos themselves in place of their addresses.", {
+    type: "string",
+    enum: ["inline"],
+  }),
+  "x-trivium-strict": header("x-trivium-strict", "`true` refuses what could not be honoured to the letter.", {
+    type: "string",
+    enum: ["true", "false"],
+  }),
   "partner-version": header("partner-version", "Required, unless anthropic-version is given.", {
     type: "string",
     enum: ["2023-06-01"],

@@ -1,4 +1,5 @@
 import type { ComponentSchemas } from "./component-schemas.ts";
+import * as media from "./media-operations.ts";
 import { type Operation, operationObject } from "./operation.ts";
 import * as operations from "./operations.ts";
 
@@ -8,6 +9,8 @@ const GENAI_MODEL = "publishers/{provider}/models/{model}";
 /** The contract door, its aliases, and the drop-in door (decisions §1), told apart in operation ids by a suffix. */
 const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/chat/completions", "", operations.createChatCompletion],
+  ["/api/v1/images/generations", "", media.generateImages],
+  ["/api/v1/images/edits", "", media.editImages],
   ["/api/v1/models", "", operations.listChatModels],
   [`/api/v1/models/${MODEL}`, "", operations.getChatModel],
   ["/api/v1/generation", "", operations.getReceipt],
@@ -16,14 +19,22 @@ const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][]
   ...genaiAddresses("/api/genai", ""),
   ...genaiAddresses("/api/vertex-ai", "Alias"),
   ["/v1/chat/completions", "DropIn", operations.createChatCompletion],
+  ["/v1/images/generations", "DropIn", media.generateImages],
+  ["/v1/images/edits", "DropIn", media.editImages],
   ["/v1/messages", "DropIn", operations.createMessage],
   ["/v1/messages/count_tokens", "DropIn", operations.countMessageTokens],
   ["/v1/models", "DropIn", operations.listModelsByHeader],
   [`/v1/models/${MODEL}`, "DropIn", operations.getModelByHeader],
+  ["/v1/generation", "DropIn", operations.getReceipt],
   ...genaiAddresses("", "DropIn"),
   [`/v1beta/models/${MODEL}:generateContent`, "DropInBeta", operations.generateContent],
   [`/v1beta/models/${MODEL}:streamGenerateContent`, "DropInBeta", operations.streamGenerateContent],
   [`/v1beta/models/${MODEL}:countTokens`, "DropInBeta", operations.countContentTokens],
+  [`/v1beta/models/${MODEL}:predict`, "DropInBeta", media.predictImages],
+  [`/v1beta/models/${MODEL}:predictLongRunning`, "DropInBeta", media.submitVideos],
+  [`/v1beta/models/${MODEL}:fetchPredictOperation`, "DropInBeta", media.fetchVideoOperation],
+  ["/files/{id}", "", media.getFile],
+  ["/files/{id}", "", media.headFile],
   ["/healthz", "", operations.getHealth],
   ["/readyz", "", operations.getReadiness],
   ["/openapi.json", "", operations.getOpenApi],
@@ -43,15 +54,18 @@ function genaiAddresses(root: string, suffix: string): [string, string, Operatio
     [`${root}/v1/${GENAI_MODEL}:generateContent`, suffix, operations.generateContent],
     [`${root}/v1/${GENAI_MODEL}:streamGenerateContent`, suffix, operations.streamGenerateContent],
     [`${root}/v1/${GENAI_MODEL}:countTokens`, suffix, operations.countContentTokens],
+    [`${root}/v1/${GENAI_MODEL}:predict`, suffix, media.predictImages],
+    [`${root}/v1/${GENAI_MODEL}:predictLongRunning`, suffix, media.submitVideos],
+    [`${root}/v1/${GENAI_MODEL}:fetchPredictOperation`, suffix, media.fetchVideoOperation],
     [`${root}/v1beta/models`, suffix, operations.listGenaiModels],
     [`${root}/v1beta/models/${MODEL}`, suffix, operations.getGenaiModel],
   ];
 }
 
 export function pathItems(schemas: ComponentSchemas): Record<string, object> {
-  const items = ADDRESSES.map(([path, suffix, operation]) => [
-    path,
-    { [operation.method]: operationObject(operation, suffix, schemas) },
-  ]);
-  return Object.fromEntries(items);
+  const items: Record<string, Record<string, object>> = {};
+  for (const [path, suffix, operation] of ADDRESSES) {
+    items[path] = { ...items[path], [operation.method]: operationObject(operation, suffix, schemas) };
+  }
+  return items;
 }

@@ -1,0 +1,116 @@
+import { expect } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { OperationPart } from "../../src/canon/operation.ts";
+import { Files } from "../../src/files/files.ts";
+import { openFileStore } from "../../src/files/open-file-store.ts";
+import { number, text } from "../../src/storage/columns.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { type CrashStand, FILM_MODELS, filmCostNanoUsd, type Question } from "./crash-stand.ts";
+import type { FilmOutcome } from "./film-client.ts";
+
+/** Past the age at which what crashes left behind is taken for abandoned, and long before any film expires. */
+const LATER_MS = 2 * 3_600_000;
+const PACE_MS = 200;
+/** Rows hold whole milliseconds. */
+const ROUNDING_MS = 2;
+const OPEN_PATIENCE_MS = 20_000;
+
+export interface Audit {
+  operations: number;
+  failed: number;
+  films: number;
+  jobs: number;
+  fetches: number;
+}
+
+/** Waits until every operation has ended, those that no client has heard of too. */
+export async function awaitNothingOpen(storageUrl: string): Promise<void> {
+  const storage = await openStorage(storageUrl);
+  const giveUpAtMs = performance.now() + OPEN_PATIENCE_MS;
+  const countOpen = async () => {
+    const rows = await storage.query("SELECT id FROM operations WHERE state NOT IN ('done', 'failed')");
+    return rows.length;
+  };
+  while ((await countOpen()) > 0 && performance.now() < giveUpAtMs) await Bun.sleep(50);
+  expect(await countOpen()).toBe(0);
+  await storage.close();
+}
+
+/** Looks at what is left when all gateways are down: rows, money and files, each against the others. */
+export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutcome[]): Promise<Audit> {
+  const storage = await openStorage(stand.storage);
+  const rows = await storage.query("SELECT id, model, state, parts, receipt_id, lease_owner FROM operations");
+  const operations = rows.map((row) => ({
+    id: text(row, "id"),
+    model: text(row, "model"),
+    state: text(row, "state"),
+    receipt: text(row, "receipt_id"),
+    leased: row["lease_owner"] !== null,
+    files: (JSON.parse(text(row, "parts")) as OperationPart[]).flatMap(({ videos }) => videos.map(({ file }) => file)),
+  }));
+  expect(operations.filter(({ state, leased }) => leased || !["done", "failed"].includes(state))).toEqual([]);
+
+  const expected = operations.map(({ receipt, model, files }) => [receipt, files.length * costOf(model)] as const);
+  const receipts = await storage.query("SELECT id, cost_nano_usd FROM receipts");
+  const billed = receipts.map((row) => [text(row, "id"), number(row, "cost_nano_usd")] as const);
+  expect(billed.toSorted(byFirst)).toEqual(expected.toSorted(byFirst));
+
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  for (const { order, names, films, lost } of outcomes) {
+    expect({ order: order.number, films: films.length + lost }).toEqual({ order: order.number, films: order.count });
+    const id = names.at(-1)?.split("/").at(-1) ?? "";
+    const named = films.map((url) => new URL(url).pathname.split("/").at(-1));
+    expect({ id, files: byId.get(id)?.files ?? [] }).toEqual({ id, files: named as string[] });
+  }
+  const files = operations.flatMap((operation) => operation.files);
+  expect(new Set(files).size).toBe(files.length);
+  await checkFiles(storage, stand.filesFolder, files);
+  await storage.close();
+  return {
+    operations: operations.length,
+    failed: operations.filter(({ state }) => state === "failed").length,
+    films: files.length,
+    jobs: stand.simulator.stats().mediaJobs,
+    fetches: stand.questions.filter(({ path }) => path.includes("/results/")).length,
+  };
+}
+
+/** Every film is in the folder, and after a sweep the folder holds what the table does and nothing else. */
+async function checkFiles(storage: Storage, folder: string, films: readonly string[]): Promise<void> {
+  const store = await openFileStore(folder, {});
+  const kept = await Files.open({ storage, store, publicUrl: () => "", makeId: () => "" });
+  await kept.sweep(Date.now() + LATER_MS);
+  const onDisk = readdirSync(folder).toSorted();
+  const rows = await storage.query("SELECT id, size FROM files ORDER BY id");
+  expect(onDisk).toEqual(rows.map((row) => text(row, "id")).toSorted());
+  expect(films.filter((film) => !onDisk.includes(film))).toEqual([]);
+  for (const row of rows) {
+    const bytes = await Bun.file(join(folder, text(row, "id"))).bytes();
+    expect(bytes.length).toBe(number(row, "size"));
+    expect(Buffer.from(bytes.subarray(4, 8)).toString()).toBe("ftyp");
+  }
+}
+
+/** Questions about one job that came sooner after each other than its host wishes. */
+export function hastyQuestions(questions: readonly Question[]): string[] {
+  const last = new Map<string, number>();
+  const hasty: string[] = [];
+  for (const { method, path, atMs } of questions) {
+    if (method !== "GET" || /results|download/.test(path)) continue;
+    const sinceMs = atMs - (last.get(path) ?? Number.NEGATIVE_INFINITY);
+    if (sinceMs < PACE_MS - ROUNDING_MS) hasty.push(`${path} after ${Math.round(sinceMs)} ms`);
+    last.set(path, atMs);
+  }
+  return hasty;
+}
+
+function costOf(model: string): number {
+  const film = FILM_MODELS.find(({ id }) => id === model);
+  if (film === undefined) throw new Error(`no model ${model}`);
+  return filmCostNanoUsd(film);
+}
+
+const byFirst = ([one]: readonly [string, number], [other]: readonly [string, number]): number =>
+  one < other ? -1 : one > other ? 1 : 0;

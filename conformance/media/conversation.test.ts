@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
+import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+/**
+ * Image output in conversations (contract 2.6 responseModalities and imageConfig): native where the provider's model answers
+ * in Google's dialect, and for models that only make pictures through their media API, in all three protocols.
+ */
+let simulator: Simulator;
+let gateway: TestGateway;
+
+const MODELS = [
+  { id: "sim/picture", size: [1024, 1024] },
+  { id: "google/gemini-2.5-flash-image", size: [1024, 1024] },
+  { id: "bytedance/doubao-seedream-4-0-250828", size: [2048, 2048] },
+  { id: "black-forest-labs/flux-2-pro", size: [1024, 1024] },
+] as const;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ mediaJobMs: 30, tokenDelayMs: 0 });
+  const host = (kind: string, path: string) => ({ kind, base_url: simulator.url + path, api_key: "upstream-key" });
+  gateway = await startTestGateway({
+    timings: { mediaPaceFactor: 0.02 },
+    config: {
+      simulator: true,
+      providers: {
+        google: host("gemini", "/gemini"),
+        ark: host("volcengine", "/hosts/volcengine/api/v3"),
+        flux: host("black-forest-labs", "/hosts/black-forest-labs/v1"),
+      },
+    },
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await simulator.stop();
+});
+
+const genai = () =>
+  new GoogleGenAI({
+    apiKey: gateway.key,
+    vertexai: true,
+    httpOptions: { baseUrl: `${gateway.url}/api/genai`, apiVersion: "v1" },
+  });
+const chat = () => new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1`, maxRetries: 0 });
+const messages = () => new Anthropic({ apiKey: gateway.key, baseURL: `${gateway.url}/api/msg`, maxRetries: 0 });
+
+const sizeOf = async (base64: string) => {
+  const { width, height } = await new Bun.Image(Buffer.from(base64, "base64")).metadata();
+  return [width, height];
+};
+
+interface WithImages {
+  images?: { type: string; image_url: { url: string } }[];
+}
+
+/** The pictures of a chat message, where this protocol's hosts put them. */
+const chatPictures = (message: WithImages | undefined): string[] =>
+  (message?.images ?? []).map(({ image_url: { url } }) => url.slice(url.indexOf(",") + 1));
+
+async function receiptOf(response: { headers: Headers }) {
+  return gateway.receipt(response as Response);
+}
+
+describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) => {
+  test("generateContent gives the picture as inlineData", async () => {
+    const answer = await genai().models.generateContent({
+      model: id,
+      contents: "a red fox",
+      config: { responseModalities: ["TEXT", "IMAGE"] },
+    });
+    const data = answer.candidates?.[0]?.content?.parts?.find((part) => part.inlineData)?.inlineData;
+    expect(data?.mimeType).toStartWith("image/");
+    expect(await sizeOf(data?.data ?? "")).toEqual([...size]);
+  });
+
+  test("streamGenerateContent ends with the picture and a finish reason", async () => {
+    const stream = await genai().models.generateContentStream({
+      model: id,
+      contents: "a red fox",
+      config: { responseModalities: ["TEXT", "IMAGE"] },
+    });
+    const parts: string[] = [];
+    let finish: string | undefined;
+    for await (const chunk of stream) {
+      for (const part of chunk.candidates?.[0]?.content?.parts ?? [])
+        if (part.inlineData?.data) parts.push(part.inlineData.data);
+      finish = chunk.candidates?.[0]?.finishReason ?? finish;
+    }
+    expect(finish as string).toBe("STOP");
+    expect(await sizeOf(parts[0] ?? "")).toEqual([...size]);
+  });
+
+  test("chat completions give the picture in message.images, whole and streamed", async () => {
+    const body = { model: id, messages: [{ role: "user" as const, content: "a red fox" }] };
+    const { data, response } = await chat().chat.completions.create(body).withResponse();
+    expect(data.choices[0]?.finish_reason).toBe("stop");
+    expect(await sizeOf(chatPictures(data.choices[0]?.message as WithImages)[0] ?? "")).toEqual([...size]);
+    const receipt = await receiptOf(response);
+    expect(receipt.cost_nano_usd).toBeGreaterThan(0);
+    const streamed: string[] = [];
+    for await (const chunk of await chat().chat.completions.create({ ...body, stream: true })) {
+      streamed.push(...chatPictures(chunk.choices[0]?.delta as WithImages | undefined));
+    }
+    expect(await sizeOf(streamed[0] ?? "")).toEqual([...size]);
+  });
+});
+
+describe("contract 2.10: the messages protocol has no place for a picture in an answer", () => {
+  test("it is kept, the text says where, and the receipt says so", async () => {
+    const { data, response } = await messages()
+      .messages.create({ model: "sim/picture", max_tokens: 100, messages: [{ role: "user", content: "a red fox" }] })
+      .withResponse();
+    const [block] = data.content;
+    const url = block?.type === "text" ? /\((http[^)]+)\)/.exec(block.text)?.[1] : undefined;
+    const picture = await fetch(url ?? "");
+    expect(picture.headers.get("content-type")).toBe("image/png");
+    expect(await sizeOf(Buffer.from(await picture.bytes()).toString("base64"))).toEqual([1024, 1024]);
+    const receipt = await receiptOf(response);
+    expect(receipt.fields.map(({ path }) => path)).toEqual(["max_tokens", "content"]);
+    expect(receipt.usage["images"]).toBe(1);
+  });
+});
+
+describe("what a conversation says to a model that only makes pictures", () => {
+  test("imageConfig settles shape and level, candidateCount the number", async () => {
+    const answer = await genai().models.generateContent({
+      model: "bytedance/doubao-seedream-4-0-250828",
+      contents: "a red fox",
+      config: { responseModalities: ["IMAGE", "TEXT"], imageConfig: { aspectRatio: "16:9", imageSize: "1K" } },
+    });
+    const data = answer.candidates?.[0]?.content?.parts?.[0]?.inlineData?.data ?? "";
+    const [width = 0, height = 1] = await sizeOf(data);
+    expect(width / height).toBeCloseTo(16 / 9, 1);
+  });
+
+  test("pictures of the last message, or else of the answer before it, are what is changed", async () => {
+    const first = await chat().chat.completions.create({
+      model: "sim/picture",
+      messages: [{ role: "user", content: "a red fox" }],
+    });
+    const message = first.choices[0]?.message as WithImages & { role: "assistant"; content: string };
+    const { data, response } = await chat()
+      .chat.completions.create({
+        model: "sim/picture",
+        messages: [{ role: "user", content: "a red fox" }, message as never, { role: "user", content: "now at night" }],
+      })
+      .withResponse();
+    expect(chatPictures(data.choices[0]?.message as WithImages)).toHaveLength(1);
+    expect(simulator.stats().requests).toBeGreaterThanOrEqual(0);
+    const receipt = await receiptOf(response);
+    expect(receipt.fields).toEqual([expect.objectContaining({ path: "messages[0]", action: "dropped" }) as never]);
+  });
+
+  test("H09: settings that mean nothing to it are told, and refused where the call is strict", async () => {
+    const body = { model: "sim/picture", temperature: 0.5, messages: [{ role: "user" as const, content: "a fox" }] };
+    const { response } = await chat().chat.completions.create(body).withResponse();
+    expect(response.headers.get("x-trivium-dropped")).toBe("temperature");
+    const strict = chat().chat.completions.create(body, { headers: { "x-trivium-strict": "true" } });
+    expect(
+      await strict.then(
+        () => "answered",
+        (error: InstanceType<typeof OpenAI.APIError>) => [error.status, error.param],
+      ),
+    ).toEqual([400, "temperature"]);
+  });
+
+  test("contract §7: what moderation holds back is told in the protocol's own word", async () => {
+    const prompt = "a fox sim:moderated";
+    const completion = await chat().chat.completions.create({
+      model: "sim/picture",
+      messages: [{ role: "user", content: prompt }],
+    });
+    expect(completion.choices[0]?.finish_reason).toBe("content_filter");
+    const answer = await genai().models.generateContent({ model: "sim/picture", contents: prompt });
+    expect(answer.candidates?.[0]?.finishReason as string).toMatch(/SAFETY|PROHIBITED/);
+    const message = await messages().messages.create({
+      model: "sim/picture",
+      max_tokens: 50,
+      messages: [{ role: "user", content: prompt }],
+    });
+    expect(message.stop_reason).toBe("refusal");
+  });
+
+  test("a model that makes films is not asked this way, and says how it is", async () => {
+    const wrong = chat().chat.completions.create({ model: "sim/film", messages: [{ role: "user", content: "a fox" }] });
+    const error = (await wrong.catch((thrown: unknown) => thrown)) as InstanceType<typeof OpenAI.APIError>;
+    expect([error.status, error.param, error.code]).toEqual([400, "model", "model_not_supported"]);
+    expect(error.message).toContain("sim/models/film:predictLongRunning");
+  });
+
+  test("a failure of the provider has its class: busy, broken, overloaded", async () => {
+    const ask = (fate: string) =>
+      chat()
+        .chat.completions.create({ model: "sim/picture", messages: [{ role: "user", content: `a fox sim:${fate}` }] })
+        .then(
+          () => "answered",
+          (error: InstanceType<typeof OpenAI.APIError>) => error.status,
+        );
+    expect([await ask("busy"), await ask("broken"), await ask("overloaded"), await ask("garbage")]).toEqual([
+      429, 502, 503, 502,
+    ]);
+  });
+});

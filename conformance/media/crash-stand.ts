@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "../support/test-gateway.ts";
+
+/** A model of each way that a job and its film are had, and what a film of it costs here. */
+export const FILM_MODELS = [
+  { id: "volcengine/film", model: "doubao-seedance-1-5-pro-251215", seconds: 4, audio: false },
+  { id: "kling/film", model: "kling-v2-6", seconds: 5, audio: false },
+  { id: "z-ai/film", model: "cogvideox-3", seconds: 5, audio: true },
+  { id: "gemini/film", model: "veo-3.1-generate-preview", seconds: 4, audio: true },
+] as const;
+
+export type FilmModel = (typeof FILM_MODELS)[number];
+
+const SILENT_NANO_USD = 10_000_000;
+const SOUND_NANO_USD = 20_000_000;
+
+export const filmCostNanoUsd = ({ seconds, audio }: FilmModel): number =>
+  seconds * (audio ? SOUND_NANO_USD : SILENT_NANO_USD);
+
+/** What the simulated hosts were asked, and when. */
+export interface Question {
+  method: string;
+  path: string;
+  atMs: number;
+}
+
+const PATHS = {
+  volcengine: "/hosts/volcengine/api/v3",
+  kling: "/hosts/kling",
+  "z-ai": "/hosts/z-ai",
+  gemini: "/gemini",
+};
+const READY_MS = 20_000;
+
+/** One place of a gateway: an address and the process that listens there now, with another one that is ready to follow. */
+class Place {
+  readonly url: string;
+  readonly #command: string[];
+  readonly #said: string[];
+  #next: Subprocess<"pipe", "pipe", "pipe">;
+  #current: Subprocess<"pipe", "pipe", "pipe"> | undefined;
+
+  constructor(url: string, command: string[], said: string[]) {
+    this.url = url;
+    this.#command = command;
+    this.#said = said;
+    this.#next = this.#load();
+  }
+
+  async start(): Promise<void> {
+    const child = this.#next;
+    this.#current = child;
+    this.#next = this.#load();
+    child.stdin.write("start\n");
+    await child.stdin.flush();
+    const timer = setTimeout(() => child.kill("SIGKILL"), READY_MS);
+    let output = "";
+    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
+      output += piece;
+      if (output.includes("ready")) break;
+    }
+    clearTimeout(timer);
+    if (!output.includes("ready")) throw new Error(`the gateway did not start: ${this.#said.join("\n")}`);
+  }
+
+  async kill(): Promise<void> {
+    this.#current?.kill("SIGKILL");
+    await this.#current?.exited;
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    this.#next.kill("SIGKILL");
+    await this.#next.exited;
+  }
+
+  #load(): Subprocess<"pipe", "pipe", "pipe"> {
+    const child = Bun.spawn(this.#command, { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+    void new Response(child.stderr).text().then((text) => text === "" || this.#said.push(text));
+    return child;
+  }
+}
+
+export interface CrashStand {
+  places: readonly Place[];
+  simulator: Simulator;
+  questions: readonly Question[];
+  /** What gateways wrote to their logs about things that went wrong; whole once they are closed. */
+  said: readonly string[];
+  storage: string;
+  filesFolder: string;
+  close(): Promise<void>;
+}
+
+/** So many gateways on one database and one folder of files. Their simulator is in this process, so that jobs outlive them. */
+export async function startCrashStand(gateways: number, storageUrl?: string): Promise<CrashStand> {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-crash-"));
+  const storage = storageUrl ?? `sqlite:${join(folder, "trivium.db")}`;
+  const filesFolder = join(folder, "files");
+  const questions: Question[] = [];
+  const said: string[] = [];
+  const simulator = await startSimulator({
+    mediaJobMs: 300,
+    onRequest: ({ method, path }) => questions.push({ method, path, atMs: performance.now() }),
+  });
+  const places: Place[] = [];
+  for (let index = 0; index < gateways; index += 1) {
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const configFile = join(folder, `trivium-${index}.yaml`);
+    const config = {
+      server: { host: "127.0.0.1", port, public_url: `http://127.0.0.1:${port}` },
+      admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
+      data_dir: folder,
+      storage,
+      files: filesFolder,
+      simulator: false,
+      keys: [{ name: "tests", key: TEST_KEY }],
+      ...filmsFrom(simulator.url),
+    };
+    writeFileSync(configFile, JSON.stringify(config));
+    const script = new URL("gateway.child.ts", import.meta.url).pathname;
+    places.push(new Place(`http://127.0.0.1:${port}`, [process.execPath, script, configFile, folder], said));
+  }
+  const closeGateways = () => Promise.all(places.map((place) => place.close()));
+  try {
+    // One after the other: the first makes the tables.
+    for (const place of places) await place.start();
+  } catch (thrown) {
+    await closeGateways();
+    throw thrown;
+  }
+  return {
+    places,
+    simulator,
+    questions,
+    said,
+    storage,
+    filesFolder,
+    close: async () => {
+      await closeGateways();
+      await simulator.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function filmsFrom(simulatorUrl: string): Record<string, unknown> {
+  const price = (value: number) => [{ value: value / 1e9, unit: "perSecond", currency: "USD" }];
+  const providers = Object.entries(PATHS).map(([kind, path]) => [
+    kind,
+    { kind, base_url: simulatorUrl + path, api_key: "upstream-secret-of-the-suite" },
+  ]);
+  const models = FILM_MODELS.map(({ id, model }) => ({
+    id,
+    output_modalities: ["video"],
+    pricings: { video: price(SILENT_NANO_USD), audio_and_video: price(SOUND_NANO_USD) },
+    offers: [{ provider: id.split("/")[0], model }],
+  }));
+  return { providers: Object.fromEntries(providers), models };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { startPostgres, type TemporaryPostgres } from "../../scripts/postgres.ts";
+import { Seed } from "../../src/sim/seed.ts";
+import { auditFilms, awaitNothingOpen, hastyQuestions } from "./audit-films.ts";
+import { type CrashStand, FILM_MODELS, startCrashStand } from "./crash-stand.ts";
+import { type FilmOrder, type FilmOutcome, orderFilms, repeatOrder } from "./film-client.ts";
+
+const seedText = process.env["TRIVIUM_TEST_SEED"] ?? String(Date.now());
+console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
+
+const KILLS_OF_ONE = 50;
+const KILLS_OF_TWO = 12;
+const LONGEST_LIFE_MS = 500;
+const CLIENTS = 10;
+
+function makeOrder(number: number, seed: Seed): FilmOrder {
+  const film = FILM_MODELS[number % FILM_MODELS.length] ?? FILM_MODELS[0];
+  const count = 1 + seed.number(`count ${number}`, 2);
+  return { number, film, count, ...(number % 3 === 0 ? {} : { idempotencyKey: `order-${number}` }) };
+}
+
+/** Clients that order one film after the other until `isOver`, each time at some gateway. */
+async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, from: number): Promise<FilmOutcome[]> {
+  const outcomes: FilmOutcome[] = [];
+  let number = from;
+  let asked = 0;
+  const urlOf = () => stand.places[seed.number(`place ${asked++}`, stand.places.length)]?.url ?? "";
+  const client = async () => {
+    while (!isOver()) {
+      const order = makeOrder(number++, seed);
+      outcomes.push(await orderFilms(order, urlOf));
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return outcomes;
+}
+
+/** Kills one gateway after the other, and starts it again. */
+async function killAtRandom(stand: CrashStand, seed: Seed, kills: number): Promise<void> {
+  for (let index = 0; index < kills; index += 1) {
+    await Bun.sleep(10 + seed.number(`life ${index}`, LONGEST_LIFE_MS));
+    const place = stand.places[seed.number(`victim ${index}`, stand.places.length)];
+    await place?.kill();
+    await place?.start();
+  }
+}
+
+async function orderAmidKills(stand: CrashStand, seed: Seed, kills: number, from: number): Promise<FilmOutcome[]> {
+  let over = false;
+  const killing = killAtRandom(stand, seed, kills).finally(() => {
+    over = true;
+  });
+  const outcomes = await orderUntil(() => over, stand, seed, from);
+  await killing;
+  return outcomes;
+}
+
+/** The same order under the same key is the same operation, on every gateway and after every crash. */
+async function checkRepetitions(stand: CrashStand, outcomes: readonly FilmOutcome[]): Promise<void> {
+  const keyed = outcomes.filter(({ order }) => order.idempotencyKey !== undefined);
+  expect(keyed.length).toBeGreaterThan(0);
+  for (const [index, outcome] of keyed.entries()) {
+    const url = stand.places[index % stand.places.length]?.url ?? "";
+    expect({ order: outcome.order.number, same: await repeatOrder(outcome, url) }).toEqual({
+      order: outcome.order.number,
+      same: true,
+    });
+  }
+}
+
+async function closeGateways({ places, said }: CrashStand): Promise<void> {
+  for (const place of places) await place.close();
+  await Bun.sleep(20);
+  expect(said).toEqual([]);
+}
+
+test(`decisions §5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its films`, async () => {
+  const seed = new Seed(`${seedText} one`);
+  const stand = await startCrashStand(1);
+  try {
+    const outcomes = await orderAmidKills(stand, seed, KILLS_OF_ONE, 0);
+    await awaitNothingOpen(stand.storage);
+    await checkRepetitions(stand, outcomes);
+    await closeGateways(stand);
+    const audit = await auditFilms(stand, outcomes);
+    console.log(`one gateway, ${KILLS_OF_ONE} deaths: ${JSON.stringify(audit)}`);
+    expect(hastyQuestions(stand.questions)).toEqual([]);
+  } finally {
+    await stand.close();
+  }
+}, 80_000);
+
+/** Two gateways that both live never ask or fetch twice; then they die in turns. */
+async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
+  const seed = new Seed(`${seedText} ${engine}`);
+  const stand = await startCrashStand(2, storageUrl);
+  try {
+    const untilMs = performance.now() + 2_000;
+    const peaceful = await orderUntil(() => performance.now() > untilMs, stand, seed, 0);
+    await awaitNothingOpen(stand.storage);
+    const films = peaceful.reduce((sum, outcome) => sum + outcome.films.length, 0);
+    const { mediaJobs } = stand.simulator.stats();
+    const fetches = stand.questions.filter(({ path }) => path.includes("/results/")).length;
+    expect({ mediaJobs, fetches }).toEqual({ mediaJobs: films, fetches: films });
+    expect(films).toBeGreaterThan(CLIENTS);
+
+    const amidKills = await orderAmidKills(stand, seed, KILLS_OF_TWO, peaceful.length + CLIENTS);
+    await awaitNothingOpen(stand.storage);
+    const outcomes = [...peaceful, ...amidKills];
+    await checkRepetitions(stand, outcomes);
+    await closeGateways(stand);
+    const audit = await auditFilms(stand, outcomes);
+    console.log(`two gateways on ${engine}, ${KILLS_OF_TWO} deaths: ${JSON.stringify(audit)}`);
+    expect(hastyQuestions(stand.questions)).toEqual([]);
+  } finally {
+    await stand.close();
+  }
+}
+
+test("H24: two gateways on one SQLite file share the work, and either may die", () => twoGateways("SQLite"), 60_000);
+
+describe("on PostgreSQL", () => {
+  let own: TemporaryPostgres | undefined;
+  let server: string | undefined;
+  const database = `trivium_crash_${crypto.randomUUID().replaceAll("-", "")}`;
+
+  async function run(statement: string): Promise<void> {
+    if (server === undefined) return;
+    const connection = new SQL(server, { max: 1 });
+    await connection.unsafe(statement);
+    await connection.close();
+  }
+
+  beforeAll(async () => {
+    const given = process.env["TRIVIUM_TEST_POSTGRES"];
+    own = given ? undefined : await startPostgres();
+    server = given || own?.url;
+    await run(`CREATE DATABASE ${database}`);
+  });
+  afterAll(async () => {
+    await run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+    await own?.stop();
+  });
+
+  test("H24: two gateways on one PostgreSQL database share the work, and either may die", async () => {
+    if (server === undefined) {
+      if (process.env["CI"] === "true") throw new Error("PostgreSQL is not installed, and under CI it must be");
+      console.log("Skipped: PostgreSQL is not installed.");
+      return;
+    }
+    const url = new URL(server);
+    url.pathname = `/${database}`;
+    await twoGateways("PostgreSQL", url.href);
+  }, 60_000);
+});

@@ -1,0 +1,101 @@
+import { TEST_KEY } from "../support/test-gateway.ts";
+import type { FilmModel } from "./crash-stand.ts";
+
+/** One order of films, which its client repeats until it has heard the name, and asks about until it has ended. */
+export interface FilmOrder {
+  number: number;
+  film: FilmModel;
+  count: number;
+  idempotencyKey?: string;
+}
+
+export interface FilmOutcome {
+  order: FilmOrder;
+  /** Every name that was heard, the last one being that of the films. */
+  names: string[];
+  /** Addresses of the films. */
+  films: string[];
+  /** Films that were not made, because a gateway was killed while it submitted them. */
+  lost: number;
+}
+
+const STOPPED = "The gateway was stopped while it submitted this video. Submit it again.";
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 60;
+
+interface Told {
+  name?: string;
+  done?: boolean;
+  metadata?: { failures?: { message: string }[] };
+  response?: { videos: { gcsUri: string }[] };
+  error?: { message: string };
+}
+
+/** `urlOf`: the gateway for this question; where nobody answers there, it is asked again. */
+export async function orderFilms(order: FilmOrder, urlOf: () => string): Promise<FilmOutcome> {
+  const names: string[] = [];
+  const giveUpAtMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { name = "" } = await ask(order, "predictLongRunning", textOf(order), urlOf, giveUpAtMs);
+    names.push(name);
+    const told = await awaitEnd(order, name, urlOf, giveUpAtMs);
+    if (told.error?.message === STOPPED) continue;
+    if (told.error) throw new Error(`order ${order.number} failed: ${told.error.message}`);
+    const failures = told.metadata?.failures ?? [];
+    const other = failures.find(({ message }) => message !== STOPPED);
+    if (other) throw new Error(`a film of order ${order.number} failed: ${other.message}`);
+    return { order, names, films: told.response?.videos.map(({ gcsUri }) => gcsUri) ?? [], lost: failures.length };
+  }
+}
+
+/** The same submit again: with its key it must be told the same name, whatever has happened since. */
+export async function repeatOrder({ order, names }: FilmOutcome, url: string): Promise<boolean> {
+  const { name } = await ask(order, "predictLongRunning", textOf(order), () => url, performance.now() + PATIENCE_MS);
+  return name === names.at(-1);
+}
+
+/** The texts differ, so that no order is taken for another's repetition; the film is the same, so that it is encoded once. */
+function textOf({ number, film, count }: FilmOrder): string {
+  const parameters = {
+    sampleCount: count,
+    durationSeconds: film.seconds,
+    resolution: film.id.startsWith("volcengine") ? "480p" : "720p",
+    generateAudio: film.audio,
+  };
+  return JSON.stringify({ instances: [{ prompt: "a fox" }], parameters }) + " ".repeat(number);
+}
+
+async function awaitEnd(order: FilmOrder, name: string, urlOf: () => string, giveUpAtMs: number): Promise<Told> {
+  for (;;) {
+    const body = JSON.stringify({ operationName: name });
+    const told = await ask(order, "fetchPredictOperation", body, urlOf, giveUpAtMs);
+    if (told.done) return told;
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+async function ask(
+  { film, idempotencyKey }: FilmOrder,
+  verb: string,
+  body: string,
+  urlOf: () => string,
+  giveUpAtMs: number,
+): Promise<Told> {
+  const [publisher, model] = film.id.split("/");
+  const headers = {
+    authorization: `Bearer ${TEST_KEY}`,
+    "content-type": "application/json",
+    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+  };
+  while (performance.now() < giveUpAtMs) {
+    const url = `${urlOf()}/api/genai/v1/publishers/${publisher}/models/${model}:${verb}`;
+    const answer = await fetch(url, { method: "POST", headers, body, keepalive: false })
+      .then(async (response) => ({ status: response.status, text: await response.text() }))
+      .catch(() => undefined);
+    if (answer?.status === 200) return JSON.parse(answer.text) as Told;
+    // Nobody is there, or another process still holds the same order.
+    if (answer !== undefined && answer.status !== 429) throw new Error(`${verb}: ${answer.status} ${answer.text}`);
+    await Bun.sleep(PAUSE_MS);
+  }
+  throw new Error(`${verb} of ${film.id} was not answered in time`);
+}

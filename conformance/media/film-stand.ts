@@ -1,0 +1,134 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { type GenerateVideosOperation, GoogleGenAI } from "@google/genai";
+import { GoogleGenAI as OlderGenAI } from "genai-1";
+import type { Timings } from "../../src/relay/timings.ts";
+import { KLING_SECRET } from "../../src/sim/media/wires/kling/authenticate.ts";
+import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { type ReceiptData, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+
+export const KEYS = {
+  stranger: `sk-trv-${"KeyOfAnotherProject".padEnd(43, "x")}`,
+  strict: `sk-trv-${"KeyThatIsStrict".padEnd(43, "x")}`,
+  frugal: `sk-trv-${"KeyWithASmallBudget".padEnd(43, "x")}`,
+  thrifty: `sk-trv-${"KeyWithAnotherBudget".padEnd(43, "x")}`,
+};
+
+/** What the keys with a budget may spend in a day. */
+export const BUDGET_USD = 0.15;
+
+export interface FilmStand {
+  simulator: Simulator;
+  gateway: TestGateway;
+  database: Database;
+  stop(): Promise<void>;
+}
+
+export interface FilmStandOptions {
+  timings?: Partial<Timings>;
+  providers?: Record<string, object>;
+  models?: object[];
+}
+
+/** A gateway with every provider that makes films, each at the host of it that a simulator plays. */
+export async function startFilmStand({ timings, providers, models = [] }: FilmStandOptions = {}): Promise<FilmStand> {
+  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 60 });
+  const limits = { budget_usd_per_day: BUDGET_USD };
+  const gateway = await startTestGateway({
+    config: {
+      simulator: true,
+      providers: providers ?? filmProviders(simulator.url),
+      models,
+      keys: [
+        { name: "tests", key: TEST_KEY },
+        { name: "stranger", key: KEYS.stranger, project: "elsewhere" },
+        { name: "strict", key: KEYS.strict, strict: true },
+        { name: "frugal", key: KEYS.frugal, limits },
+        { name: "thrifty", key: KEYS.thrifty, limits },
+      ],
+    },
+    timings: { mediaPaceFactor: 0.02, ...timings },
+  });
+  const database = new Database(join(gateway.folder, "data", "trivium.db"));
+  database.run("PRAGMA busy_timeout = 5000");
+  return {
+    simulator,
+    gateway,
+    database,
+    stop: async () => {
+      database.close();
+      await gateway.stop();
+      await simulator.stop();
+    },
+  };
+}
+
+function filmProviders(url: string): Record<string, object> {
+  const api_key = "upstream-secret-of-the-suite";
+  const host = (kind: string, path: string) => ({ kind, base_url: `${url}${path}`, api_key });
+  return {
+    openai: host("openai", "/openai/v1"),
+    gemini: host("gemini", "/gemini"),
+    vertex: { ...host("vertex", "/vertex"), project: "p" },
+    volcengine: host("volcengine", "/hosts/volcengine/api/v3"),
+    qwen: host("qwen", "/hosts/qwen/compatible-mode/v1"),
+    kling: { kind: "kling", base_url: `${url}/hosts/kling`, access_key: "access", secret_key: KLING_SECRET },
+    minimax: host("minimax", "/hosts/minimax/v1"),
+    "z-ai": host("z-ai", "/hosts/z-ai/api/paas/v4"),
+    "x-ai": host("x-ai", "/hosts/x-ai/v1"),
+    runway: host("runway", "/hosts/runway/v1"),
+    luma: host("luma", "/hosts/luma/dream-machine/v1"),
+  };
+}
+
+/** Both generations of the SDK, called the same way. */
+export type FilmClient = Pick<GoogleGenAI, "models" | "operations">;
+
+const optionsFor = (gateway: TestGateway, apiKey: string) => ({
+  vertexai: true,
+  apiKey,
+  httpOptions: { baseUrl: `${gateway.url}/api/genai`, apiVersion: "v1" },
+});
+
+export const newerClient = (gateway: TestGateway, key = TEST_KEY): FilmClient =>
+  new GoogleGenAI(optionsFor(gateway, key));
+
+/** What the older generation answers has the same fields; only its classes are others. */
+export const olderClient = (gateway: TestGateway, key = TEST_KEY): FilmClient =>
+  new OlderGenAI(optionsFor(gateway, key)) as unknown as FilmClient;
+
+const LONGEST_MS = 40_000;
+const POLL_MS = 40;
+
+/** Polls as a client does, until the operation is done. */
+export async function followToEnd(
+  client: FilmClient,
+  operation: GenerateVideosOperation,
+): Promise<GenerateVideosOperation> {
+  const givenUpAtMs = Date.now() + LONGEST_MS;
+  let latest = operation;
+  while (!latest.done) {
+    if (Date.now() > givenUpAtMs) throw new Error(`${operation.name} is not done after ${LONGEST_MS} ms`);
+    await Bun.sleep(POLL_MS);
+    latest = await client.operations.getVideosOperation({ operation: latest });
+  }
+  return latest;
+}
+
+export const idOf = (name: string | undefined): string => name?.split("/operations/")[1] ?? "";
+
+/** The receipt of an operation, which the SDK does not tell: its id is in the operation's row. */
+export async function receiptOf({ gateway, database }: FilmStand, name: string | undefined): Promise<ReceiptData> {
+  const row = database.query("SELECT receipt_id FROM operations WHERE id = ?").get(idOf(name));
+  const { receipt_id } = row as { receipt_id: string };
+  return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": receipt_id } }));
+}
+
+/** Waits until something holds that no answer tells of. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const givenUpAtMs = Date.now() + LONGEST_MS;
+  while (!(await holds())) {
+    if (Date.now() > givenUpAtMs) throw new Error(`${what}: not after ${LONGEST_MS} ms`);
+    await Bun.sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * A gateway that can be killed. Loading takes longer than starting, so it loads, waits for a line on its standard input
+ * and only then starts; it prints `ready`, and ends by itself when whoever started it is gone.
+ */
+import { startApp } from "../../src/app.ts";
+import { createLog } from "../../src/observe/log.ts";
+
+const [configPath = "", cwd = ""] = process.argv.slice(2);
+
+for await (const _line of console) {
+  await startApp({
+    configPath,
+    cwd,
+    environment: {},
+    log: createLog("error"),
+    timings: { mediaPaceFactor: 0.02, operationLeaseMs: 1_000 },
+  });
+  console.log("ready");
+}
+process.exit();

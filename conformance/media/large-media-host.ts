@@ -1,0 +1,92 @@
+import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
+
+export interface LargeMediaHost {
+  url: string;
+  /** The picture that every call for one is answered with. */
+  picture: Uint8Array;
+  filmBytes: number;
+  /** Bytes of the forms that have arrived. */
+  uploadedBytes: number;
+  /** Nobody is answered before so many calls have come in whole: only then is all of it in flight at once. */
+  gather(calls: number): void;
+  stop(): Promise<void>;
+}
+
+const FILM_PIECE = new Uint8Array(1024 * 1024);
+
+/** An upstream whose pictures and films are large. It speaks one host's wire, and holds each answer's bytes once. */
+export async function startLargeMediaHost(pictureBytes: number, filmBytes: number): Promise<LargeMediaHost> {
+  const picture = new Uint8Array(pictureBytes);
+  crypto.getRandomValues(picture.subarray(pictureBytes - 32_768));
+  // A whole picture, and behind its end whatever fills the size: readers stop at the end.
+  const drawn = await drawPicture({ prompt: "large", width: 64, height: 64, seed: 1, format: "png" });
+  picture.set(drawn);
+  const large = Buffer.from(imagesAnswer(picture));
+  const small = imagesAnswer(drawn);
+  let jobs = 0;
+  let gate = openGate(1);
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: 256 * 1024 * 1024,
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith("/content")) return new Response(film(filmBytes), { headers: { "content-type": "video/mp4" } });
+      if (pathname.startsWith("/v1/videos/")) return Response.json(job(pathname.slice("/v1/videos/".length), "completed"));
+      let size = 0;
+      for await (const piece of request.body ?? []) size += piece.length;
+      if (pathname === "/v1/videos") return Response.json(job(`video_${++jobs}`, "queued"));
+      await gate();
+      if (pathname !== "/v1/images/edits") return new Response(large, JSON_TYPE);
+      host.uploadedBytes += size;
+      return new Response(small, JSON_TYPE);
+    },
+  });
+  const host: LargeMediaHost = {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    picture,
+    filmBytes,
+    uploadedBytes: 0,
+    gather: (calls) => {
+      gate = openGate(calls);
+    },
+    stop: () => server.stop(true),
+  };
+  return host;
+}
+
+const JSON_TYPE = { headers: { "content-type": "application/json" } };
+
+const imagesAnswer = (picture: Uint8Array): string =>
+  JSON.stringify({
+    created: 1,
+    data: [{ b64_json: Buffer.from(picture).toString("base64") }],
+    usage: { input_tokens: 10, output_tokens: 100, total_tokens: 110 },
+  });
+
+const job = (id: string, status: string) => ({ id, object: "video", status, seconds: "4", size: "1280x720" });
+
+/** A wait that ends for all when the last one of so many has come. */
+function openGate(calls: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let waiting = 0;
+  return () => {
+    if (++waiting >= calls) resolve();
+    return promise;
+  };
+}
+
+/** One piece after the other, when it is asked for. */
+function film(size: number): ReadableStream<Uint8Array> {
+  let left = size;
+  return new ReadableStream({
+    type: "bytes",
+    pull: (controller) => {
+      const piece = FILM_PIECE.slice(0, Math.min(left, FILM_PIECE.length));
+      left -= piece.length;
+      controller.enqueue(piece);
+      if (left === 0) controller.close();
+    },
+  });
+}

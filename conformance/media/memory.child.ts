@@ -1,0 +1,13 @@
+/** The gateway as a process of its own, so that its memory can be told from the test's. Prints its address. */
+import { startApp } from "../../src/app.ts";
+import { createLog } from "../../src/observe/log.ts";
+
+const [configPath = ""] = process.argv.slice(2);
+const app = await startApp({
+  configPath,
+  cwd: process.cwd(),
+  environment: {},
+  log: createLog("error"),
+  timings: { mediaPaceFactor: 0.02 },
+});
+console.log(JSON.stringify({ url: app.url }));

@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { freemem, tmpdir } from "node:os";
+import { join } from "node:path";
+import { TEST_KEY } from "../support/test-gateway.ts";
+import { type LargeMediaHost, startLargeMediaHost } from "./large-media-host.ts";
+
+const MEGABYTE = 1024 * 1024;
+const CALLS = 50;
+const PICTURE_BYTES = 20 * MEGABYTE;
+const FILMS = 20;
+const FILM_BYTES = 50 * MEGABYTE;
+const NEEDED_BYTES = 6 * 1024 * MEGABYTE;
+
+const bun = new URL("../../bin/bun", import.meta.url).pathname;
+const child = new URL("memory.child.ts", import.meta.url).pathname;
+const bearer = { authorization: `Bearer ${TEST_KEY}` };
+
+const roomy = process.env["CI"] === "true" || freemem() >= NEEDED_BYTES;
+if (!roomy) console.log("skipped: the memory of large pictures is measured where 6 GB are free");
+
+let host: LargeMediaHost;
+let folder: string;
+let gateway: Bun.Subprocess<"ignore", "pipe", "inherit">;
+let url: string;
+
+/** A fresh process for each measure: what one leaves behind must not hide what the next one takes. */
+async function startGateway(): Promise<void> {
+  folder = mkdtempSync(join(tmpdir(), "trivium-memory-"));
+  const file = join(folder, "trivium.yaml");
+  const sections = {
+    server: { host: "127.0.0.1", port: 0, drain_seconds: 0 },
+    admin: { host: "127.0.0.1", port: 0, secret: "memory-admin-secret-0123456789" },
+    data_dir: join(folder, "data"),
+    simulator: false,
+    providers: { openai: { kind: "openai", base_url: host.url, api_key: "upstream-secret" } },
+    keys: [{ name: "tests", key: TEST_KEY }],
+  };
+  writeFileSync(file, JSON.stringify(sections));
+  gateway = Bun.spawn([bun, child, file], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const { value } = await gateway.stdout.getReader().read();
+  url = (JSON.parse(new TextDecoder().decode(value)) as { url: string }).url;
+}
+
+async function stopGateway(): Promise<void> {
+  gateway.kill("SIGKILL");
+  await gateway.exited;
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** From /proc: the resident size now, or its highest so far. */
+function residentBytes(of: "VmRSS" | "VmHWM"): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, "latin1");
+  return Number(new RegExp(`^${of}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
+}
+
+/** How much `work` makes the gateway grow at its peak. */
+async function growthBy(what: string, inFlight: number, work: () => Promise<void>): Promise<number> {
+  const idle = residentBytes("VmRSS");
+  await work();
+  const growth = residentBytes("VmHWM") - idle;
+  const megabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE)} MB`;
+  console.log(`${what}: ${megabytes(inFlight)} in flight, at most ${megabytes(growth)} more resident`);
+  return growth;
+}
+
+/** Reads an answer without keeping it. */
+async function lengthOf(response: Response): Promise<number> {
+  let length = 0;
+  for await (const piece of response.body ?? []) length += piece.length;
+  return length;
+}
+
+const all = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+
+describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
+  beforeAll(async () => {
+    host = await startLargeMediaHost(PICTURE_BYTES, FILM_BYTES);
+  });
+  afterAll(() => host.stop());
+  beforeEach(startGateway);
+  afterEach(stopGateway);
+
+  const generate = (path: string, body: object): Promise<Response> =>
+    fetch(url + path, {
+      method: "POST",
+      headers: { ...bearer, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  test(`contract 4: ${CALLS} answers of 20 MB pictures at once`, async () => {
+    const body = { model: "openai/gpt-image-2", prompt: "a wide field" };
+    const growth = await growthBy("answers", CALLS * PICTURE_BYTES, async () => {
+      host.gather(CALLS);
+      const lengths = await all(CALLS, async () => lengthOf(await generate("/api/v1/images/generations", body)));
+      expect(Math.min(...lengths)).toBeGreaterThan((PICTURE_BYTES * 4) / 3);
+    });
+    expect(growth).toBeLessThan(4 * CALLS * PICTURE_BYTES);
+    host.gather(1);
+    const whole = (await (await generate("/api/v1/images/generations", body)).json()) as { data: { b64_json: string }[] };
+    expect(Buffer.from(whole.data[0]?.b64_json ?? "", "base64").equals(host.picture)).toBe(true);
+  }, 40_000);
+
+  test(`contract 4: ${CALLS} edits that upload 20 MB each at once`, async () => {
+    const boundary = "memory-test";
+    const field = (name: string, value: string) =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const form = Buffer.concat([
+      Buffer.from(field("model", "openai/gpt-image-2") + field("prompt", "more sky")),
+      Buffer.from(
+        `--${boundary}\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`,
+      ),
+      host.picture,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]);
+    host.uploadedBytes = 0;
+    const growth = await growthBy("uploads", CALLS * PICTURE_BYTES, async () => {
+      host.gather(CALLS);
+      const headers = { ...bearer, "content-type": `multipart/form-data; boundary=${boundary}` };
+      const edit = () => fetch(`${url}/api/v1/images/edits`, { method: "POST", headers, body: form });
+      const statuses = await all(CALLS, async () => {
+        const response = await edit();
+        await lengthOf(response);
+        return response.status;
+      });
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    });
+    expect(host.uploadedBytes).toBeGreaterThan(CALLS * PICTURE_BYTES);
+    expect(growth).toBeLessThan(4 * CALLS * PICTURE_BYTES);
+  }, 40_000);
+
+  test(`H22: ${FILMS} films of 50 MB go to the file store in pieces`, async () => {
+    const growth = await growthBy("films", FILMS * FILM_BYTES, async () => {
+      const path = "/api/genai/v1/publishers/openai/models/sora-2";
+      const names = await all(FILMS, async (index) => {
+        const submitted = await generate(`${path}:predictLongRunning`, { instances: [{ prompt: `film ${index}` }] });
+        return ((await submitted.json()) as { name: string }).name;
+      });
+      await all(FILMS, async (index) => {
+        for (let polls = 0; polls < 150; polls++) {
+          const polled = await generate(`${path}:fetchPredictOperation`, { operationName: names[index] });
+          if (((await polled.json()) as { done?: boolean }).done) return;
+          await Bun.sleep(200);
+        }
+        throw new Error("a film did not come to its end");
+      });
+    });
+    const kept = join(folder, "data", "files");
+    const sizes = readdirSync(kept).map((name) => statSync(join(kept, name)).size);
+    expect(sizes).toEqual(new Array<number>(FILMS).fill(FILM_BYTES));
+    expect(growth).toBeLessThan(256 * MEGABYTE);
+  }, 40_000);
+});

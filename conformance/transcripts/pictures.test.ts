@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import * as Genai2 from "@google/genai";
+import * as Genai1 from "genai-1";
+import OpenAi7 from "openai";
+import OpenAi5 from "openai-5";
+import {
+  keyOf,
+  MEDIA_LEFT_OUT,
+  type MediaCase,
+  type MediaStand,
+  mediaCase,
+  mediaCases,
+  mediaRecordings,
+  pictureAt,
+  startMediaStand,
+} from "../support/recorded-media.ts";
+import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
+import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
+import type { ReceiptData } from "../support/test-gateway.ts";
+
+/**
+ * Recorded answers with pictures, behind the running gateway: every package that asks for pictures gets those that were
+ * recorded, byte for byte (most were cut by whoever recorded them, and nobody may mind), and the ledger the recorded usage.
+ */
+
+interface ToldPicture {
+  base64?: string;
+  mimeType?: string;
+  revisedPrompt?: string;
+  filtered?: string;
+}
+
+interface Told {
+  pictures: ToldPicture[];
+  receiptId: string;
+  /** Tokens, where the protocol has a place for them. */
+  totalTokens?: number;
+}
+
+interface PictureClient {
+  name: string;
+  protocol: "chat" | "genai";
+  /** What the protocol, or its package, can tell of the words that a host made of the prompt. */
+  revises: boolean;
+  ask(one: MediaCase, count: number): Promise<Told>;
+}
+
+let stand: MediaStand;
+beforeAll(async () => {
+  stand = await startMediaStand();
+});
+afterAll(() => stand.stop());
+
+const promptOf = ({ recording }: MediaCase): string => {
+  const request = requestOf(recording) ?? {};
+  const [instance] = (request["instances"] as Json[] | undefined) ?? [];
+  return String(request["prompt"] ?? instance?.["prompt"] ?? "a picture");
+};
+
+/** The fields of the recorded request that a client of the same protocol says itself. */
+function recordedFields({ recording }: MediaCase): { size?: "256x256"; quality?: "standard"; user?: string } {
+  const { model: _model, prompt: _prompt, n: _n, images: _images, ...fields } = requestOf(recording) ?? {};
+  return recording.dialect === "openai-images" ? fields : {};
+}
+
+const gptClients: PictureClient[] = [
+  { version: "7", connect: () => new OpenAi7(gptSetup()) },
+  { version: "5", connect: () => new OpenAi5(gptSetup()) },
+].map(({ version, connect }) => ({
+  name: `openai ${version}`,
+  protocol: "chat",
+  revises: true,
+  ask: async (one, count) => {
+    const body = { ...recordedFields(one), model: `recorded/${one.id}`, prompt: promptOf(one), n: count };
+    const { data: answer, response } = await connect().images.generate(body).withResponse();
+    const { data = [], output_format: format, usage } = answer;
+    return {
+      pictures: data.map(({ b64_json: base64, revised_prompt: revisedPrompt }) => ({
+        ...(base64 === undefined ? {} : { base64 }),
+        ...(format === undefined ? {} : { mimeType: `image/${format}` }),
+        ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
+      })),
+      receiptId: response.headers.get("x-trivium-receipt") ?? "",
+      ...(usage === undefined ? {} : { totalTokens: usage.total_tokens }),
+    };
+  },
+}));
+
+/** The events of a stream have no place for the words that a host made of the prompt. */
+const streamingClient: PictureClient = {
+  name: "openai 7, streamed",
+  protocol: "chat",
+  revises: false,
+  ask: async (one, count) => {
+    const body = { ...recordedFields(one), model: `recorded/${one.id}`, prompt: promptOf(one), n: count };
+    const { data: events, response } = await new OpenAi7(gptSetup()).images
+      .generate({ ...body, stream: true })
+      .withResponse();
+    const told: Told = { pictures: [], receiptId: response.headers.get("x-trivium-receipt") ?? "" };
+    for await (const event of events) {
+      expect(event.type).toBe("image_generation.completed");
+      told.pictures.push({ base64: event.b64_json, mimeType: `image/${event.output_format}` });
+      if ("usage" in event && event.usage) told.totalTokens = event.usage.total_tokens;
+    }
+    return told;
+  },
+};
+
+const gptSetup = () => ({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+
+/** Since its second generation the package asks for pictures in one of its modes only. */
+const genaiClients: PictureClient[] = [
+  { version: "2", Client: Genai2.GoogleGenAI, vertexai: true },
+  { version: "1", Client: Genai1.GoogleGenAI, vertexai: true },
+  { version: "1", Client: Genai1.GoogleGenAI, vertexai: false },
+].map(({ version, Client, vertexai }) => ({
+  name: `genai ${version}, ${vertexai ? "vertex mode at the contract door" : "api mode at the drop-in door"}`,
+  protocol: "genai",
+  revises: vertexai,
+  ask: async (one, count) => {
+    const client = new Client(genaiSetup(vertexai));
+    const { generatedImages = [], sdkHttpResponse } = await client.models.generateImages({
+      model: `recorded/${one.id}`,
+      prompt: promptOf(one),
+      config: { numberOfImages: count },
+    });
+    return {
+      pictures: generatedImages.map(({ image, enhancedPrompt, raiFilteredReason }) => ({
+        ...(image?.imageBytes === undefined ? {} : { base64: image.imageBytes }),
+        ...(image?.mimeType === undefined ? {} : { mimeType: image.mimeType }),
+        ...(enhancedPrompt === undefined ? {} : { revisedPrompt: enhancedPrompt }),
+        ...(raiFilteredReason === undefined ? {} : { filtered: raiFilteredReason }),
+      })),
+      receiptId: sdkHttpResponse?.headers?.["x-trivium-receipt"] ?? "",
+    };
+  },
+}));
+
+const genaiSetup = (vertexai: boolean) => {
+  const { url, key } = stand.gateway;
+  const httpOptions = vertexai ? { baseUrl: `${url}/api/genai`, apiVersion: "v1" } : { baseUrl: url };
+  return { vertexai, apiKey: key, httpOptions };
+};
+
+const CLIENTS = [...gptClients, streamingClient, ...genaiClients];
+
+/** Read by hand from the recording. */
+function recordedPictures({ recording }: MediaCase): ToldPicture[] {
+  const body = JSON.parse(textOf(recording)) as Record<"data" | "predictions" | "candidates", Json[] | undefined>;
+  const parts = (body.candidates ?? []).flatMap((candidate) => object(candidate["content"])["parts"] as Json[]);
+  const found = [...(body.data ?? []), ...(body.predictions ?? []), ...parts.map((part) => object(part["inlineData"]))];
+  return found.flatMap((item) => {
+    const url = item["url"] as string | undefined;
+    const linked = url && pictureAt(url.replace(/^https:\/\/[^/]+/, "")).toString("base64");
+    const base64 = (item["b64_json"] ?? item["bytesBase64Encoded"] ?? item["data"] ?? linked) as string | undefined;
+    const revisedPrompt = (item["revised_prompt"] ?? item["prompt"]) as string | undefined;
+    return base64 === undefined ? [] : [{ base64, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) }];
+  });
+}
+
+interface WantedPictures {
+  case: string;
+  mimeType: "image/png" | "image/jpeg";
+  /** As the receipt shows it; counters that are not here must be null there. */
+  usage: Partial<Record<string, number>>;
+  costNanoUsd: number;
+}
+
+// biome-ignore format: a table is read in columns
+const WANTED: readonly WantedPictures[] = [
+  { case: "ddtrace.image-create-b64-json", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
+  { case: "openllmetry.image-gen-metrics", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
+  { case: "ruby-openai.images-generate", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
+  { case: "ruby-openai.images-variations", mimeType: "image/png", usage: { images: 2 }, costNanoUsd: 80_000_000 },
+  { case: "ruby-llm.image-basic-functionality-xai", mimeType: "image/jpeg", usage: { images: 1 }, costNanoUsd: 40_000_000 },
+  { case: "weave.image-generation-async", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
+  { case: "js-genai.client-tests-generateimages", mimeType: "image/jpeg", usage: { images: 1 }, costNanoUsd: 40_000_000 },
+  { case: "ruby-llm.image-basic-functionality-openai", mimeType: "image/png", usage: { input: 10, image_input: 0, output: 0, image_output: 4160, images: 1 }, costNanoUsd: 10 * 1000 + 4160 * 4000 },
+  { case: "pydantic-ai.google-image-generation", mimeType: "image/jpeg", usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 2, images: 1 }, costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000 },
+];
+
+const PICTURE_TOKENS = ["input", "image_input", "output", "image_output", "reasoning"];
+
+async function receiptOf(id: string): Promise<ReceiptData> {
+  return stand.gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id } }));
+}
+
+const known = ({ usage }: ReceiptData) =>
+  Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null));
+
+describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded pictures by every package", () => {
+  for (const { name, revises, ask } of CLIENTS) {
+    test.each(WANTED)(`${name} ← $case`, async (wanted) => {
+      const one = mediaCase(wanted.case);
+      const recorded = recordedPictures(one);
+      expect(recorded).toHaveLength(wanted.usage["images"] ?? 0);
+      const { pictures, receiptId, totalTokens } = await ask(one, recorded.length);
+      const { mimeType } = wanted;
+      const expected = recorded.map(({ revisedPrompt, ...picture }) => ({
+        ...picture,
+        mimeType,
+        ...(revisedPrompt === undefined || !revises ? {} : { revisedPrompt }),
+      }));
+      expect(pictures).toEqual(expected);
+      const receipt = await receiptOf(receiptId);
+      expect(known(receipt)).toEqual(wanted.usage);
+      expect(receipt).toMatchObject({ usage_source: "measured", cost_nano_usd: wanted.costNanoUsd, provider: one.id });
+      const tokens = PICTURE_TOKENS.reduce((sum, counter) => sum + (wanted.usage[counter] ?? 0), 0);
+      if (totalTokens !== undefined) expect(totalTokens).toBe(tokens);
+    });
+  }
+
+  test("S07: what lies at a recorded address is fetched without the provider's key", async () => {
+    const one = mediaCase("ruby-openai.images-variations");
+    const before = stand.upstream.seen.length;
+    await gptClients[0]?.ask(one, 2);
+    const [made, ...fetched] = stand.upstream.seen.slice(before);
+    expect(made?.headers.authorization).toBe(`Bearer ${keyOf(one.id)}`);
+    expect(fetched.map(({ method, path }) => `${method} ${path.slice(0, path.lastIndexOf("/img-"))}`)).toEqual(
+      new Array(2).fill(
+        `GET /${one.id}/kept/private/org-XXXXXXXXXXXXXXXXXXXXXXXX/user-XXXXXXXXXXXXXXXXXXXXXXXX`,
+      ) as string[],
+    );
+    for (const { headers } of fetched) expect(JSON.stringify(headers)).not.toContain(keyOf(one.id));
+  });
+});
+
+describe.skipIf(!present)("contract 2.4: what was asked of the hosts when the answers were recorded", () => {
+  const asked = WANTED.map(({ case: name }) => mediaCase(name)).filter(({ recording }) =>
+    /\/generations$|:predict$/.test(recording.http),
+  );
+  test.each(asked.map((one) => [one.recording.case, one] as const))("%s is asked again", async (_name, one) => {
+    const { recording, upstreamModel } = one;
+    const client = recording.dialect === "openai-images" ? gptClients[0] : genaiClients[0];
+    const before = stand.upstream.seen.length;
+    await client?.ask(one, 1);
+    const [seen] = stand.upstream.seen.slice(before);
+    // One of the hosts names its version, project and place in the address; these are the configuration's affair.
+    const address = ({ path }: { path: string }) => path.slice(path.search(/\/images\/|\/models\//));
+    expect(address({ path: seen?.path ?? "" })).toBe(address({ path: recording.http }));
+    // The oldest model has one quality. The type is asked for by a client that wants it, and links are never asked for.
+    const { quality, response_format: _format, parameters, ...fields } = requestOf(recording) ?? {};
+    const { outputOptions: _output, includeSafetyAttributes: _attributes, ...settings } = object(parameters);
+    const sent = JSON.parse(seen?.body ?? "") as Json;
+    expect(sent).toMatchObject({
+      ...fields,
+      ...(quality === undefined || upstreamModel === "dall-e-2" ? {} : { quality }),
+      ...(parameters === undefined ? {} : { parameters: settings }),
+    });
+  });
+});
+
+/** Both generations of the package tell errors by the same members. */
+async function failureOf({ ask }: PictureClient, one: MediaCase, count: number): Promise<Partial<SdkFailure>> {
+  try {
+    await ask(one, count);
+  } catch (thrown) {
+    if (!(thrown instanceof OpenAi7.APIError || thrown instanceof OpenAi5.APIError)) throw thrown;
+    const { status, type, code, message } = thrown;
+    return { status, type: type ?? "", code, message };
+  }
+  throw new Error("the call succeeded");
+}
+
+const ofProtocol = (protocol: PictureClient["protocol"]) => CLIENTS.filter((client) => client.protocol === protocol);
+
+const reasonsIn = ({ recording }: MediaCase) =>
+  (JSON.parse(textOf(recording)) as { predictions: { raiFilteredReason?: string }[] }).predictions.flatMap(
+    ({ raiFilteredReason: reason }) => (reason === undefined ? [] : [reason]),
+  );
+
+describe.skipIf(!present)("contract 2.5, decisions §4: recorded pictures that were held back, and refusals", () => {
+  const allFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-all-filtered");
+  const someFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-gcs-some-filtered");
+  const blocked = () => mediaCase("firebase-mock.unary-failure-generate-images-prompt-blocked");
+
+  for (const { name, ask } of ofProtocol("genai")) {
+    test(`${name}: an answer whose pictures are all held back says why, once for each, and costs nothing`, async () => {
+      const [reason = ""] = reasonsIn(allFiltered());
+      expect(reason).toContain("Support codes: 39322892");
+      const { pictures, receiptId } = await ask(allFiltered(), 2);
+      expect(pictures).toEqual([{ filtered: reason }, { filtered: reason }]);
+      const receipt = await receiptOf(receiptId);
+      expect(known(receipt)).toEqual({ images: 0 });
+      expect(receipt.cost_nano_usd).toBe(0);
+    });
+
+    test(`${name}: one reason stands for all that were held back; pictures in a bucket were not given`, async () => {
+      const [reason = ""] = reasonsIn(someFiltered());
+      expect(reason).toContain("filtered out 2 generated images");
+      const { pictures, receiptId } = await ask(someFiltered(), 4);
+      expect(pictures).toEqual([{}, {}, { filtered: reason }, { filtered: reason }]);
+      expect((await receiptOf(receiptId)).cost_nano_usd).toBe(0);
+    });
+
+    test(`${name}: a prompt that was refused is pictures held back`, async () => {
+      const { pictures, receiptId } = await ask(blocked(), 2);
+      const { error } = JSON.parse(textOf(blocked().recording)) as { error: { message: string } };
+      expect(pictures).toEqual([{ filtered: error.message }, { filtered: error.message }]);
+      expect((await receiptOf(receiptId)).cost_nano_usd).toBe(0);
+    });
+  }
+
+  for (const client of ofProtocol("chat")) {
+    test(`${client.name}: an answer whose pictures are all held back is a refusal`, async () => {
+      const [reason = ""] = reasonsIn(allFiltered());
+      const failure = await failureOf(client, allFiltered(), 1);
+      expect(failure).toMatchObject({ type: "invalid_request_error", code: "content_filter" });
+      expect(failure.message).toContain(reason);
+    });
+
+    test(`${client.name}: a prompt that was refused`, async () => {
+      const failure = await failureOf(client, blocked(), 1);
+      expect(failure).toMatchObject({ status: 400, type: "invalid_request_error", code: "content_filter" });
+      expect(failure.message).toContain("This prompt contains sensitive words");
+    });
+
+    test(`${client.name}: pictures in a bucket were not given, and nothing else was made`, async () => {
+      const failure = await failureOf(client, someFiltered(), 4);
+      expect(failure).toMatchObject({ type: "api_error" });
+      expect(failure.message).toContain("bucket");
+    });
+  }
+
+  const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const EDIT = "ruby-llm.image-edit-functionality-with--url-having-invalid-content-type";
+
+  test("openai 7: an edit whose picture the host could not read", async () => {
+    const client = new OpenAi7(gptSetup());
+    const image = new File([Buffer.from(PNG, "base64")], "logo.png", { type: "image/png" });
+    const edit = { model: `recorded/${mediaCase(EDIT).id}`, prompt: "turn the logo to green", image };
+    const failure = await client.images.edit(edit).then(() => undefined, FAILURES.chat);
+    expect(failure).toMatchObject({ class: "BadRequestError", status: 400, code: "invalid_image_file" });
+    expect(failure?.message).toContain("Invalid image data.");
+  });
+
+  test("genai 2: an edit whose picture the host could not read", async () => {
+    const client = new Genai2.GoogleGenAI(genaiSetup(true));
+    const reference = new Genai2.RawReferenceImage();
+    reference.referenceImage = { imageBytes: PNG, mimeType: "image/png" };
+    reference.referenceId = 1;
+    const edit = { model: `recorded/${mediaCase(EDIT).id}`, prompt: "turn it", referenceImages: [reference] };
+    const failure = await client.models.editImage(edit).then(() => undefined, FAILURES.genai);
+    expect(failure).toMatchObject({ class: "ApiError", status: 400, type: "INVALID_ARGUMENT" });
+    expect(failure?.message).toContain("Invalid image data.");
+  });
+});
+
+test.skipIf(!present)(
+  "every recording of pictures and films is replayed or left out for a reason that still holds",
+  () => {
+    const leftOut = mediaRecordings.filter(({ case: name }) => name in MEDIA_LEFT_OUT);
+    expect(leftOut.map(({ case: name }) => name)).toEqual(Object.keys(MEDIA_LEFT_OUT));
+    expect(mediaCases.length + leftOut.length).toBe(mediaRecordings.length);
+  },
+);

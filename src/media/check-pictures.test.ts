@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../canon/error.ts";
+import { checkFrames, checkPictures } from "./check-pictures.ts";
+import { decodeEditBody } from "./images/decode-images.ts";
+import { decodeVideo } from "./operations/decode-video.ts";
+import type { Picture } from "./picture.ts";
+import { halfTransparent, plainPng, recoded } from "./pictures.sample.ts";
+
+const url = ({ base64 }: Picture) => `data:image/png;base64,${base64}`;
+const edit = (image: Picture[], mask?: Picture) =>
+  decodeEditBody({ model: "a/b", prompt: "x", image: image.map(url), ...(mask ? { mask: url(mask) } : {}) });
+const refused = async (promise: Promise<unknown>): Promise<GatewayError> => {
+  const error = await promise.catch((thrown: unknown) => thrown);
+  if (!(error instanceof GatewayError)) throw new Error("nothing was refused");
+  return error;
+};
+
+describe("contract 2.4: pictures are what they say", () => {
+  test("the type is that of the bytes, whatever it was called", async () => {
+    const [png, jpeg] = [plainPng(16, 8), await recoded(plainPng(16, 8), "jpeg")];
+    const { call } = await checkPictures(edit([jpeg, png], halfTransparent(16, 8)));
+    expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/jpeg", "image/png"]);
+    expect(call.mask?.mimeType).toBe("image/png");
+  });
+
+  test("what is none is refused where it stands", async () => {
+    const text = { mimeType: "image/png", base64: Buffer.from("hello, world").toString("base64") };
+    const error = await refused(checkPictures(edit([plainPng(4, 4), text])));
+    expect(error.path).toBe("image[1]");
+    expect(error.message).toContain("PNG, JPEG, WebP or GIF");
+    const bitmap = Buffer.alloc(58);
+    bitmap.write("BM");
+    for (const [at, value] of [
+      [2, 58],
+      [10, 54],
+      [14, 40],
+      [18, 1],
+      [22, 1],
+    ] as const)
+      bitmap.writeUInt32LE(value, at);
+    bitmap.writeUInt16LE(1, 26);
+    bitmap.writeUInt16LE(24, 28);
+    const found = await refused(checkPictures(edit([{ mimeType: "image/png", base64: bitmap.toString("base64") }])));
+    expect(found.message).toContain("it is image/bmp");
+  });
+
+  test("a mask has the size of the first picture, and an alpha channel", async () => {
+    const picture = plainPng(16, 8);
+    const opaque = await refused(checkPictures(edit([picture], picture)));
+    expect(opaque.path).toBe("mask");
+    expect(opaque.message).toContain("alpha channel");
+    const small = await refused(checkPictures(edit([picture, plainPng(8, 8)], halfTransparent(8, 8))));
+    expect(small.message).toContain("as large as the first picture, 16x8; it is 8x8");
+  });
+
+  test("contract 2.1: frames of films too", async () => {
+    const { base64 } = await recoded(plainPng(16, 8), "webp");
+    const instance = { image: { bytesBase64Encoded: base64, mimeType: "image/png" } };
+    const { call } = await checkFrames(decodeVideo({ instances: [instance] }));
+    expect(call.image?.mimeType).toBe("image/webp");
+    const broken = { ...instance, lastFrame: { bytesBase64Encoded: "AAAA" } };
+    expect((await refused(checkFrames(decodeVideo({ instances: [broken] })))).path).toBe("instances[0].lastFrame");
+  });
+});

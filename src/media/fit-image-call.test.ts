@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../canon/error.ts";
+import { fitImageCall } from "./fit-image-call.ts";
+import type { ImageAbilities } from "./image-abilities.ts";
+import type { ImageCall } from "./image-call.ts";
+
+const ABILITIES: ImageAbilities = {
+  maxCount: 4,
+  perCall: 1,
+  takes: ["seed", "negativePrompt"],
+  sizes: { kind: "ratio", ratios: ["1:1", "16:9"], tiers: [] },
+  maxInputs: 1,
+  mask: false,
+  formats: ["image/png"],
+  compresses: false,
+};
+const PICTURE = { mimeType: "image/png", base64: "AAAA" };
+const call = (fields: Partial<ImageCall> = {}): ImageCall => ({
+  prompt: "a fox",
+  count: 1,
+  inputs: [],
+  extras: {},
+  ...fields,
+});
+const fit = (fields: Partial<ImageCall>, abilities: Partial<ImageAbilities> = {}) =>
+  fitImageCall(call(fields), { ...ABILITIES, ...abilities }, "acme/paint");
+const refused = (
+  fields: Partial<ImageCall>,
+  abilities: Partial<ImageAbilities> = {},
+): { path?: string | undefined; message: string } => {
+  try {
+    fit(fields, abilities);
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === "invalid_request")
+      return { path: error.path, message: error.message };
+    throw error;
+  }
+  throw new Error("nothing was refused");
+};
+
+describe("contract 1: each model supports a subset of the parameters", () => {
+  test("what the model takes goes on; the rest is dropped and noted", () => {
+    const { call: fitted, notes } = fit({
+      seed: 1,
+      negativePrompt: "dogs",
+      guidanceScale: 3,
+      watermark: true,
+      quality: "high",
+    });
+    expect(fitted).toEqual({ ...call(), seed: 1, negativePrompt: "dogs" });
+    expect(notes.map(({ field, action }) => [field, action])).toEqual([
+      ["quality", "dropped"],
+      ["guidanceScale", "dropped"],
+      ["watermark", "dropped"],
+    ]);
+  });
+
+  test("a wish that the model meets by doing nothing is not worth a note", () => {
+    const { call: fitted, notes } = fit({
+      quality: "auto",
+      background: "auto",
+      moderation: "auto",
+      watermark: false,
+      enhancePrompt: false,
+      includeRaiReason: false,
+    });
+    expect(fitted).toEqual(call());
+    expect(notes).toEqual([]);
+  });
+
+  test("the gateway converts and compresses where the model cannot: neither is told to it, nor noted", () => {
+    const wanted = { outputMimeType: "image/webp", compression: 50 };
+    expect(fit(wanted)).toEqual({ call: call(), notes: [] });
+    expect(fit(wanted, { formats: ["image/png", "image/webp"], compresses: true }).call).toMatchObject(wanted);
+  });
+
+  test("the client's call stays as it is, for the next offer", () => {
+    const given = Object.freeze(call({ quality: "high", size: { width: 1600, height: 900 }, compression: 5 }));
+    const before = structuredClone(given);
+    const { call: fitted } = fitImageCall(given, ABILITIES, "acme/paint");
+    expect(fitted).not.toHaveProperty("size");
+    expect(fitted.aspectRatio).toBe("16:9");
+    expect(given).toEqual(before);
+  });
+});
+
+describe("contract §8: limits of a model", () => {
+  test.each([1, 4, 10, 15])("images per call: at most %d", (maxCount) => {
+    expect(fit({ count: maxCount }, { maxCount }).call.count).toBe(maxCount);
+    const error = refused({ count: maxCount + 1 }, { maxCount });
+    expect(error).toEqual({
+      path: "count",
+      message: `${maxCount + 1} pictures were asked for; acme/paint makes at most ${maxCount} in one call.`,
+    });
+  });
+
+  test("reference images: 1 for one, up to 8 for another, none for others", () => {
+    const inputs = (length: number) => Array.from({ length }, () => PICTURE);
+    expect(fit({ inputs: inputs(8) }, { maxInputs: 8 }).call.inputs).toHaveLength(8);
+    expect(refused({ inputs: inputs(9) }, { maxInputs: 8 })).toMatchObject({ path: "inputs" });
+    expect(refused({ inputs: inputs(1) }, { maxInputs: 0 }).message).toBe(
+      "1 pictures were given; acme/paint takes no pictures.",
+    );
+  });
+
+  test("a mask needs a model that takes one, and a picture that it belongs to", () => {
+    expect(refused({ inputs: [PICTURE], mask: PICTURE })).toEqual({
+      path: "mask",
+      message: "acme/paint takes no mask.",
+    });
+    expect(refused({ mask: PICTURE }, { mask: true }).path).toBe("mask");
+    expect(fit({ inputs: [PICTURE], mask: PICTURE }, { mask: true }).call.mask).toBe(PICTURE);
+  });
+
+  test("a prompt is measured in characters, not in code units", () => {
+    expect(fit({ prompt: "🦊".repeat(10) }, { maxPrompt: 10 }).notes).toEqual([]);
+    expect(refused({ prompt: "🦊".repeat(11) }, { maxPrompt: 10 })).toMatchObject({ path: "prompt" });
+  });
+});

@@ -1,0 +1,166 @@
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
+import { unfold } from "../../canon/unfold.ts";
+import type { Offer } from "../../catalogue/model.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
+import type { EncodeAnswerContext } from "../../dialects/codec.ts";
+import type { ImageReply } from "../../media/image-reply.ts";
+import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
+import type { ImageWire } from "../../media/media-wire.ts";
+import type { Picture } from "../../media/picture.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import { type Call, ClientGoneError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import { makeId } from "../ids.ts";
+import { nothingMade } from "./image-stream.ts";
+import { type ImageRelay, imagesOrReasons, inClientWords, settleImages, withPictures } from "./images.ts";
+import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
+import { type MediaOffer, planImages } from "./plan.ts";
+import { tryMediaOffers } from "./try-offers.ts";
+
+/**
+ * A text call to a model that makes pictures and no text: the conversation's last message is the prompt, and the answer is
+ * a message with the pictures in it.
+ */
+export async function relayConversationImages(
+  call: Call,
+  gateway: Gateway,
+  offers: readonly Offer[],
+): Promise<Response> {
+  const { incoming, received, client } = call;
+  if (!received) throw new Error("the request was let go before it was read");
+  const plan = planImages(call.model, offers, gateway.snapshot.providers);
+  const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body));
+  const signal = incoming.request.signal;
+  const request = await withPictures(asked, gateway, signal);
+  const relay: ImageRelay = { ...call, incoming, request, signal, notes: [...request.notes] };
+  call.received = undefined;
+  if (call.stream) return streamAnswer(call, relay, gateway, plan);
+  const text = await answer(call, relay, gateway, plan, (reply, context) =>
+    incoming.dialect.codec.encodeResponse(reply, context),
+  );
+  if (client.gone) throw new ClientGoneError();
+  return identifiedResponse(text, answerHeaders(relay, "application/json"));
+}
+
+type Encode = (reply: CanonReply, context: EncodeAnswerContext) => string;
+
+/** The whole answer as text, when its row is committed. */
+async function answer(
+  call: Call,
+  relay: ImageRelay,
+  gateway: Gateway,
+  plan: readonly MediaOffer<ImageWire>[],
+  encode: Encode,
+): Promise<string> {
+  try {
+    const { result, planned } = await tryMediaOffers(relay, gateway, plan, (planned) =>
+      imagesOrReasons(relay, gateway, planned),
+    );
+    if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
+    const reply = await replyOf(result, call, relay, gateway);
+    const text = encode(reply, contextOf(call, relay, gateway, planned));
+    await settleImages(relay, gateway, { outcome: "ok", planned, reply: result });
+    return text;
+  } catch (thrown) {
+    call.notes = relay.notes;
+    throw inClientWords(asGatewayError(thrown), relay.request);
+  }
+}
+
+/** There is nothing to show before the end; the connection is kept alive where the protocol has a way to. */
+async function streamAnswer(
+  call: Call,
+  relay: ImageRelay,
+  gateway: Gateway,
+  plan: readonly MediaOffer<ImageWire>[],
+): Promise<Response> {
+  const { dialect, arrayFraming } = call.incoming;
+  const encode: Encode = (reply, context) => {
+    const encoder = dialect.codec.createStreamEncoder(context);
+    return [...unfold(reply)].map((event) => encoder.push(event)).join("");
+  };
+  const work = answer(call, relay, gateway, plan, encode);
+  const late = dialect.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs));
+  const body = late ? bodyOf(keptAlive(work, relay, gateway), () => call.client.leave()) : await work;
+  const headers = answerHeaders(relay, arrayFraming ? "application/json" : "text/event-stream");
+  headers["cache-control"] = "no-cache";
+  headers["x-accel-buffering"] = "no";
+  return identifiedResponse(body, headers);
+}
+
+async function* keptAlive(work: Promise<string>, relay: ImageRelay, gateway: Gateway): AsyncGenerator<string, void> {
+  const { dialect, requestId } = relay.incoming;
+  const texts = awaited(work, dialect.keepAlive ?? "", gateway.timings.keepAliveMs);
+  yield dialect.keepAlive ?? "";
+  try {
+    let next = await texts.next();
+    for (; !next.done; next = await texts.next()) yield next.value;
+    yield next.value;
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    await settleImages(relay, gateway, { outcome: relay.client.gone ? "client_gone" : error.kind, planned: undefined });
+    const writes = dialect.encodeStreamError(error, requestId, { array: false, begun: true });
+    for (const { text } of writes) yield text;
+  }
+}
+
+async function replyOf(reply: ImageReply, call: Call, relay: ImageRelay, gateway: Gateway): Promise<CanonReply> {
+  const parts: ReplyPart[] = [];
+  const reasons: string[] = [];
+  for (const result of reply.results) {
+    if (result.kind === "made") parts.push(await partOf(result.picture, call, relay, gateway));
+    else reasons.push(result.kind === "filtered" ? result.reason : result.error.message);
+  }
+  const filtered = parts.length === 0;
+  return {
+    parts: filtered && reasons[0] !== undefined ? [{ type: "refusal", text: reasons[0] }] : parts,
+    stop: filtered ? { unified: "filter", raw: "IMAGE_SAFETY" } : { unified: "stop", raw: "stop" },
+    ...(filtered && reasons[0] !== undefined ? { stopDetail: reasons[0] } : {}),
+    ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+  };
+}
+
+/** The messages protocol has no place for a picture in an answer: it is kept, and the answer says where. */
+async function partOf(picture: Picture, call: Call, relay: ImageRelay, { files, nowMs }: Gateway): Promise<ReplyPart> {
+  const { mimeType, base64 } = picture;
+  if (call.incoming.dialect.name !== "messages") {
+    return { type: "media", kind: "image", source: { type: "data", mimeType, data: base64 } };
+  }
+  const { project } = call.principal;
+  const content = Buffer.from(base64, "base64");
+  const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: nowMs() });
+  relay.notes.push({
+    path: "content",
+    action: "approximated",
+    reason: "this protocol has no place for pictures in answers; the text says where it is kept",
+  });
+  return { type: "text", text: `![picture](${files.urlOf(file)})` };
+}
+
+function contextOf(
+  call: Call,
+  relay: ImageRelay,
+  gateway: Gateway,
+  planned: MediaOffer<ImageWire>,
+): EncodeAnswerContext {
+  const { incoming, body, model } = call;
+  return {
+    publicModel: model.id,
+    request: body,
+    bareFinishReason: incoming.bareFinishReason,
+    arrayFraming: incoming.arrayFraming,
+    makeId,
+    costUsd: (usage) => priceUsage(usage, planned.offer.pricings).costNanoUsd / 1e9,
+    nowSeconds: () => Math.floor(gateway.nowMs() / 1000),
+    estimateInputTokens: () => incoming.dialect.estimateTokens(body),
+    note: (note) => relay.notes.push(note),
+  };
+}
+
+/** A model that makes films is asked at an address of its own. */
+export function refuseFilms(model: { id: string }): never {
+  const message = `${model.id} makes videos, which take minutes: submit one with POST …/${model.id.replace("/", "/models/")}:predictLongRunning.`;
+  throw new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
+}

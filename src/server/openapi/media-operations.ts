@@ -1,0 +1,102 @@
+import Type from "typebox";
+import { ImageEditRequest, ImageGenerationRequest } from "../../media/images/schema.ts";
+import { PollRequest, VideoRequestBody } from "../../media/operations/schema.ts";
+import { PredictRequest } from "../../media/predict/schema.ts";
+import { ImageEditEvent, ImageGenerationEvent, ImagesAnswer, PredictAnswer } from "./image-answers.ts";
+import { events, file, json, type Operation } from "./operation.ts";
+import { OperationName, VideoOperation } from "./video-answers.ts";
+
+const IN_ADDRESS = ["provider", "model"];
+const STREAMED =
+  "With `stream`: events named by their type; one completed event for each picture, and none after the last.";
+
+export const predictImages: Operation = {
+  method: "post",
+  id: "predictImages",
+  summary: "Generate or edit images",
+  dialect: "genai",
+  parameters: [...IN_ADDRESS, "x-trivium-strict"],
+  request: PredictRequest,
+  answers: [json(PredictAnswer, "The images.")],
+};
+
+export const submitVideos: Operation = {
+  method: "post",
+  id: "submitVideos",
+  summary: "Submit a video generation",
+  dialect: "genai",
+  parameters: [...IN_ADDRESS, "x-trivium-strict", "idempotency-key"],
+  request: VideoRequestBody,
+  answers: [json(OperationName, "The operation's name, to poll with.")],
+};
+
+export const fetchVideoOperation: Operation = {
+  method: "post",
+  id: "fetchVideoOperation",
+  summary: "Poll a video operation",
+  dialect: "genai",
+  parameters: [...IN_ADDRESS, "x-trivium-media"],
+  request: PollRequest,
+  answers: [json(VideoOperation, "Where the operation stands.")],
+};
+
+export const generateImages: Operation = {
+  method: "post",
+  id: "generateImages",
+  summary: "Generate images",
+  dialect: "chat",
+  parameters: ["x-trivium-strict"],
+  request: ImageGenerationRequest,
+  answers: [json(ImagesAnswer, "The images."), events(ImageGenerationEvent, STREAMED)],
+};
+
+const PictureFile = Type.String({ contentMediaType: "application/octet-stream", description: "A picture's file." });
+const PictureFiles = Type.Union([PictureFile, Type.Array(PictureFile)]);
+
+/** The fields of the JSON, with files where that has texts. Several pictures are parts of one name, either of the two. */
+const ImageEditForm = Type.Object(
+  {
+    ...ImageEditRequest.properties,
+    image: Type.Optional(PictureFiles),
+    "image[]": Type.Optional(PictureFiles),
+    images: Type.Optional(PictureFiles),
+    mask: Type.Optional(PictureFile),
+  },
+  { title: "ImageEditForm" },
+);
+
+export const editImages: Operation = {
+  ...generateImages,
+  id: "editImages",
+  summary: "Edit images",
+  request: ImageEditRequest,
+  form: ImageEditForm,
+  answers: [json(ImagesAnswer, "The images."), events(ImageEditEvent, STREAMED)],
+};
+
+const served = "The file, as long as it is kept.";
+
+export const getFile: Operation = {
+  method: "get",
+  id: "getFile",
+  summary: "Fetch a generated file",
+  dialect: "chat",
+  access: "signed",
+  parameters: ["file-id", "expires", "signature", "range"],
+  answers: [
+    file(200, served),
+    file(206, "The part that `range` asked for."),
+    { status: 304, description: "It is the version that `if-none-match` names." },
+    { status: 416, description: "The file is shorter than the part that was asked for." },
+  ],
+  failures: ["404"],
+};
+
+export const headFile: Operation = {
+  ...getFile,
+  method: "head",
+  id: "headFile",
+  summary: "Ask about a generated file",
+  parameters: ["file-id", "expires", "signature"],
+  answers: [{ status: 200, description: "It is there; the headers say its type and length." }],
+};

@@ -1,0 +1,43 @@
+import Type from "typebox";
+
+const name = Type.String({ examples: ["publishers/sim/models/film/operations/8fJQ2m0vT4y1Zc7xLw3nRA"] });
+const failure = { code: Type.Integer({ description: "As google.rpc.Code counts." }), message: Type.String() };
+
+/** The answer to a submit. */
+export const OperationName = Type.Object({ name }, { title: "OperationName" });
+
+/** Contract 2.2. */
+export const VideoOperation = Type.Object(
+  {
+    name,
+    done: Type.Optional(Type.Boolean({ description: "Absent while the operation is in progress." })),
+    metadata: Type.Optional(
+      Type.Object({
+        progressPercent: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+        failures: Type.Optional(
+          Type.Array(Type.Object(failure), {
+            description: "What became of the videos that were not made, while others were.",
+          }),
+        ),
+      }),
+    ),
+    response: Type.Optional(
+      Type.Object({
+        "@type": Type.String(),
+        videos: Type.Array(
+          Type.Object({
+            gcsUri: Type.Optional(
+              Type.String({ format: "uri", description: "A signed address; good for 48 hours, with no key." }),
+            ),
+            bytesBase64Encoded: Type.Optional(Type.String({ description: "With `x-trivium-media: inline`." })),
+            mimeType: Type.String({ examples: ["video/mp4"] }),
+          }),
+        ),
+        raiMediaFilteredCount: Type.Optional(Type.Integer({ minimum: 1 })),
+        raiMediaFilteredReasons: Type.Optional(Type.Array(Type.String())),
+      }),
+    ),
+    error: Type.Optional(Type.Object(failure)),
+  },
+  { title: "VideoOperation" },
+);

@@ -1,0 +1,59 @@
+/** Strings up to this length are written whole; of a longer one, so much at a time. */
+const PIECE_LENGTH = 256 * 1024;
+
+/**
+ * The text of a JSON value in pieces, as `JSON.stringify` would write it. A picture in base64 is tens of megabytes, and one
+ * text of all of it would hold it a second time.
+ */
+export function* jsonPieces(value: unknown): Generator<string> {
+  let held = "";
+  for (const piece of walk(value)) {
+    held += piece;
+    if (held.length < PIECE_LENGTH) continue;
+    yield held;
+    held = "";
+  }
+  if (held !== "") yield held;
+}
+
+function* walk(value: unknown): Generator<string> {
+  if (typeof value === "string" && value.length > PIECE_LENGTH) yield* longString(value);
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      yield index === 0 ? "[" : ",";
+      yield* walk(item ?? null);
+    }
+    yield value.length === 0 ? "[]" : "]";
+  } else if (typeof value === "object" && value !== null) {
+    let before = "{";
+    for (const [key, item] of Object.entries(value)) {
+      if (item === undefined) continue;
+      yield `${before}${JSON.stringify(key)}:`;
+      yield* walk(item);
+      before = ",";
+    }
+    yield before === "{" ? "{}" : "}";
+  } else yield JSON.stringify(value);
+}
+
+/** A cut between the halves of a character leaves each as an escape, and readers put them together again. */
+function* longString(text: string): Generator<string> {
+  yield '"';
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    yield JSON.stringify(text.slice(at, at + PIECE_LENGTH)).slice(1, -1);
+  }
+  yield '"';
+}
+
+/** The same as the body of an answer: each piece is made when the reader is ready for it. */
+export function jsonStream(value: unknown): ReadableStream<Uint8Array> {
+  const pieces = jsonPieces(value);
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      const { done, value: piece } = pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(piece));
+    },
+  });
+}
