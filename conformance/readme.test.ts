@@ -64,9 +64,9 @@ const one = (found: readonly string[]): string => {
 const ANSWER = /simulator speaking, not a model\. You wrote: “Hello, who are you\?”/;
 
 test("every block of the README is run, loaded or compared below", () => {
-  expect(curls.length).toBe(4);
-  expect(inLanguage("ts").length).toBe(3);
-  expect(commands.length + curls.length + 3 + inLanguage("json").length + inLanguage("yaml").length).toBe(
+  expect(curls.length).toBe(5);
+  expect(inLanguage("ts").length).toBe(5);
+  expect(commands.length + curls.length + 5 + inLanguage("json").length + inLanguage("yaml").length).toBe(
     blocks.length,
   );
 });
@@ -112,6 +112,12 @@ describe("shell", () => {
     expect(output).toContain('"type":"message","role":"assistant","model":"sim/standard-chat"');
   });
 
+  test("the line that makes a picture makes one of the size that it asks for", async () => {
+    await runShell(one(curls.filter((code) => code.includes("/images/generations"))));
+    const { width, height, format } = await new Bun.Image(readFileSync(join(folder, "fox.png"))).metadata();
+    expect({ width, height, format }).toEqual({ width: 1536, height: 1024, format: "png" });
+  });
+
   test("the line that fails on purpose fails as the README says", async () => {
     const output = await runShell(one(curls.filter((code) => code.includes("fail-429"))));
     expect(output).toMatch(/^HTTP\/1\.1 429 /);
@@ -129,12 +135,33 @@ function formOf(value: unknown): unknown {
 }
 
 describe("SDKs", () => {
-  test.each(["openai", "@anthropic-ai/sdk", "@google/genai"])("the example with %s prints an answer", async (name) => {
-    const code = one(inLanguage("ts").filter((block) => block.includes(`from "${name}"`)));
+  const isMedia = (block: string) => block.includes("writeFileSync");
+  const texts = inLanguage("ts").filter((block) => !isMedia(block));
+  const media = inLanguage("ts").filter(isMedia);
+
+  function runExample(name: string, code: string): Promise<string> {
     const file = join(folder, `${name.replaceAll(/\W/g, "-")}.ts`);
     writeFileSync(file, code);
-    expect(await run([join(root, "bin/bun"), file])).toMatch(ANSWER);
+    return run([join(root, "bin/bun"), file]);
+  }
+
+  test.each(["openai", "@anthropic-ai/sdk", "@google/genai"])("the example with %s prints an answer", async (name) => {
+    const code = one(texts.filter((block) => block.includes(`from "${name}"`)));
+    expect(await runExample(name, code)).toMatch(ANSWER);
   });
+
+  test("the example that makes a picture with openai writes one of the type that it asks for", async () => {
+    await runExample("picture", one(media.filter((block) => block.includes('from "openai"'))));
+    const { format } = await new Bun.Image(readFileSync(join(folder, "fox.webp"))).metadata();
+    expect(format).toBe("webp");
+  });
+
+  test("the example that makes a film with @google/genai writes one", async () => {
+    await runExample("film", one(media.filter((block) => block.includes('from "@google/genai"'))));
+    const film = readFileSync(join(folder, "fox.mp4"));
+    expect(film.subarray(4, 8).toString()).toBe("ftyp");
+    expect(film.length).toBeGreaterThan(10_000);
+  }, 30_000);
 
   test("decisions §1: the drop-in door takes what the contract door refuses", async () => {
     const body = { max_tokens: 5 };

@@ -10,7 +10,10 @@ import { PRICE_NAMES } from "../src/catalogue/model.ts";
 import { type Shape, shapeOf } from "../src/config/read-values.ts";
 import { ProviderFile, RootFile } from "../src/config/schema.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
+import { DEFAULT_FILE_LIMITS } from "../src/files/files.ts";
+import type { ImageWire } from "../src/media/media-wire.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
+import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { VERSION } from "../src/version.ts";
@@ -265,8 +268,22 @@ describe("docs/configuration.md", () => {
     expect(byName("timeout_ms.idle")).toBe(String(DEFAULT_TIMEOUTS_MS.idle));
   });
 
+  test("its variables and bounds of the file store are the program's", () => {
+    const source = read("src/files/open-file-store.ts");
+    const asked = [...source.matchAll(/"((?:S3|AWS)_\w+)"/g)].map(([, name]) => name);
+    const shown = rowsUnder(page, "what", "variables").flatMap(([, names]) => words(names));
+    expect(shown).toEqual(asked);
+    const { retentionMs, maxFileBytes, maxTotalBytes } = DEFAULT_FILE_LIMITS;
+    const bounds = [
+      `${retentionMs / 3_600_000} hours`,
+      `${maxFileBytes / 1024 ** 3} GiB`,
+      `${maxTotalBytes / 1024 ** 3} GiB`,
+    ];
+    expect(page).toContain(`kept for ${bounds[0]}: one file up to ${bounds[1]}, all together up to ${bounds[2]}`);
+  });
+
   test("it names every price", () => {
-    for (const name of PRICE_NAMES) expect(page).toContain(`\`${name}\``);
+    for (const name of [...PRICE_NAMES, "image_input"]) expect(page).toContain(`\`${name}\``);
   });
 
   const fences = fencesIn(page);
@@ -347,7 +364,7 @@ describe("docs/architecture.md", () => {
 
   test("its arrows are those that scripts/arrows.test.ts holds", () => {
     const table = /ARROWS[^=]*= \{([\s\S]*?)\n\};/.exec(read("scripts/arrows.test.ts"))?.[1] ?? "";
-    const held = [...table.matchAll(/^ {2}(\w+): \[(.*)\],$/gm)].map(([, folder = "", list = ""]) => {
+    const held = [...table.matchAll(/^ {2}(\w+): \[([^\]]*)\],$/gm)].map(([, folder = "", list = ""]) => {
       const allowed = [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
       return [folder, allowed[0] === "*" ? "everything" : allowed.join(", ") || "nothing"];
     });
@@ -373,15 +390,20 @@ describe("docs/architecture.md", () => {
 describe("docs/adding-a-provider.md", () => {
   const page = read("docs/adding-a-provider.md");
 
-  /** The page's own code, run from a folder that is not part of the repository's history. */
   async function declarationShown(): Promise<ProviderDeclaration> {
     const code = fencesIn(page).find(({ info }) => info === "ts")?.code ?? "";
+    const shown = code.replaceAll('from "./', 'from "../../src/providers/');
+    return (await loadShown<{ acme: ProviderDeclaration }>(shown)).acme;
+  }
+
+  /** The page's own code, run from a folder that is not part of the repository's history. */
+  async function loadShown<Module>(code: string): Promise<Module> {
     mkdirSync(join(root, "data"), { recursive: true });
     const folder = mkdtempSync(join(root, "data", "docs-"));
     try {
       const file = join(folder, "acme.ts");
-      writeFileSync(file, code.replaceAll('from "./', 'from "../../src/providers/'));
-      return ((await import(file)) as { acme: ProviderDeclaration }).acme;
+      writeFileSync(file, code);
+      return (await import(file)) as Module;
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -398,5 +420,26 @@ describe("docs/adding-a-provider.md", () => {
       headers: { authorization: "Bearer acme-secret" },
     });
     expect(rowsUnder(page, "field", "meaning").map(([field]) => field)).toEqual(Object.keys(acme));
+  });
+
+  test("its media wire is whole, and brings a picture from its ticket to its link", async () => {
+    const code = fencesIn(page).find(({ info }) => info === "ts wire")?.code ?? "";
+    const { images } = await loadShown<{ images: ImageWire }>(
+      code
+        .replaceAll('from "../../', 'from "../../src/')
+        .replaceAll('from "../media', 'from "../../src/providers/media'),
+    );
+    const context = wireContext("acme-paint-1");
+    expect(images.serves(context.model)).toBe(true);
+    expect(jsonOf(images.submit(imageCall({ seed: 7 }), context))).toMatchObject({ model: "acme-paint-1", seed: 7 });
+    const taken = images.readSubmit(mediaAnswer({ id: "p1" }), imageCall(), context);
+    expect(taken).toEqual({ state: "waiting", ticket: { id: "p1" } });
+    expect(images.poll?.({ id: "p1" }, context).url).toBe("/paintings/p1");
+    const url = "https://cdn.acme.example/p1.png";
+    const read = (body: Record<string, string>) => images.readPoll?.(mediaAnswer(body), { id: "p1" }, context);
+    expect(read({ status: "running" })).toMatchObject({ state: "waiting" });
+    expect(read({ result_url: url })).toMatchObject({ state: "done", reply: { results: [{ picture: { url } }] } });
+    expect(read({ status: "failed", code: "content_policy" })).toMatchObject({ error: { kind: "content_blocked" } });
+    expect(images.error(mediaAnswer({ code: "no_credit" }, 403)).kind).toBe("upstream_credentials");
   });
 });

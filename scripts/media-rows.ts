@@ -1,5 +1,5 @@
 import { builtInModels } from "../src/catalogue/built-in-models.ts";
-import { publisherOf } from "../src/catalogue/model.ts";
+import { nameOf, publisherOf } from "../src/catalogue/model.ts";
 import type { ImageWire, VideoWire } from "../src/media/media-wire.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
 
@@ -18,7 +18,7 @@ const UNLISTED: Readonly<Record<string, readonly string[]>> = {
   hunyuan: ["TextToImageLite"],
   runway: ["gen4_image", "gen4_image_turbo"],
   luma: ["photon-1", "ray-2", "ray-flash-2"],
-  simulator: ["picture", "film"],
+  simulator: ["sim/picture", "sim/film"],
 };
 
 export const imageRows = (): MediaRow<ImageWire>[] => rowsOf("image", (kind) => kind.media?.images ?? []);
@@ -50,6 +50,6 @@ function namesAt({ kind, publishers }: Kind, output: "image" | "video"): { shown
   );
   return [
     ...listed.map(({ id, upstreamModel }) => ({ shown: id, name: upstreamModel })),
-    ...(UNLISTED[kind] ?? []).map((name) => ({ shown: name, name })),
+    ...(UNLISTED[kind] ?? []).map((shown) => ({ shown, name: nameOf(shown) })),
   ];
 }

@@ -181,10 +181,10 @@ async function startOperations(
   const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
   const settlement = new Settlement({
     storage,
-    owner,
     nowMs,
     keptMs: OPERATION_KEPT_MS,
     onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+    held: () => reservations.held,
   });
   const poller = new OperationPoller({
     storage,

@@ -107,6 +107,7 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
     mediaJobMs: 300,
     onRequest: ({ method, path }) => questions.push({ method, path, atMs: performance.now() }),
   });
+  const script = await bundle(folder);
   const places: Place[] = [];
   for (let index = 0; index < gateways; index += 1) {
     const [port, adminPort] = [await freePort(), await freePort()];
@@ -122,7 +123,6 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
       ...filmsFrom(simulator.url),
     };
     writeFileSync(configFile, JSON.stringify(config));
-    const script = new URL("gateway.child.ts", import.meta.url).pathname;
     places.push(new Place(`http://127.0.0.1:${port}`, [process.execPath, script, configFile, folder], said));
   }
   const closeGateways = () => Promise.all(places.map((place) => place.close()));
@@ -146,6 +146,15 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** In one file the gateway loads in half the time, and it is loaded for every death. */
+async function bundle(folder: string): Promise<string> {
+  const entry = new URL("gateway.child.ts", import.meta.url).pathname;
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: "bun", outdir: folder });
+  const [output] = outputs;
+  if (output === undefined) throw new Error("the gateway could not be bundled");
+  return output.path;
 }
 
 function filmsFrom(simulatorUrl: string): Record<string, unknown> {

@@ -11,8 +11,8 @@ console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
 
 const KILLS_OF_ONE = 50;
 const KILLS_OF_TWO = 12;
-const LONGEST_LIFE_MS = 500;
-const CLIENTS = 10;
+const LONGEST_LIFE_MS = 400;
+const CLIENTS = 8;
 
 function makeOrder(number: number, seed: Seed): FilmOrder {
   const film = FILM_MODELS[number % FILM_MODELS.length] ?? FILM_MODELS[0];

@@ -21,7 +21,7 @@ export interface FilmOutcome {
 
 const STOPPED = "The gateway was stopped while it submitted this video. Submit it again.";
 const PATIENCE_MS = 60_000;
-const PAUSE_MS = 60;
+const PAUSE_MS = 100;
 
 interface Told {
   name?: string;

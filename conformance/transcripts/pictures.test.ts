@@ -57,22 +57,24 @@ const promptOf = ({ recording }: MediaCase): string => {
   return String(request["prompt"] ?? instance?.["prompt"] ?? "a picture");
 };
 
+type GptBody = OpenAi5.ImageGenerateParamsNonStreaming;
+
 /** The fields of the recorded request that a client of the same protocol says itself. */
-function recordedFields({ recording }: MediaCase): { size?: "256x256"; quality?: "standard"; user?: string } {
+function recordedFields({ recording }: MediaCase): Pick<GptBody, "size" | "quality" | "user"> {
   const { model: _model, prompt: _prompt, n: _n, images: _images, ...fields } = requestOf(recording) ?? {};
   return recording.dialect === "openai-images" ? fields : {};
 }
 
 const gptClients: PictureClient[] = [
-  { version: "7", connect: () => new OpenAi7(gptSetup()) },
-  { version: "5", connect: () => new OpenAi5(gptSetup()) },
-].map(({ version, connect }) => ({
+  { version: "7", generate: (body: GptBody) => new OpenAi7(gptSetup()).images.generate(body).withResponse() },
+  { version: "5", generate: (body: GptBody) => new OpenAi5(gptSetup()).images.generate(body).withResponse() },
+].map(({ version, generate }) => ({
   name: `openai ${version}`,
   protocol: "chat",
   revises: true,
   ask: async (one, count) => {
     const body = { ...recordedFields(one), model: `recorded/${one.id}`, prompt: promptOf(one), n: count };
-    const { data: answer, response } = await connect().images.generate(body).withResponse();
+    const { data: answer, response } = await generate(body);
     const { data = [], output_format: format, usage } = answer;
     return {
       pictures: data.map(({ b64_json: base64, revised_prompt: revisedPrompt }) => ({
@@ -162,7 +164,7 @@ interface WantedPictures {
   case: string;
   mimeType: "image/png" | "image/jpeg";
   /** As the receipt shows it; counters that are not here must be null there. */
-  usage: Partial<Record<string, number>>;
+  usage: Readonly<Record<string, number>>;
   costNanoUsd: number;
 }
 
@@ -189,7 +191,7 @@ const known = ({ usage }: ReceiptData) =>
   Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null));
 
 describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded pictures by every package", () => {
-  for (const { name, revises, ask } of CLIENTS) {
+  for (const { name, protocol, revises, ask } of CLIENTS) {
     test.each(WANTED)(`${name} ← $case`, async (wanted) => {
       const one = mediaCase(wanted.case);
       const recorded = recordedPictures(one);
@@ -206,7 +208,7 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded pictures by every p
       expect(known(receipt)).toEqual(wanted.usage);
       expect(receipt).toMatchObject({ usage_source: "measured", cost_nano_usd: wanted.costNanoUsd, provider: one.id });
       const tokens = PICTURE_TOKENS.reduce((sum, counter) => sum + (wanted.usage[counter] ?? 0), 0);
-      if (totalTokens !== undefined) expect(totalTokens).toBe(tokens);
+      if (protocol === "chat") expect(totalTokens).toBe(tokens > 0 ? tokens : undefined);
     });
   }
 

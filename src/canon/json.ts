@@ -1,10 +1,10 @@
 /** Careful readers of JSON whose shape nobody has checked: what is not there, or is of another type, is undefined. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function parseObject(text: string): JsonObject | undefined {
+export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parse(text);
   } catch {
     // A failed upstream may answer with a page of HTML: its status alone must do.
     return undefined;

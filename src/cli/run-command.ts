@@ -3,14 +3,16 @@ import { ConfigError } from "../config/load.ts";
 import { VERSION } from "../version.ts";
 import { check } from "./check.ts";
 import { type Command, EXIT, UsageError } from "./command.ts";
+import { image } from "./image.ts";
 import { keys } from "./keys.ts";
 import { models } from "./models.ts";
 import { openapi } from "./openapi.ts";
 import { serve } from "./serve.ts";
 import { sim } from "./sim.ts";
 import { usage } from "./usage.ts";
+import { video } from "./video.ts";
 
-const COMMANDS: readonly Command[] = [serve, check, keys, models, usage, sim, openapi];
+const COMMANDS: readonly Command[] = [serve, check, keys, models, image, video, usage, sim, openapi];
 
 function help(): string {
   const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(64)}${summary}`);
@@ -45,7 +47,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     }
     if (error instanceof ConfigError || error instanceof GatewayError) {
       console.error(error.message);
-      return EXIT.failed;
+      return error instanceof GatewayError && error.kind === "content_blocked" ? EXIT.moderated : EXIT.failed;
     }
     throw error;
   }

@@ -135,7 +135,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
   });
 
   test("a model that is told shapes is told that of a size", () => {
-    const settled = settle(RATIO, { size: size(1920, 1080) });
+    const settled = settle(RATIO, { size: size(2560, 1440) });
     expect(settled).toMatchObject({ aspectRatio: "16:9", tier: "2K" });
     expect(noted(settled)).toEqual(["size approximated"]);
     expect(settle(RATIO, { size: "auto" })).toEqual({ notes: [] });

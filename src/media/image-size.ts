@@ -99,8 +99,7 @@ function settlePreset(call: ImageCall, rule: Extract<SizeRule, { kind: "presets"
   const ratio = wantedRatio(call);
   if (ratio === undefined && call.tier === undefined)
     return rule.auto ? { ...settled, size: "auto" } : firstOf(rule, settled);
-  const pixels =
-    rule.free !== undefined && ratio !== undefined ? freeSize(ratio, call.tier ?? "1K", rule.free) : undefined;
+  const pixels = rule.free !== undefined ? freeSize(ratio ?? 1, call.tier ?? "1K", rule.free) : undefined;
   const chosen = pixels ?? nearestPreset(ratio ?? 1, call.tier, rule.sizes);
   if (chosen === undefined) return settled;
   settled.pixels = chosen;
@@ -164,24 +163,29 @@ function noteDifference(call: ImageCall, chosen: PixelSize, notes: SettledSize["
 
 /** The size of a shape at a level, on the raster and within the bounds. */
 function freeSize(ratio: number, tier: ImageTier, free: FreeSizes): PixelSize {
-  const shape = Math.min(free.maxRatio, Math.max(1 / free.maxRatio, ratio));
-  const level = TIER_SIDE[tier] ** 2;
-  const area = Math.min(free.maxPixels ?? level, Math.max(free.minPixels ?? level, level));
-  const down = (side: number) => Math.floor(side / free.multipleOf) * free.multipleOf;
-  const near = (side: number) => Math.round(side / free.multipleOf) * free.multipleOf;
-  const bound = (side: number) => Math.min(down(free.maxSide), Math.max(free.minSide, near(side)));
-  const scale = Math.min(1, free.maxSide / Math.sqrt(area * Math.max(shape, 1 / shape)));
-  const fits = (size: PixelSize) => sizeProblem(size, free) === undefined;
-  const first = { width: bound(Math.sqrt(area * shape) * scale), height: bound(Math.sqrt(area / shape) * scale) };
-  // Rounding may step over a bound of the area or of the shape: the neighbours on the raster are tried.
-  const { multipleOf: step } = free;
-  const moves = [0, -step, step];
-  const near9 = moves.flatMap((x) => moves.map((y) => ({ width: first.width + x, height: first.height + y })));
-  const good = near9.filter(fits);
-  const pool = good.length > 0 ? good : [first];
-  return pool.reduce((best, size) =>
-    ratioDistance(ratioOf(size), shape) < ratioDistance(ratioOf(best), shape) ? size : best,
-  );
+  const { minSide, maxSide, minPixels = 0, maxPixels = Number.POSITIVE_INFINITY, multipleOf: step } = free;
+  const longness = Math.min(free.maxRatio, Math.max(ratio, 1 / ratio));
+  const area = Math.min(maxPixels, Math.max(minPixels, TIER_SIDE[tier] ** 2));
+  let long = Math.sqrt(area * longness);
+  let short = Math.sqrt(area / longness);
+  if (short < minSide) {
+    short = minSide;
+    long = Math.min(short * longness, maxPixels / short);
+  }
+  if (long > maxSide) {
+    long = maxSide;
+    short = Math.max(long / longness, minSide, minPixels / long);
+  }
+  const near = (side: number) => Math.round(side / step) * step;
+  const first = ratio >= 1 ? { width: near(long), height: near(short) } : { width: near(short), height: near(long) };
+  // Rounding may step over a bound: the neighbours on the raster are tried, and the nearest in shape is taken.
+  const moves = [0, -step, step, -2 * step, 2 * step];
+  const around = moves.flatMap((x) => moves.map((y) => ({ width: first.width + x, height: first.height + y })));
+  const good = around.filter((size) => sizeProblem(size, free) === undefined);
+  const shape = ratio >= 1 ? longness : 1 / longness;
+  const distance = (size: PixelSize) =>
+    ratioDistance(ratioOf(size), shape) * 4 + ratioDistance(size.width * size.height, area);
+  return (good.length > 0 ? good : [first]).reduce((best, size) => (distance(size) < distance(best) ? size : best));
 }
 
 /** What is wrong with an exact size; undefined where nothing is. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
-import { encodeGreyPng } from "./encode-png.ts";
+import { encodeGreyPng } from "./encode-grey-png.ts";
 import type { Picture } from "./picture.ts";
 import { pictureWork } from "./picture-work.ts";
 import { readPixels } from "./pixels.ts";

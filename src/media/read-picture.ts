@@ -11,7 +11,7 @@ const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
 const UNKNOWN_TYPE = "application/octet-stream";
 
 /** Base64 in the standard alphabet, padded, of whichever form the client wrote. */
-export function readBase64(text: string, path: string): string {
+function readBase64(text: string, path: string): string {
   const standard = treatString(/\s/.test(text) ? text.replace(/\s+/g, "") : text, "bytes");
   if (standard.length % 4 !== 0 || !BASE64.test(standard)) {
     refuse(

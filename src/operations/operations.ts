@@ -13,6 +13,7 @@ import {
   setClaimed,
 } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { failParts } from "./fail-parts.ts";
 import type { OperationPoller } from "./poller.ts";
 import type { Settlement } from "./settlement.ts";
 
@@ -20,6 +21,7 @@ export interface OperationsOptions {
   storage: Storage;
   settlement: Settlement;
   poller: Pick<OperationPoller, "wake">;
+  /** Names this process in leases. */
   owner: string;
   nowMs: () => number;
   leaseMs: number;
@@ -40,7 +42,8 @@ export class Operations {
    * taken the operation ends here, with a receipt, and the error is the caller's.
    */
   async begin(operation: Operation, submit: (save: () => Promise<void>) => Promise<void>): Promise<void> {
-    const { storage, owner, nowMs, leaseMs, settlement, poller } = this.#options;
+    const { storage, nowMs, leaseMs, settlement, poller } = this.#options;
+    const owner = `${this.#options.owner}/${operation.id}`;
     const lease = () => ({ owner, untilMs: nowMs() + leaseMs });
     if (!(await insertOperation(storage, operation, lease()))) {
       const message = "A request with this Idempotency-Key is being handled. Ask again in a moment.";
@@ -61,11 +64,9 @@ export class Operations {
       await submit(save);
     } catch (thrown) {
       const { kind, message } = asGatewayError(thrown);
-      if (operation.parts.length === 0)
-        operation.parts = [{ state: "failed", count: 0, dueAtMs: 0, failures: 0, videos: [], filtered: [] }];
-      for (const part of operation.parts) Object.assign(part, { state: "failed", error: { kind, message } });
+      failParts(operation, { kind, message }, () => true);
       await saving;
-      await settlement.end(operation);
+      await settlement.end(operation, owner);
       throw thrown;
     } finally {
       clearInterval(renewing);

@@ -4,6 +4,7 @@ import type { JobState } from "../media/media-wire.ts";
 import type { VideoReply } from "../media/video-reply.ts";
 import { leaseDue, renewLease, saveOperation, selectNextDue } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { failParts } from "./fail-parts.ts";
 import type { Settlement } from "./settlement.ts";
 
 /** How jobs are asked about and their films fetched. */
@@ -43,6 +44,7 @@ export class OperationPoller {
   readonly #options: Required<PollerOptions>;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
+  #looks = 0;
   #loop: Promise<void> | undefined;
   #wake: () => void = () => {};
 
@@ -79,12 +81,15 @@ export class OperationPoller {
   }
 
   async #lookOnce(): Promise<void> {
-    const { storage, owner, nowMs, leaseMs } = this.#options;
+    const { storage, nowMs, leaseMs, settlement } = this.#options;
+    await settlement.followOthers();
     const room = MOST_AT_ONCE - this.#underWay.size;
     if (room <= 0) return;
     const now = nowMs();
+    // Another name for each look: a process that stood still may find that its own lease has run out, and take it anew.
+    const owner = `${this.#options.owner}/${++this.#looks}`;
     for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, room)) {
-      const work = this.#work(operation).finally(() => {
+      const work = this.#work(operation, owner).finally(() => {
         this.#underWay.delete(work);
         this.#wake();
       });
@@ -105,18 +110,18 @@ export class OperationPoller {
   }
 
   /** One operation, under our lease, as far as it can be brought now. */
-  async #work(operation: Operation): Promise<void> {
-    const { storage, owner, nowMs, leaseMs, onProblem } = this.#options;
+  async #work(operation: Operation, owner: string): Promise<void> {
+    const { storage, nowMs, leaseMs, onProblem } = this.#options;
     const lost = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
     const renewing = setInterval(() => {
       renewLease(storage, operation.id, { owner, untilMs: nowMs() + leaseMs }).then(
-        (kept) => kept || lost.abort(),
+        (kept) => kept || lost.abort(new LeaseLost()),
         onProblem,
       );
     }, leaseMs / 3);
     try {
-      await this.#advance(operation, signal);
+      await this.#advance(operation, owner, signal);
     } catch (error) {
       if (!(error instanceof LeaseLost) && !this.#stopping.signal.aborted) onProblem(error);
     } finally {
@@ -124,12 +129,12 @@ export class OperationPoller {
     }
   }
 
-  async #advance(operation: Operation, signal: AbortSignal): Promise<void> {
+  async #advance(operation: Operation, owner: string, signal: AbortSignal): Promise<void> {
     const { nowMs, settlement } = this.#options;
     if (operation.state === "submitting") abandonSubmit(operation);
     const now = nowMs();
     const due = operation.parts.filter((part) => part.state === "waiting" && part.dueAtMs <= now);
-    await Promise.all(due.map((part) => this.#ask(operation, part, signal)));
+    await Promise.all(due.map((part) => this.#ask(operation, part, owner, signal)));
     if (nowMs() >= operation.deadlineAtMs) {
       for (const part of operation.parts) {
         if (part.state === "waiting") fail(part, new GatewayError("upstream_timeout", "The provider took too long."));
@@ -137,22 +142,23 @@ export class OperationPoller {
     }
     const waiting = operation.parts.filter((part) => part.state === "waiting");
     if (waiting.length === 0) {
-      await settlement.end(operation);
+      await settlement.end(operation, owner);
       return;
     }
     operation.dueAtMs = Math.min(...waiting.map((part) => part.dueAtMs), operation.deadlineAtMs);
-    await this.#save(operation, true);
+    await this.#save(operation, owner, true);
   }
 
-  async #ask(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<void> {
+  async #ask(operation: Operation, part: OperationPart, owner: string, signal: AbortSignal): Promise<void> {
     const { runner, nowMs } = this.#options;
     const paceMs = runner.paceMs(operation);
     let state: JobState<VideoReply>;
     try {
       state = await runner.poll(operation, part, signal);
-      if (state.state === "done") await this.#keepAll(operation, part, state.reply, signal);
+      if (state.state === "done") await this.#keepAll(operation, part, state.reply, owner, signal);
     } catch (thrown) {
       signal.throwIfAborted();
+      if (thrown instanceof LeaseLost) throw thrown;
       const error = asGatewayError(thrown);
       part.failures += 1;
       if (error.kind === "not_found" || part.failures > MOST_FAILURES) return fail(part, error);
@@ -167,10 +173,16 @@ export class OperationPoller {
     if (state.progress !== undefined) part.progress = state.progress;
   }
 
-  async #keepAll(operation: Operation, part: OperationPart, reply: VideoReply, signal: AbortSignal): Promise<void> {
+  async #keepAll(
+    operation: Operation,
+    part: OperationPart,
+    reply: VideoReply,
+    owner: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const source of reply.videos.slice(part.videos.length)) {
       part.videos.push(await this.#options.runner.keep(operation, source, signal));
-      await this.#save(operation, false);
+      await this.#save(operation, owner, false);
     }
     part.filtered = [...reply.filtered];
     if (reply.seconds !== undefined) part.seconds = reply.seconds;
@@ -179,9 +191,8 @@ export class OperationPoller {
     part.state = "done";
   }
 
-  async #save(operation: Operation, release: boolean): Promise<void> {
-    const { storage, owner } = this.#options;
-    if (!(await saveOperation(storage, operation, owner, release))) throw new LeaseLost();
+  async #save(operation: Operation, owner: string, release: boolean): Promise<void> {
+    if (!(await saveOperation(this.#options.storage, operation, owner, release))) throw new LeaseLost();
   }
 }
 
@@ -191,13 +202,8 @@ export class OperationPoller {
  */
 function abandonSubmit(operation: Operation): void {
   operation.state = "running";
-  for (const part of operation.parts) {
-    if (part.state !== "new" && part.state !== "asking") continue;
-    fail(
-      part,
-      new GatewayError("upstream_failed", "The gateway was stopped while it submitted this video. Submit it again."),
-    );
-  }
+  const message = "The gateway was stopped while it submitted this video. Submit it again.";
+  failParts(operation, { kind: "upstream_failed", message }, ({ state }) => state === "new" || state === "asking");
 }
 
 function fail(part: OperationPart, { kind, message }: GatewayError): void {

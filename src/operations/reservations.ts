@@ -13,6 +13,11 @@ export class Reservations {
     if (!this.#held.has(id)) this.#held.set(id, this.#hold(keyId, costNanoUsd));
   }
 
+  /** The ids of operations that money is held for. */
+  get held(): string[] {
+    return [...this.#held.keys()];
+  }
+
   /** The operation has ended; what it came to is counted, whether or not this process held anything for it. */
   settle({ id, keyId }: Operation, actualNanoUsd: number): void {
     const release = this.#held.get(id) ?? this.#hold(keyId, 0);

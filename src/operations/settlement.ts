@@ -1,29 +1,36 @@
 import type { Operation } from "../canon/operation.ts";
-import { endOperation } from "../storage/operations.ts";
+import { endOperation, selectEndedOperations } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
-import { receiptOf } from "./bill.ts";
+import { billOf, receiptOf } from "./bill.ts";
 
 export interface SettlementOptions {
   storage: Storage;
-  owner: string;
   nowMs: () => number;
   /** How long an operation that has ended is kept. */
   keptMs: number;
-  /** Told once, by the process that settled it. */
+  /** Told once in the process that settled it, and in every other that holds money for it. */
   onSettled: (operation: Operation, costNanoUsd: number) => void;
+  /** The ids of operations that this process holds money for. */
+  held: () => readonly string[];
 }
+
+/** How often is looked for what others have settled. */
+const FOLLOW_MS = 1_000;
 
 /** Ends operations: state and bill together, once. */
 export class Settlement {
   readonly #options: SettlementOptions;
+  /** Being settled by this process right now. */
+  readonly #ending = new Set<string>();
+  #followedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
   }
 
-  /** Every part has ended. False where somebody else was faster. */
-  async end(operation: Operation): Promise<boolean> {
-    const { storage, owner, nowMs, keptMs, onSettled } = this.#options;
+  /** Every part has ended. False where somebody else was faster. `owner`: under whose lease. */
+  async end(operation: Operation, owner: string): Promise<boolean> {
+    const { storage, nowMs, keptMs, onSettled } = this.#options;
     const endedAtMs = Math.round(nowMs());
     const made = operation.parts.some((part) => part.videos.length > 0 || part.filtered.length > 0);
     const [failure] = operation.parts.flatMap((part) => (part.error ? [part.error] : []));
@@ -36,8 +43,26 @@ export class Settlement {
       expiresAtMs: endedAtMs + keptMs,
     };
     const receipt = receiptOf(ended, endedAtMs);
-    if (!(await endOperation(storage, ended, receipt, owner))) return false;
-    onSettled(ended, receipt.costNanoUsd);
-    return true;
+    this.#ending.add(operation.id);
+    try {
+      if (!(await endOperation(storage, ended, receipt, owner))) return false;
+      onSettled(ended, receipt.costNanoUsd);
+      return true;
+    } finally {
+      this.#ending.delete(operation.id);
+    }
+  }
+
+  /** What another process has settled is no longer held here: its money is spent or free. */
+  async followOthers(): Promise<void> {
+    const { storage, nowMs, held, onSettled } = this.#options;
+    if (nowMs() - this.#followedAtMs < FOLLOW_MS) return;
+    this.#followedAtMs = nowMs();
+    const ended = await selectEndedOperations(storage, held());
+    const stillHeld = new Set(held());
+    for (const operation of ended) {
+      if (!stillHeld.has(operation.id) || this.#ending.has(operation.id)) continue;
+      onSettled(operation, billOf(operation).costNanoUsd);
+    }
   }
 }

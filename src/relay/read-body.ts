@@ -21,17 +21,14 @@ export async function readBody(request: Request, maxBytes: number, gateway: Body
     const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
     throw new GatewayError("unsupported_media_type", `The body must have content-type application/json; ${found}.`);
   }
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
+  const declared = declaredBytes(request, maxBytes);
   if (declared <= SMALL) {
     const text = await inTime(() => request.text(), gateway);
     // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
     if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
     return { text, body: parse(text) };
   }
-  const read =
-    declared <= READ_AT_ONCE ? () => readAtOnce(request) : (heard: () => void) => readParts(request, maxBytes, heard);
-  const bytes = await inTime(read, gateway);
+  const bytes = await readBytes(request, maxBytes, gateway);
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -39,6 +36,21 @@ export async function readBody(request: Request, maxBytes: number, gateway: Body
     throw notUtf8(cause);
   }
   return { text, bytes, body: parse(text) };
+}
+
+/** Reads and bounds a body of any type. */
+export function readBytes(request: Request, maxBytes: number, gateway: BodyReader): Promise<Buffer> {
+  const declared = declaredBytes(request, maxBytes);
+  if (declared <= READ_AT_ONCE) return inTime(() => readAtOnce(request), gateway);
+  const read = Number.isNaN(declared) ? readParts : readInPlace;
+  return inTime((heard) => read(request, maxBytes, heard), gateway);
+}
+
+/** Not a number where the length is not told. */
+function declaredBytes(request: Request, maxBytes: number): number {
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  return declared;
 }
 
 const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
@@ -80,7 +92,19 @@ async function inTime<T>(read: (heard: () => void) => Promise<T>, { watchdog, ti
 
 const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
 
-/** A large body, or one of unknown length: counted while it is read, and given up only when it stops arriving. */
+/** A large body whose length is told: each part goes to its place as it comes, so that the body is never held twice. */
+async function readInPlace(request: Request, maxBytes: number, heard: () => void): Promise<Buffer> {
+  const body = Buffer.allocUnsafeSlow(declaredBytes(request, maxBytes));
+  let size = 0;
+  for await (const part of request.body ?? []) {
+    heard();
+    body.set(part, size);
+    size += part.length;
+  }
+  return body.subarray(0, size);
+}
+
+/** A body of unknown length: counted while it is read, and given up only when it stops arriving. */
 async function readParts(request: Request, maxBytes: number, heard: () => void): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -1,3 +1,4 @@
+import type { KeyLimits } from "../access/key-limits.ts";
 import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import { type JsonObject, stringAt } from "../canon/json.ts";
@@ -83,10 +84,17 @@ function modelName(incoming: IncomingCall, body: JsonObject): string {
   });
 }
 
+const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+
+const countsUse = ({ tokensPerMinute, budgetUsdPerDay, budgetUsdPerMonth, budgetUsdTotal }: KeyLimits): boolean =>
+  tokensPerMinute !== undefined ||
+  budgetUsdPerDay !== undefined ||
+  budgetUsdPerMonth !== undefined ||
+  budgetUsdTotal !== undefined;
+
 /** Only keys with a token or money limit need an estimate; for all others the walk over the body is saved. */
 function estimateFor(principal: Principal, incoming: IncomingCall, model: Model, body: JsonObject) {
-  const { requestsPerMinute: _requests, concurrent: _concurrent, ...counted } = principal.limits;
-  if (Object.keys(counted).length === 0) return { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+  if (!countsUse(principal.limits)) return NO_ESTIMATE;
   const input = incoming.dialect.estimateTokens(body);
   const output = Math.min(incoming.dialect.outputLimit(body) ?? 4096, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
   return {

@@ -32,11 +32,11 @@ export async function insertOperation(queries: Queries, operation: Operation, le
     operation.claimed ? 1 : 0,
     operation.createdAtMs,
     operation.deadlineAtMs,
-    operation.dueAtMs,
+    Math.ceil(operation.dueAtMs),
     operation.endedAtMs ?? null,
     operation.expiresAtMs ?? null,
     lease.owner,
-    lease.untilMs,
+    Math.ceil(lease.untilMs),
   ];
   const rows = await queries.query(
     `INSERT INTO operations (${COLUMNS}, lease_owner, lease_until_ms) VALUES (${values.map(() => "?").join(", ")})
@@ -101,13 +101,14 @@ export async function setClaimed(queries: Queries, id: string, claimed: boolean)
 
 /** Takes the lease of operations that are due and that nobody works on. */
 export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, limit: number): Promise<Operation[]> {
+  const now = Math.floor(nowMs);
   const rows = await queries.query(
     `UPDATE operations SET lease_owner = ?, lease_until_ms = ?
-     WHERE lease_until_ms < ? AND state IN ('submitting', 'running') AND id IN (
+     WHERE lease_until_ms < ? AND due_at_ms <= ? AND state IN ('submitting', 'running') AND id IN (
        SELECT id FROM operations WHERE state IN ('submitting', 'running') AND due_at_ms <= ? AND lease_until_ms < ?
        ORDER BY due_at_ms LIMIT ?)
      RETURNING ${COLUMNS}`,
-    [lease.owner, lease.untilMs, nowMs, nowMs, nowMs, limit],
+    [lease.owner, Math.ceil(lease.untilMs), now, now, now, now, limit],
   );
   return rows.map(readOperation);
 }
@@ -116,7 +117,7 @@ export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, li
 export async function renewLease(queries: Queries, id: string, lease: Lease): Promise<boolean> {
   const rows = await queries.query(
     "UPDATE operations SET lease_until_ms = ? WHERE id = ? AND lease_owner = ? RETURNING id",
-    [lease.untilMs, id, lease.owner],
+    [Math.ceil(lease.untilMs), id, lease.owner],
   );
   return rows.length === 1;
 }
@@ -138,7 +139,7 @@ export async function saveOperation(
       operation.credential,
       JSON.stringify(operation.job),
       JSON.stringify(operation.parts),
-      operation.dueAtMs,
+      Math.ceil(operation.dueAtMs),
       operation.id,
       owner,
     ],
@@ -179,6 +180,24 @@ export async function endOperation(
 export async function selectOpenOperations(queries: Queries): Promise<Operation[]> {
   const rows = await queries.query(`SELECT ${COLUMNS} FROM operations WHERE state IN ('submitting', 'running')`);
   return rows.map(readOperation);
+}
+
+/** At most so many ids in one statement. */
+const IDS_AT_ONCE = 500;
+
+/** Those of the operations that have ended. */
+export async function selectEndedOperations(queries: Queries, ids: readonly string[]): Promise<Operation[]> {
+  const ended: Operation[] = [];
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    const some = ids.slice(from, from + IDS_AT_ONCE);
+    const places = some.map(() => "?").join(", ");
+    const rows = await queries.query(
+      `SELECT ${COLUMNS} FROM operations WHERE id IN (${places}) AND state IN ('done', 'failed')`,
+      some,
+    );
+    ended.push(...rows.map(readOperation));
+  }
+  return ended;
 }
 
 /** When the next operation is due that nobody works on, or its lease runs out. */

@@ -29,7 +29,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
  * passed: the rest of the body is not waited for.
  */
 export async function readMultipart(
-  body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   contentType: string,
   limits: MultipartLimits,
 ): Promise<Form> {
@@ -47,15 +47,14 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-type State = "preamble" | "head" | "body" | "epilogue";
+type State = "beginning" | "preamble" | "head" | "body" | "epilogue";
 
 class FormReader {
   readonly #delimiter: Buffer;
   readonly #limits: MultipartLimits;
   readonly #entries: FormEntry[] = [];
-  /** The preamble may be empty: then the first boundary has no line end of its own before it. */
-  #rest: Buffer = Buffer.from("\r\n");
-  #state: State = "preamble";
+  #rest: Buffer = Buffer.alloc(0);
+  #state: State = "beginning";
   #total = 0;
   #head: PartHead | undefined;
   #pieces: Uint8Array[] = [];
@@ -91,6 +90,8 @@ class FormReader {
   /** Takes one piece of what has arrived; false while more bytes are needed. */
   #step(): boolean {
     switch (this.#state) {
+      case "beginning":
+        return this.#readBeginning();
       case "preamble":
       case "body":
         return this.#readBody();
@@ -102,11 +103,23 @@ class FormReader {
     }
   }
 
+  /** The preamble may be empty: then the first boundary has no line end of its own before it. */
+  #readBeginning(): boolean {
+    const rest = this.#rest;
+    const boundary = this.#delimiter.subarray(2);
+    if (rest.length < boundary.length) return false;
+    const begins = rest.subarray(0, boundary.length).equals(boundary);
+    const behind = begins ? lineAfter(rest, boundary.length) : "other";
+    if (behind === undefined) return false;
+    if (behind === "other") this.#state = "preamble";
+    else this.#pass(behind);
+    return true;
+  }
+
   #readBody(): boolean {
     const rest = this.#rest;
     const at = rest.indexOf(this.#delimiter);
-    // The end of what has arrived may be the beginning of a boundary.
-    const safe = at >= 0 ? at : Math.max(0, rest.length - this.#delimiter.length + 1);
+    const safe = at >= 0 ? at : this.#beginningOfDelimiter();
     const behind = at < 0 ? undefined : lineAfter(rest, at + this.#delimiter.length);
     if (behind === "other") {
       this.#keep(rest.subarray(0, at + 1));
@@ -119,10 +132,20 @@ class FormReader {
       return false;
     }
     this.#finishPart();
-    this.#state = behind === "last" ? "epilogue" : "head";
-    // The line end stays: a part without any header then ends its head at once.
-    this.#rest = behind === "last" ? rest.subarray(rest.length) : rest.subarray(behind);
+    this.#pass(behind);
     return true;
+  }
+
+  /** Goes on behind a boundary. The line end stays: a part without any header then ends its head at once. */
+  #pass(behind: number | "last"): void {
+    this.#state = behind === "last" ? "epilogue" : "head";
+    this.#rest = this.#rest.subarray(behind === "last" ? this.#rest.length : behind);
+  }
+
+  /** The end of what has arrived may begin a boundary. Where nothing there can, no byte has to be copied. */
+  #beginningOfDelimiter(): number {
+    const at = this.#rest.indexOf(CR, Math.max(0, this.#rest.length - this.#delimiter.length + 1));
+    return at < 0 ? this.#rest.length : at;
   }
 
   #readHead(): boolean {

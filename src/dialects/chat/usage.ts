@@ -22,14 +22,15 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const searches =
     numberAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
     numberAt(objectAt(raw, "server_tool_use"), "web_search_requests");
-  return {
+  const usage: Usage = {
     input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite5m: cacheWrite }),
     output: Math.max(0, generated - (thought ?? 0)),
-    ...(thought === undefined ? {} : { reasoning: thought }),
-    ...(searches ? { searches } : {}),
   };
+  if (cacheRead !== undefined) usage.cacheRead = cacheRead;
+  if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
+  if (thought !== undefined) usage.reasoning = thought;
+  if (searches) usage.searches = searches;
+  return usage;
 }
 
 /** The same sums back; the two ages of a cache's entries are one number in this protocol. */

@@ -1,8 +1,8 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
 import { refuse } from "../../dialects/check.ts";
 import { EXPECTED, stringLike } from "../../dialects/forms.ts";
 import { defineBodyCheck } from "../check-body.ts";
-import { QUALITIES } from "../quality-words.ts";
+import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
 
 const text = Type.String();
@@ -64,8 +64,6 @@ export const ImageEditRequest = Type.Object(
   },
   { title: "ImageEditRequest" },
 );
-
-export type ImageEditRequest = Static<typeof ImageEditRequest>;
 
 export const checkGeneration = defineBodyCheck(ImageGenerationRequest, refuseTransparentJpeg);
 export const checkEdit = defineBodyCheck(ImageEditRequest, refuseTransparentJpeg);

@@ -1,10 +1,10 @@
 import Type, { type Static } from "typebox";
 import { EXPECTED, openObject, stringLike } from "../../dialects/forms.ts";
 import { IMAGE_TIERS } from "../picture.ts";
-import { QUALITIES } from "../quality-words.ts";
+import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
 
-export const REFERENCE_TYPES = [
+const REFERENCE_TYPES = [
   "REFERENCE_TYPE_RAW",
   "REFERENCE_TYPE_MASK",
   "REFERENCE_TYPE_CONTROL",
@@ -82,4 +82,3 @@ export const PredictRequest = Type.Object(
   },
   { title: "PredictRequest" },
 );
-export type PredictRequest = Static<typeof PredictRequest>;

@@ -1,7 +1,8 @@
 import { GatewayError } from "../../canon/error.ts";
-import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { decodeError } from "../../dialects/genai/errors.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
+import { unmade } from "../unmade.ts";
 
 /** A refused prompt is a plain 400 or code 3; only its words tell it from a bad field. */
 const REFUSAL = /responsible ai|usage guidelines|sensitive words|safety (?:filter|polic)|content polic/i;
@@ -29,7 +30,9 @@ export function operationError(operation: JsonObject): GatewayError {
   const error = objectAt(operation, "error");
   const code = numberAt(error, "code") ?? 13;
   const status = STATUS_OF_CODE[code] ?? (code >= 400 ? code : 500);
-  return refusalOr(decodeError({ status, body: JSON.stringify({ error }), retryAfter: null }));
+  const read = refusalOr(decodeError({ status, body: JSON.stringify({ error }), retryAfter: null }));
+  // No answer failed here: the job did, and its reason is worth telling.
+  return read.kind === "upstream_failed" ? unmade({ message: stringAt(error, "message"), code: String(code) }) : read;
 }
 
 function refusalOr(error: GatewayError): GatewayError {

@@ -6,7 +6,7 @@ import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../data-url.ts";
 import { emptyAnswer } from "../media-failure.ts";
 import { pickExtras } from "../pick-extras.ts";
-import { unmade, unmadeVideo } from "../unmade.ts";
+import { forgottenJob, unmade, unmadeVideo } from "../unmade.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const HAILUO: VideoAbilities = {
@@ -85,6 +85,8 @@ function readTask(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
   const status = stringAt(answer.body, "status");
   const failure = failureInside(answer);
   if (status === "Fail") return unmadeVideo(failure ?? unmade({ message: undefined, code: status }));
+  // The question holds nothing but the task's id, so nothing else can be wrong with it.
+  if (failure?.kind === "invalid_request") return { state: "failed", error: forgottenJob() };
   if (failure) throw failure;
   if (status !== "Success") return { state: "waiting", ticket };
   const fileId = idAt(answer, "file_id");

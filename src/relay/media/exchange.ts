@@ -3,6 +3,7 @@ import { parseObject } from "../../canon/json.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { ProviderMedia } from "../../providers/provider-media.ts";
+import { parseLargeJson } from "../../wire/parse-large-json.ts";
 
 /** Several large pictures in base64; nothing honest is larger. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
@@ -45,7 +46,12 @@ export async function exchangeMedia(
 
 export async function readAnswer(response: Response, patience: MediaPatience): Promise<MediaAnswer> {
   const text = await readText(response, patience);
-  return { status: response.status, body: parseObject(text), text, retryAfter: response.headers.get("retry-after") };
+  return {
+    status: response.status,
+    body: parseObject(text, parseLargeJson),
+    text,
+    retryAfter: response.headers.get("retry-after"),
+  };
 }
 
 async function readText(response: Response, patience: MediaPatience): Promise<string> {

@@ -34,7 +34,10 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
     for (const [index, share] of queue) {
       try {
         const jobName = shares.length === 1 ? gathering.jobName : `${gathering.jobName}-${index + 1}`;
-        replies[index] = await finish(withMissing(await makeImages(share, { ...gathering, jobName }), share), gathering);
+        replies[index] = await finish(
+          withMissing(await makeImages(share, { ...gathering, jobName }), share),
+          gathering,
+        );
       } catch (thrown) {
         gathering.signal.throwIfAborted();
         errors.push(thrown);
@@ -68,7 +71,10 @@ function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): Ups
 
 export function missingPictures(count: number): ImageResult<never>[] {
   const problem = "The provider made fewer pictures than it was asked for, and does not say why.";
-  return Array.from({ length: Math.max(0, count) }, () => ({ kind: "failed", error: new GatewayError("upstream_failed", problem) }));
+  return Array.from({ length: Math.max(0, count) }, () => ({
+    kind: "failed",
+    error: new GatewayError("upstream_failed", problem),
+  }));
 }
 
 /** Links fetched, types converted. */

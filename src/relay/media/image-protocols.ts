@@ -10,7 +10,7 @@ import { encodePredictions } from "../../media/predict/encode-predictions.ts";
 import { readMultipart } from "../../wire/multipart.ts";
 import { MultipartError } from "../../wire/multipart-error.ts";
 import type { Gateway } from "../gateway.ts";
-import { readBody } from "../read-body.ts";
+import { readBody, readBytes } from "../read-body.ts";
 import { nothingMade } from "./image-stream.ts";
 import type { ImageAnswering, ImageProtocol } from "./images.ts";
 
@@ -64,10 +64,10 @@ const jsonBody = (request: Request, gateway: Gateway) => readBody(request, gatew
 async function readForm(request: Request, type: string, gateway: Gateway) {
   const { maxBodyBytes } = gateway.snapshot;
   const limits = { maxBytes: maxBodyBytes, maxParts: 64, maxFieldBytes: 256 * 1024 };
-  if (Number(request.headers.get("content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-  if (request.body === null) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
+  const bytes = await readBytes(request, maxBodyBytes, gateway);
+  if (bytes.length === 0) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
   try {
-    return await readMultipart(request.body, type, limits);
+    return await readMultipart([bytes], type, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
     const kind = error.kind === "too_large" ? "too_large" : "invalid_request";
@@ -77,12 +77,6 @@ async function readForm(request: Request, type: string, gateway: Gateway) {
     });
   }
 }
-
-const tooLarge = (bytes: number) =>
-  new GatewayError(
-    "too_large",
-    `The body is larger than the ${Math.round(bytes / 1048576)} MB that this gateway takes.`,
-  );
 
 /** What a client gets of each picture: itself, or where it is kept. */
 async function given(

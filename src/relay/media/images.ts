@@ -23,11 +23,13 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { makeTimedId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { type AdmittedCall, closeCall } from "../settle.ts";
+import { mediaOf } from "./exchange.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { gatherImages } from "./gather-images.ts";
 import { streamImages } from "./image-stream.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
 import { tryMediaOffers } from "./try-offers.ts";
+import { unreadExtras } from "./unread-extras.ts";
 
 /** A request for pictures as the server hands it over: the body not yet read. */
 export interface IncomingImages {
@@ -170,12 +172,16 @@ export async function imagesOrReasons(
 }
 
 /** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
-export async function fitFor(call: ImageRelay, { wire, offer }: MediaOffer<ImageWire>): Promise<FittedImageCall> {
+export async function fitFor(
+  call: ImageRelay,
+  { wire, offer, provider }: MediaOffer<ImageWire>,
+): Promise<FittedImageCall> {
   const { request } = call;
   const abilities = wire.abilities(offer.upstreamModel);
   const { call: fitted, notes } = fitImageCall(request.call, abilities, call.model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));
-  call.notes = [...request.notes, ...told];
+  const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
+  call.notes = [...request.notes, ...told, ...unreadExtras(fitted, (watched) => wire.submit(watched, context))];
   const [first] = call.notes;
   if (first && (call.incoming.strict || call.principal.strict)) {
     const list = call.notes.map(({ path, reason }) => `${path} (${reason})`).join("; ");

@@ -23,7 +23,7 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
   const { operationId } = decodePoll(body);
   // A stranger's operation and one that never was look the same (S09).
   const operation = await operations.find(principal.project, operationId);
-  if (operation === undefined) {
+  if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.nowMs()) {
     const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for two days after they end, and only the project that made one can see it.`;
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }

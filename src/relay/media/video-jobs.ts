@@ -5,6 +5,7 @@ import type { JobState, VideoWire } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import type { JobRunner } from "../../operations/poller.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { forgottenJob } from "../../providers/unmade.ts";
 import type { Gateway } from "../gateway.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 import { fetchFilm } from "./fetch-result.ts";
@@ -29,15 +30,19 @@ export class VideoJobs implements JobRunner {
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
     const request = wire.poll(part.ticket, context);
     const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
-    if (!isSuccess(answer)) throw redacted(wire.error(answer), provider);
+    if (!isSuccess(answer)) {
+      const error = wire.error(answer);
+      // What the host calls the job is not for the client's eyes.
+      if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
+      throw redacted(error, provider);
+    }
     const state = wire.readPoll(answer, part.ticket, context);
     return state.state === "failed" ? { ...state, error: redacted(state.error, provider) } : state;
   }
 
   paceMs(operation: Operation): number {
-    const { provider, wire } = this.#find(operation) ?? {};
-    const paceMs = wire?.pollEveryMs ?? USUAL_PACE_MS;
-    return provider === undefined ? USUAL_PACE_MS : paceMs * this.#gateway.timings.mediaPaceFactor;
+    const paceMs = this.#find(operation)?.wire.pollEveryMs ?? USUAL_PACE_MS;
+    return paceMs * this.#gateway.timings.mediaPaceFactor;
   }
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {

@@ -14,7 +14,7 @@ import { fitVideoCall, type VideoField } from "../../media/fit-video-call.ts";
 import type { VideoWire } from "../../media/media-wire.ts";
 import { decodeVideo, type VideoRequest } from "../../media/operations/decode-video.ts";
 import { operationName } from "../../media/operations/operation-name.ts";
-import type { FittedVideoCall } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { answerHeaders } from "../answer-headers.ts";
@@ -28,6 +28,7 @@ import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts
 import { fetchInput } from "./fetch-input.ts";
 import { type MediaOffer, planVideos } from "./plan.ts";
 import { tryMediaOffers } from "./try-offers.ts";
+import { unreadExtras } from "./unread-extras.ts";
 
 /** A submit as the server hands it over. */
 export interface IncomingVideo {
@@ -192,10 +193,20 @@ function partsOf(count: number, perJob: number): OperationPart[] {
   return parts;
 }
 
-function fitFor(asked: VideoRequest, { wire, offer }: MediaOffer<VideoWire>, model: Model) {
-  const { call, notes } = fitVideoCall(asked.call, wire.abilities(offer.upstreamModel), model.id);
+function fitFor(asked: VideoRequest, { wire, offer, provider }: MediaOffer<VideoWire>, model: Model) {
+  const { call, notes } = fitInClientWords(asked, wire.abilities(offer.upstreamModel), model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
-  return { call, notes: [...asked.notes, ...told] };
+  const context = mediaOf(provider).context(offer.upstreamModel, "");
+  const unread = unreadExtras(call, (watched) => wire.submit({ ...watched, count: 1 }, context));
+  return { call, notes: [...asked.notes, ...told, ...unread] };
+}
+
+function fitInClientWords(asked: VideoRequest, abilities: VideoAbilities, model: string) {
+  try {
+    return fitVideoCall(asked.call, abilities, model);
+  } catch (thrown) {
+    throw inClientWords(asGatewayError(thrown), asked);
+  }
 }
 
 function refuseIfStrict(strict: boolean, notes: readonly FieldNote[], model: string): void {

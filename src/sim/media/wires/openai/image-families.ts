@@ -69,7 +69,7 @@ export function imageFamilyOf(model: string): ImageFamily {
 }
 
 const LONGEST_SIDE = 3_840;
-const LONGEST_SHORT_SIDE = 2_160;
+const MOST_PIXELS = 3_840 * 2_160;
 /** The simulator's painter has no smaller canvas. */
 const SHORTEST_SIDE = 64;
 
@@ -87,7 +87,7 @@ export function measuresOf(size: string, family: ImageFamily): { width: number; 
   const wrong =
     (width % 16 !== 0 || height % 16 !== 0 ? "width and height must both be divisible by 16" : undefined) ??
     (long > short * 3 ? "the ratio of the longer side to the shorter must not exceed 3:1" : undefined) ??
-    (long > LONGEST_SIDE || short > LONGEST_SHORT_SIDE ? "the largest size is 3840x2160" : undefined) ??
+    (long > LONGEST_SIDE || width * height > MOST_PIXELS ? "the largest size is 3840x2160" : undefined) ??
     (short < SHORTEST_SIDE ? `the shortest side is ${SHORTEST_SIDE}` : undefined);
   if (wrong !== undefined) throw invalid(`Invalid size '${size}': ${wrong}.`, "size", "invalid_value");
   return { width, height };

@@ -63,7 +63,10 @@ function measuresOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
     if (measures === undefined || measures.width % 2 !== 0 || measures.height % 2 !== 0) {
       throw badValue(size, ["1280x720", "720x1280", "1024x1024", "1920x1080", "1080x1920"], "size");
     }
-    return measures;
+    // Where the shape is told apart from it, the size is that of the level.
+    const shape = typeof values.aspect_ratio === "string" ? proportionOf(values.aspect_ratio) : undefined;
+    if (shape === undefined || own !== undefined) return measures;
+    return measuresFor(shape, Math.min(measures.width, measures.height));
   }
   const ratio = values.aspect_ratio === undefined ? "16:9" : requireString(values.aspect_ratio, "aspect_ratio");
   const proportion = proportionOf(ratio);

@@ -1,0 +1,379 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { Canvas } from "../src/sim/media-maker/canvas.ts";
+import { encodePng } from "../src/sim/media-maker/png.ts";
+import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const trivium = join(root, "bin/trivium");
+const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-media-"));
+const running = new Set<Bun.Subprocess>();
+/** Long enough for something to happen meanwhile. */
+const FILM_MS = 3000;
+
+let gateway: TestGateway;
+/** Host of the films that tell how far they are. */
+let studio: Simulator;
+
+beforeAll(async () => {
+  studio = await startSimulator({ mediaJobMs: FILM_MS });
+  gateway = await startTestGateway({
+    config: {
+      simulator: true,
+      providers: { studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret" } },
+      models: [{ id: "openai/sora-2", offers: [{ provider: "studio", model: "sora-2" }] }],
+    },
+    timings: { mediaPaceFactor: 0.02 },
+  });
+});
+afterAll(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  await gateway.stop();
+  await studio.stop();
+  rmSync(workFolder, { recursive: true, force: true });
+});
+
+const newFolder = () => mkdtempSync(join(workFolder, "place-"));
+
+const environment = (more: Record<string, string> = {}) => ({
+  PATH: `${join(root, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,
+  TRIVIUM_CONFIG: gateway.configFile,
+  TRIVIUM_API_KEY: gateway.key,
+  ...more,
+});
+
+interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function start(folder: string, command: string[], env = environment()) {
+  const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  running.add(child);
+  child.exited.then(() => running.delete(child));
+  return child;
+}
+
+async function finish(child: ReturnType<typeof start>): Promise<Finished> {
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+const run = (folder: string, args: string[], env = environment()) => finish(start(folder, [trivium, ...args], env));
+
+async function jsonOf<T>(folder: string, args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await run(folder, [...args, "--json"]);
+  expect({ code, stderr: stderr.replace(/^Operation .*\n/, "") }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as T;
+}
+
+/** What one sees who looks at the pictures. */
+async function look(folder: string, name: string): Promise<{ width: number; height: number; format: string }> {
+  const { width, height, format } = await new Bun.Image(readFileSync(join(folder, name))).metadata();
+  return { width, height, format };
+}
+
+async function lengthOf(folder: string, name: string): Promise<number> {
+  const probe = start(folder, ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", name]);
+  const { code, stdout } = await finish(probe);
+  expect(code).toBe(0);
+  return Math.round(Number(stdout));
+}
+
+const usageOf = async (receipt: string) =>
+  (await gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": receipt } }))).usage;
+
+interface Told {
+  model: string;
+  receipt: string;
+  dropped: string[];
+  operation?: string;
+  files: { path: string; mime_type: string; bytes: number }[];
+  not_made: { reason: string; moderated: boolean }[];
+}
+
+describe("trivium image", () => {
+  test("makes a picture of the size asked for, by the simulator where no model is named, and no second one over it", async () => {
+    const folder = newFolder();
+    const made = await run(folder, ["image", "a red fox", "-o", "fox.png", "--size", "1536x1024"]);
+    expect(made).toEqual({ code: 0, stdout: "fox.png\n", stderr: "" });
+    expect(await look(folder, "fox.png")).toEqual({ width: 1536, height: 1024, format: "png" });
+
+    const before = readFileSync(join(folder, "fox.png"));
+    const again = await run(folder, ["image", "a blue fox", "-o", "fox.png"]);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toStartWith('"fox.png" exists already; --force overwrites it.\n');
+    expect(readFileSync(join(folder, "fox.png"))).toEqual(before);
+    expect((await run(folder, ["image", "a blue fox", "-o", "fox.png", "--force"])).code).toBe(0);
+    expect(readFileSync(join(folder, "fox.png"))).not.toEqual(before);
+    expect(readdirSync(folder)).toEqual(["fox.png"]);
+  });
+
+  test("several are numbered, half-made ones are written as they come, and the name says the format", async () => {
+    const folder = newFolder();
+    const told = await jsonOf<Told>(folder, ["image", "a fox", "-o", "fox.jpg", "--n", "2", "--partial", "1"]);
+    expect(told).toMatchObject({ model: "sim/picture", dropped: [], not_made: [] });
+    expect(told.files.map(({ path, mime_type }) => [path, mime_type])).toEqual([
+      ["fox-1.jpg", "image/jpeg"],
+      ["fox-2.jpg", "image/jpeg"],
+    ]);
+    expect(told.files[0]?.bytes).toBe(readFileSync(join(folder, "fox-1.jpg")).length);
+    expect(await usageOf(told.receipt)).toMatchObject({ images: 2 });
+    expect(readdirSync(folder).sort()).toEqual(["fox-1.jpg", "fox-2.jpg", "fox.partial-0.jpg", "fox.partial-1.jpg"]);
+    for (const name of readdirSync(folder)) expect((await look(folder, name)).format).toBe("jpeg");
+  });
+
+  test("edits one picture, several, and where a mask is transparent; what is not honoured is told", async () => {
+    const folder = newFolder();
+    await jsonOf<Told>(folder, ["image", "a fox", "-o", "a.png", "--ratio", "2:3"]);
+    await jsonOf<Told>(folder, ["image", "a cat", "-o", "b.webp", "--quality", "low"]);
+    const { width, height } = await look(folder, "a.png");
+    expect(width / height).toBeCloseTo(2 / 3, 1);
+    writeFileSync(join(folder, "mask.png"), await encodePng(new Canvas(width, height), true));
+
+    const both = await jsonOf<Told>(folder, [
+      "image",
+      "at night",
+      "--image",
+      "a.png",
+      "--image",
+      "b.webp",
+      "-o",
+      "c.png",
+    ]);
+    expect(both.files).toHaveLength(1);
+    await jsonOf<Told>(folder, ["image", "at night", "--image", "a.png", "--mask", "mask.png", "-o", "d.webp"]);
+    expect((await look(folder, "d.webp")).format).toBe("webp");
+
+    const seeded = await run(folder, ["image", "a fox", "-o", "e.png", "--seed", "7"]);
+    expect(seeded.code).toBe(0);
+    expect(seeded.stderr).toMatch(/^Not honoured to the letter: seed\. The receipt rcp_\S+ will say why\.\n$/);
+  });
+
+  test("exit codes: 3 for moderation, streamed or not; 1 for failures and for fewer pictures than asked for", async () => {
+    const folder = newFolder();
+    const cases: [number, RegExp, string[]][] = [
+      [3, /rejected by the safety system/, ["sim:moderated fox"]],
+      [3, /Held back by moderation: .*rejected by the safety system/, ["sim:moderated fox", "--partial", "1"]],
+      [1, /overloaded/, ["sim:overloaded fox"]],
+      [1, /^1 of 2 pictures was not made/, ["sim:one-fails fox", "--n", "2"]],
+      [1, /size must be "auto" or/, ["a fox", "--size", "huge"]],
+      [1, /There is no model "sim\/pictrue"/, ["a fox", "--model", "sim/pictrue"]],
+    ];
+    for (const [index, [code, message, args]] of cases.entries()) {
+      const ended = await run(folder, ["image", ...args, "-o", `${index}.png`]);
+      expect({ code: ended.code, args }).toEqual({ code, args });
+      expect(ended.stderr).toMatch(message);
+      expect(ended.stderr).not.toMatch(/^\s+at /m);
+      expect(existsSync(join(folder, `${index}.png`))).toBe(false);
+    }
+    expect(readdirSync(folder).sort()).toEqual(["1.partial-0.png", "3-1.png"]);
+  });
+});
+
+describe("trivium video", () => {
+  const asked = ["video", "a cat looks up", "--model", "openai/sora-2", "--seconds", "4"];
+
+  test("makes a film of the length asked for, and several at once", async () => {
+    const folder = newFolder();
+    const args = ["video", "a cat", "-o", "cat.mp4", "--seconds", "5", "--resolution", "480p", "--no-audio"];
+    const told = await jsonOf<Told>(folder, args);
+    expect(told).toMatchObject({
+      model: "sim/film",
+      dropped: [],
+      files: [{ path: "cat.mp4", mime_type: "video/mp4" }],
+    });
+    expect(await lengthOf(folder, "cat.mp4")).toBe(5);
+    expect(await usageOf(told.receipt)).toMatchObject({ seconds: 5 });
+
+    await jsonOf<Told>(folder, ["image", "a cat", "-o", "first.png"]);
+    const two = await run(folder, ["video", "--image", "first.png", "-o", "cat.mp4", "--n", "2", "--ratio", "1:1"]);
+    expect(two).toMatchObject({ code: 0, stdout: "cat-1.mp4\ncat-2.mp4\n" });
+    expect(readdirSync(folder).sort()).toEqual(["cat-1.mp4", "cat-2.mp4", "cat.mp4", "first.png"]);
+  }, 30_000);
+
+  test("a process that is killed loses nothing: the name was told, and the same film is fetched by it", async () => {
+    const folder = newFolder();
+    const jobsBefore = studio.stats().mediaJobs;
+    const child = start(folder, [trivium, ...asked, "-o", "cat.mp4"]);
+    const name = await operationTold(child.stderr);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(readdirSync(folder)).toEqual([]);
+
+    const told = await jsonOf<Told>(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
+    expect(told).toMatchObject({ model: "openai/sora-2", operation: name, files: [{ path: "cat.mp4" }] });
+    expect(await lengthOf(folder, "cat.mp4")).toBe(4);
+    expect(studio.stats().mediaJobs - jobsBefore).toBe(1);
+    const over = await run(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
+    expect(over.code).toBe(2);
+    expect(over.stderr).toContain("--force overwrites it");
+  }, 30_000);
+
+  test("at a terminal it shows how far it is, and Ctrl-C prints the line to resume with", async () => {
+    const folder = newFolder();
+    const jobsBefore = studio.stats().mediaJobs;
+    let screen = "";
+    const decoder = new TextDecoder();
+    const child = Bun.spawn([trivium, ...asked, "-o", "my cat.mp4"], {
+      cwd: folder,
+      env: environment(),
+      terminal: {
+        cols: 200,
+        rows: 24,
+        data: (_, data) => {
+          screen += decoder.decode(data, { stream: true });
+        },
+      },
+    });
+    running.add(child);
+    await waitFor(() => /\r\x1b\[2Kopenai\/sora-2 {2}[1-9][0-9]? % {2}0:0[0-9]/.test(screen));
+    child.terminal?.write("\x03");
+    expect(await child.exited).toBe(130);
+    child.terminal?.close();
+    const name = /^Operation (\S+)/m.exec(screen)?.[1] ?? "";
+    const line = /Interrupted\. The film is not lost\. Resume with:\r\n {2}(trivium [^\r\n]*)/.exec(screen)?.[1] ?? "";
+    expect(line).toBe(`trivium video --operation ${name} -o 'my cat.mp4'`);
+    expect(readdirSync(folder)).toEqual([]);
+
+    expect(await finish(start(folder, ["bash", "-c", line]))).toMatchObject({ code: 0, stdout: "my cat.mp4\n" });
+    expect(await lengthOf(folder, "my cat.mp4")).toBe(4);
+    expect(studio.stats().mediaJobs - jobsBefore).toBe(1);
+  }, 30_000);
+
+  test("exit codes: 3 for moderation, before and after the job was taken; 1 for failures", async () => {
+    const folder = newFolder();
+    const cases: [number, RegExp, string[]][] = [
+      [3, /^The request failed because the input text may contain/, ["sim:blocked cat"]],
+      [3, /\nHeld back by moderation: The request failed because the output/, ["sim:moderated cat"]],
+      [1, /\nThe provider could not finish the job/, ["sim:fails cat"]],
+      [1, /There is no operation "xyz"/, ["--operation", "publishers/sim/models/film/operations/xyz"]],
+    ];
+    const ended = await Promise.all(
+      cases.map(([, , args], index) => run(folder, ["video", ...args, "-o", `${index}.mp4`])),
+    );
+    for (const [index, { code, stdout, stderr }] of ended.entries()) {
+      const [expectedCode = -1, message = ""] = cases[index] ?? [];
+      expect({ code, stdout, stderr }).toMatchObject({ code: expectedCode, stdout: "" });
+      expect(stderr).toMatch(message);
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  }, 30_000);
+
+  test("a gateway that falters is asked again; a film that breaks off leaves no file, and can be resumed", async () => {
+    const folder = newFolder();
+    const name = "publishers/sim/models/film/operations/broken";
+    let polls = 0;
+    const host = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => {
+        if (new URL(url).pathname === "/film") return new Response(brokenFilm());
+        polls += 1;
+        if (polls === 1) return Response.json({ error: { message: "Not now." } }, { status: 503 });
+        const videos = [{ gcsUri: new URL("/film", url).href, mimeType: "video/mp4" }];
+        return Response.json({ name, done: true, response: { videos } });
+      },
+    });
+    const address = host.url.origin;
+    const ended = await run(folder, ["video", "--operation", name, "-o", "cat.mp4", "--url", address]);
+    await host.stop(true);
+    expect(ended.code).toBe(1);
+    expect(polls).toBe(2);
+    expect(ended.stderr).toBe(
+      `Operation ${name}\nThe connection to the gateway broke in the middle of its answer.\n` +
+        `The film is not lost. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${address}\n`,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  }, 20_000);
+});
+
+test("what is called wrongly ends with 2 and says what would be right, before anything is asked for", async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "text.png"), "no picture");
+  const cases: [RegExp, string[]][] = [
+    [/The prompt is missing/, ["image", "-o", "a.png"]],
+    [/put it into quotation marks/, ["image", "a", "fox", "-o", "a.png"]],
+    [/-o is missing: .* such as -o fox\.png/, ["image", "a fox"]],
+    [/"a\.tiff" does not end in \.png, \.jpg, \.jpeg, \.webp/, ["image", "a fox", "-o", "a.tiff"]],
+    [/--format is png, and "a\.jpg" is the name of a jpeg file/, ["image", "a fox", "-o", "a.jpg", "--format", "png"]],
+    [/--n: "0" is not a whole number from 1 on/, ["image", "a fox", "-o", "a.png", "--n", "0"]],
+    [/--image: "text\.png" is no picture/, ["image", "a fox", "-o", "a.png", "--image", "text.png"]],
+    [/--image: "none\.png" cannot be read/, ["image", "a fox", "-o", "a.png", "--image", "none.png"]],
+    [/name that picture with --image/, ["image", "a fox", "-o", "a.png", "--mask", "text.png"]],
+    [/"nowhere" is not a folder that can be written to/, ["image", "a fox", "-o", "nowhere/a.png"]],
+    [/--model: "picture" is not PROVIDER\/MODEL/, ["image", "a fox", "-o", "a.png", "--model", "picture"]],
+    [/-o is missing: .* such as -o cat\.mp4/, ["video", "a cat"]],
+    [/exclude each other/, ["video", "a cat", "-o", "a.mp4", "--audio", "--no-audio"]],
+    [/--operation: .* must be of the form publishers/, ["video", "--operation", "abc", "-o", "a.mp4"]],
+    [/--seconds comes too late/, ["video", "--operation", "abc", "-o", "a.mp4", "--seconds", "5"]],
+    [/a prompt comes too late/, ["video", "a cat", "--operation", "abc", "-o", "a.mp4"]],
+  ];
+  for (const [message, args] of cases) {
+    const { code, stdout, stderr } = await run(folder, args);
+    expect({ code, stdout, args }).toEqual({ code: 2, stdout: "", args });
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain(`\n\nUsage: trivium ${args[0]} `);
+  }
+  expect(readdirSync(folder)).toEqual(["text.png"]);
+}, 30_000);
+
+test("without a key, a gateway or a model it says how to come by one", async () => {
+  const folder = newFolder();
+  const args = ["image", "a fox", "-o", "fox.png"];
+  const keyless = await run(folder, args, environment({ TRIVIUM_API_KEY: "" }));
+  expect(keyless.code).toBe(2);
+  expect(keyless.stderr).toMatch(/There is no API key\. .*trivium keys create --name NAME.* TRIVIUM_API_KEY/);
+  const wrong = await run(folder, [...args, "--key", `sk-trv-${"x".repeat(43)}`]);
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toContain("trivium keys create --name NAME");
+  const nobody = await run(folder, [...args, "--url", `http://127.0.0.1:${await freePort()}`]);
+  expect(nobody.code).toBe(1);
+  expect(nobody.stderr).toMatch(
+    /^No gateway answers at \S+\. Start one with `trivium serve`, or say with --url [^\n]*\n$/,
+  );
+
+  const models = [
+    { id: "acme/brush", output_modalities: ["image"] },
+    { id: "acme/talker", output_modalities: ["text"] },
+  ];
+  const host = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ data: models }) });
+  const nameless = await run(folder, [...args, "--url", host.url.origin]);
+  await host.stop(true);
+  expect(nameless.code).toBe(2);
+  expect(nameless.stderr).toContain("--model is missing. Models of this gateway for it: acme/brush.\n");
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+async function waitFor(look: () => boolean): Promise<void> {
+  const until = Date.now() + 10_000;
+  while (!look()) {
+    if (Date.now() > until) throw new Error("waited in vain");
+    await Bun.sleep(20);
+  }
+}
+
+async function operationTold(stderr: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of stderr) {
+    text += decoder.decode(piece, { stream: true });
+    const name = /^Operation (\S+)\n/m.exec(text)?.[1];
+    if (name !== undefined) return name;
+  }
+  throw new Error(`no operation was named: ${text}`);
+}
+
+function brokenFilm(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(new Uint8Array(4096));
+      await Bun.sleep(50);
+      controller.error(new Error("the host has gone"));
+    },
+  });
+}

@@ -1,0 +1,227 @@
+import type { FilmFacts } from "./probe-film.ts";
+
+/** A family of models, and what comes of the calls that every one of them gets. */
+export interface FilmModel {
+  /** As the client names it, with a provider behind a colon where two offer it. */
+  id: string;
+  /** Where the catalogue does not know it: who has it, and under which name. */
+  offer?: { provider: string; model: string };
+  /** The frames that it takes; `needed` where it makes no film without the first one. */
+  frames: "none" | "first" | "first and last" | "needed" | "both, needed";
+  /** Of the call with every parameter. Models that need a picture get the one that lies. */
+  made: FilmFacts;
+  /** Parameters of that call which are not met as they stand. */
+  notes: readonly string[];
+  /** The length of a film with a last frame, where it is another. */
+  lastFrameSeconds?: number;
+  usdPerSecond: number;
+  /** What the films of a plain call with a picture cost, where they are silent for want of a wish. */
+  silentUsdPerSecond?: number;
+  /** Where the host's words for a fate are not the usual ones. */
+  tells?: Readonly<Record<string, number | string>>;
+}
+
+/** Every parameter of contract 2.1. */
+export const EVERY_PARAMETER = {
+  aspectRatio: "9:16",
+  resolution: "720p",
+  durationSeconds: 4,
+  generateAudio: true,
+  negativePrompt: "blur",
+  enhancePrompt: true,
+  personGeneration: "allow_adult",
+  seed: 7,
+  fps: 30,
+};
+
+const film = (size: string, seconds: number, sound: "sound" | "silent", fps = 24): FilmFacts => {
+  const [width = 0, height = 0] = size.split("x").map(Number);
+  return { width, height, seconds, fps, sound: sound === "sound" };
+};
+const all = (...names: string[]) => names.map((name) => `parameters.${name}`).sort();
+
+const WORDS = ["negativePrompt", "enhancePrompt", "personGeneration"];
+
+/** What a configured model costs; those of the catalogue have its prices. */
+export const CONFIGURED_PRICE = 0.01;
+
+export const FILM_MODELS: readonly FilmModel[] = [
+  {
+    id: "openai/sora-2",
+    frames: "first",
+    made: film("720x1280", 4, "sound", 30),
+    notes: all(...WORDS, "seed", "fps"),
+    usdPerSecond: 0.1,
+    // The address of the film is the API's own there.
+    tells: { expired: "HTTP status 404" },
+  },
+  {
+    id: "google/veo-3.1-generate-001:vertex",
+    frames: "first and last",
+    made: film("720x1280", 4, "sound"),
+    notes: all("fps"),
+    lastFrameSeconds: 8,
+    usdPerSecond: 0.4,
+    silentUsdPerSecond: 0.2,
+    // The film is inside the answer, so that no link can die.
+    tells: { expired: "made" },
+  },
+  {
+    id: "google/veo-3.1-fast-generate-001:gemini",
+    frames: "first and last",
+    made: film("720x1280", 4, "sound"),
+    notes: all("seed", "fps"),
+    lastFrameSeconds: 8,
+    usdPerSecond: 0.1,
+  },
+  {
+    id: "google/veo-2",
+    offer: { provider: "gemini", model: "veo-2.0-generate-001" },
+    frames: "first and last",
+    made: film("720x1280", 5, "silent"),
+    notes: all("durationSeconds", "generateAudio", "seed", "fps"),
+    usdPerSecond: CONFIGURED_PRICE,
+  },
+  {
+    id: "bytedance/doubao-seedance-1-5-pro-251215",
+    frames: "first and last",
+    made: film("720x1280", 4, "sound"),
+    notes: all(...WORDS, "fps"),
+    usdPerSecond: 0.052,
+  },
+  {
+    id: "bytedance/seedance-1-0-pro",
+    offer: { provider: "volcengine", model: "doubao-seedance-1-0-pro-250528" },
+    frames: "first and last",
+    made: film("720x1280", 4, "silent"),
+    notes: all(...WORDS, "generateAudio", "fps"),
+    usdPerSecond: CONFIGURED_PRICE,
+  },
+  {
+    id: "qwen/wan2.6-t2v",
+    frames: "none",
+    made: film("720x1280", 5, "sound"),
+    notes: all("durationSeconds", "personGeneration", "fps"),
+    usdPerSecond: 0.1,
+  },
+  {
+    id: "qwen/wan2.6-i2v",
+    frames: "needed",
+    made: film("1280x720", 5, "sound"),
+    notes: all("durationSeconds", "personGeneration", "fps", "aspectRatio"),
+    usdPerSecond: 0.1,
+  },
+  {
+    id: "qwen/wan2.7-i2v",
+    frames: "both, needed",
+    made: film("1280x720", 4, "sound"),
+    notes: all("personGeneration", "fps", "aspectRatio"),
+    usdPerSecond: 0.1,
+  },
+  {
+    id: "klingai/kling-v3",
+    frames: "first and last",
+    made: film("720x1280", 4, "sound"),
+    notes: all("enhancePrompt", "personGeneration", "seed", "fps"),
+    usdPerSecond: 0.126,
+    silentUsdPerSecond: 0.084,
+  },
+  {
+    id: "klingai/kling-v2-5-turbo",
+    frames: "first and last",
+    made: film("720x1280", 5, "silent"),
+    notes: all("durationSeconds", "generateAudio", "enhancePrompt", "personGeneration", "seed", "fps"),
+    usdPerSecond: 0.07,
+  },
+  {
+    id: "minimax/hailuo-02",
+    offer: { provider: "minimax", model: "MiniMax-Hailuo-02" },
+    frames: "first and last",
+    made: film("1366x768", 6, "silent"),
+    notes: all(
+      ...["resolution", "durationSeconds", "generateAudio", "negativePrompt", "personGeneration"],
+      ...["seed", "fps", "aspectRatio"],
+    ),
+    usdPerSecond: CONFIGURED_PRICE,
+    // Too much work is told as a time that has run out.
+    tells: { overloaded: 504 },
+  },
+  {
+    id: "minimax/minimax-h3",
+    frames: "first and last",
+    made: film("768x1366", 4, "sound"),
+    notes: all(...WORDS, "resolution", "seed", "fps"),
+    usdPerSecond: 0.08,
+  },
+  {
+    id: "z-ai/cogvideox-3",
+    frames: "first and last",
+    made: film("720x1280", 5, "sound", 30),
+    notes: all(...WORDS, "durationSeconds", "seed"),
+    usdPerSecond: 0,
+    // The host says of a job that it failed, and never why.
+    tells: { moderated: "could not finish the job", overloaded: 429 },
+  },
+  {
+    id: "z-ai/viduq1-text",
+    offer: { provider: "z-ai", model: "viduq1-text" },
+    frames: "none",
+    made: film("1088x1920", 5, "silent", 30),
+    notes: all(...WORDS, "resolution", "durationSeconds", "generateAudio", "seed", "fps"),
+    usdPerSecond: CONFIGURED_PRICE,
+    tells: { moderated: "could not finish the job", overloaded: 429 },
+  },
+  {
+    id: "x-ai/grok-imagine-video-1.5",
+    frames: "first",
+    made: film("720x1280", 4, "sound"),
+    notes: all(...WORDS, "seed", "fps"),
+    usdPerSecond: 0.08,
+    // The job itself says that its film is gone.
+    tells: { expired: "no longer knows the job" },
+  },
+  {
+    id: "runway/gen4_turbo",
+    frames: "needed",
+    made: film("720x1280", 4, "silent"),
+    notes: all(...WORDS, "generateAudio", "fps"),
+    usdPerSecond: 0.05,
+  },
+  {
+    id: "runway/veo3.1",
+    offer: { provider: "runway", model: "veo3.1" },
+    frames: "first and last",
+    made: film("720x1280", 4, "sound"),
+    notes: all(...WORDS, "seed", "fps"),
+    usdPerSecond: CONFIGURED_PRICE,
+  },
+  {
+    id: "luma/ray-2",
+    offer: { provider: "luma", model: "ray-2" },
+    frames: "none",
+    made: film("720x1280", 5, "silent"),
+    notes: all(...WORDS, "durationSeconds", "generateAudio", "seed", "fps"),
+    usdPerSecond: CONFIGURED_PRICE,
+  },
+  {
+    id: "sim/film",
+    frames: "first and last",
+    made: film("720x1280", 4, "sound"),
+    notes: all(...WORDS, "fps"),
+    usdPerSecond: 0.02,
+  },
+];
+
+/** The models of the list that the configuration has to name. */
+export const CONFIGURED_MODELS = FILM_MODELS.flatMap(({ id, offer }) =>
+  offer === undefined
+    ? []
+    : [
+        {
+          id,
+          output_modalities: ["video"],
+          pricings: { video: [{ value: CONFIGURED_PRICE, unit: "perSecond", currency: "USD" }] },
+          offers: [offer],
+        },
+      ],
+);

@@ -1,0 +1,83 @@
+import OpenAi7 from "openai";
+import OpenAi5 from "openai-5";
+import type { AnswerPromise, ChatErrors, ChatSetup } from "../sdk/openai-clients.ts";
+
+/** What the scenarios use of a client. Both generations that know streams of pictures are assigned to it. */
+export interface PicturesClient {
+  images: { generate: Ask<GenerateBody>; edit: Ask<EditBody> };
+}
+
+interface Ask<Body> {
+  (body: Body & { stream?: false }, options?: AskOptions): AnswerPromise<PicturesAnswer>;
+  (body: Body & { stream: true }, options?: AskOptions): AnswerPromise<AsyncIterable<PictureEvent>>;
+}
+
+interface AskOptions {
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+
+interface SharedBody {
+  model: string;
+  prompt: string;
+  n?: number;
+  size?: "1024x1024" | "1536x1024" | "1024x1536" | "auto";
+  quality?: "low" | "medium" | "high" | "auto";
+  background?: "transparent" | "opaque" | "auto";
+  output_format?: "png" | "jpeg" | "webp";
+  output_compression?: number;
+  partial_images?: number;
+}
+
+export interface GenerateBody extends SharedBody {
+  moderation?: "low" | "auto";
+}
+
+export interface EditBody extends SharedBody {
+  image: File | File[];
+  mask?: File;
+  input_fidelity?: "high" | "low";
+}
+
+export interface PicturesAnswer {
+  created: number;
+  data?: { b64_json?: string; revised_prompt?: string }[];
+  background?: string;
+  output_format?: string;
+  quality?: string;
+  size?: string;
+  usage?: PicturesUsage;
+}
+
+export interface PicturesUsage {
+  input_tokens: number;
+  input_tokens_details: { image_tokens: number; text_tokens: number };
+  output_tokens: number;
+  total_tokens: number;
+}
+
+export interface PictureEvent {
+  type: string;
+  b64_json: string;
+  created_at: number;
+  background: string;
+  output_format: string;
+  quality: string;
+  size: string;
+  partial_image_index?: number;
+  usage?: PicturesUsage;
+}
+
+export interface OpenaiPictures {
+  version: string;
+  errors: ChatErrors;
+  connect(setup: ChatSetup): PicturesClient;
+}
+
+export const OPENAI_PICTURES: readonly OpenaiPictures[] = [
+  { version: "7", errors: OpenAi7, connect: (setup) => new OpenAi7(setup) },
+  { version: "5", errors: OpenAi5, connect: (setup) => new OpenAi5(setup) },
+];
+
+/** Both doors have the same addresses below them. */
+export const PICTURE_DOORS = ["/api/v1", "/v1"] as const;

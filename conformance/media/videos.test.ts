@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { GenerateVideosOperation, Image } from "@google/genai";
+import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
+import { FAILURES } from "../support/sdk-failure.ts";
+import { CONFIGURED_MODELS, EVERY_PARAMETER, FILM_MODELS, type FilmModel } from "./film-models.ts";
+import {
+  type FilmStand,
+  followToEnd,
+  idOf,
+  newerClient,
+  olderClient,
+  receiptOf,
+  startFilmStand,
+} from "./film-stand.ts";
+import { canProbe, type FilmFacts, probeFilm } from "./probe-film.ts";
+
+const LONG_MS = 60_000;
+const PROMPT = "a fox";
+const probing = canProbe();
+
+let stand: FilmStand;
+let frames: { first: Image; last: Image };
+const outcomes = new Map<string, string[]>();
+
+beforeAll(async () => {
+  stand = await startFilmStand({ models: CONFIGURED_MODELS });
+  const frame = async (seed: number): Promise<Image> => {
+    const picture = await drawPicture({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
+    return { imageBytes: Buffer.from(picture).toString("base64"), mimeType: "image/png" };
+  };
+  frames = { first: await frame(1), last: await frame(2) };
+});
+afterAll(async () => {
+  console.log(table());
+  await stand.stop();
+});
+
+/** What each model made of each call, for whoever reads the run. */
+function table(): string {
+  const width = Math.max(...[...outcomes.keys()].map((id) => id.length));
+  return [...outcomes].map(([id, cells]) => `${id.padEnd(width)}  ${cells.join("  ")}`).join("\n");
+}
+
+const note = (id: string, cell: string) => outcomes.set(id, [...(outcomes.get(id) ?? []), cell]);
+
+async function factsOf(operation: GenerateVideosOperation): Promise<FilmFacts[]> {
+  const videos = operation.response?.generatedVideos ?? [];
+  return Promise.all(
+    videos.map(async ({ video }) => {
+      expect(video?.mimeType).toBe("video/mp4");
+      const response = await fetch(video?.uri ?? "");
+      expect(response.status).toBe(200);
+      return probeFilm(await response.bytes());
+    }),
+  );
+}
+
+const needsFrame = ({ frames: taken }: FilmModel) => taken.endsWith("needed");
+const withFirst = (model: FilmModel) => (needsFrame(model) ? { image: frames.first } : {});
+const told = ({ width, height, seconds, fps, sound }: FilmFacts) =>
+  `${width}x${height} ${seconds}s ${fps}fps ${sound ? "sound" : "silent"}`;
+
+describe.skipIf(!probing).each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id, model) => {
+  test(
+    "contract 2.1: two films under one name, with every parameter, by @google/genai 2",
+    async () => {
+      const client = newerClient(stand.gateway);
+      const before = stand.simulator.stats().mediaJobs;
+      const submitted = await client.models.generateVideos({
+        model: id,
+        source: { prompt: PROMPT, ...withFirst(model) },
+        config: { ...EVERY_PARAMETER, numberOfVideos: 2 },
+      });
+      const publicId = id.split(":")[0] ?? "";
+      expect(submitted.name).toStartWith(`publishers/${publicId.replace("/", "/models/")}/operations/`);
+      const ended = await followToEnd(client, submitted);
+      expect(ended.error).toBeUndefined();
+      expect(await factsOf(ended)).toEqual([model.made, model.made]);
+      const { seconds } = model.made;
+      const receipt = await receiptOf(stand, submitted.name);
+      expect(receipt).toMatchObject({ model: publicId, lane: "translated", usage_source: "measured" });
+      expect(receipt.usage["seconds"]).toBe(2 * seconds);
+      expect(receipt.cost_nano_usd).toBe(Math.round(2 * seconds * model.usdPerSecond * 1e9));
+      expect(receipt.fields.map(({ path }) => path).sort()).toEqual([...model.notes]);
+      // The simulator behind `sim/` is the gateway's own, which counts for itself.
+      const jobs = id === "sim/film" ? 0 : id.endsWith(":vertex") ? 1 : 2;
+      expect(stand.simulator.stats().mediaJobs - before).toBe(jobs);
+      note(id, `2 x ${told(model.made)}`);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "contract 2.1: one film, by @google/genai 1",
+    async () => {
+      const client = olderClient(stand.gateway);
+      const call = { model: id, prompt: PROMPT, ...withFirst(model), config: EVERY_PARAMETER };
+      const submitted = await client.models.generateVideos(call);
+      const ended = await followToEnd(client, submitted);
+      expect(await factsOf(ended)).toEqual([model.made]);
+      expect((await receiptOf(stand, submitted.name)).usage["seconds"]).toBe(model.made.seconds);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "contract 2.1: a first frame begins the film, or is refused by its path",
+    async () => {
+      const client = newerClient(stand.gateway);
+      const config = { durationSeconds: 4, resolution: "720p" };
+      const source = { prompt: PROMPT, image: frames.first };
+      const asked = () => client.models.generateVideos({ model: id, source, config });
+      if (model.frames === "none") return expectRefusal(asked, "instances[0].image");
+      const submitted = await asked();
+      const [made] = await factsOf(await followToEnd(client, submitted));
+      // The film has the shape of the picture, and is as long as one without it.
+      const { width, height } = made ?? { width: 0, height: 1 };
+      expect(width / height).toBeCloseTo(16 / 9, 1);
+      expect(made?.seconds).toBe(model.made.seconds);
+      const { silentUsdPerSecond } = model;
+      if (silentUsdPerSecond === undefined) return note(id, "first");
+      expect(made?.sound).toBe(false);
+      const receipt = await receiptOf(stand, submitted.name);
+      expect(receipt.cost_nano_usd).toBe(Math.round(model.made.seconds * silentUsdPerSecond * 1e9));
+      note(id, "first");
+    },
+    LONG_MS,
+  );
+
+  test(
+    "contract 2.1: a last frame ends the film, or is refused by its path",
+    async () => {
+      const client = newerClient(stand.gateway);
+      const config = { durationSeconds: 4, resolution: "720p", lastFrame: frames.last };
+      const source = { prompt: PROMPT, image: frames.first };
+      const asked = () => client.models.generateVideos({ model: id, source, config });
+      if (model.frames === "none") return expectRefusal(asked, "instances[0].image");
+      if (!/last|both/.test(model.frames)) return expectRefusal(asked, "instances[0].lastFrame");
+      const [made] = await factsOf(await followToEnd(client, await asked()));
+      expect(made?.seconds).toBe(model.lastFrameSeconds ?? model.made.seconds);
+      note(id, "last");
+    },
+    LONG_MS,
+  );
+
+  test("contract 2.1: a model that animates refuses to invent", async () => {
+    if (!needsFrame(model)) return;
+    const asked = () => newerClient(stand.gateway).models.generateVideos({ model: id, source: { prompt: PROMPT } });
+    await expectRefusal(asked, "instances[0].image");
+  });
+});
+
+async function expectRefusal(asked: () => Promise<unknown>, path: string): Promise<void> {
+  const before = stand.simulator.stats().mediaJobs;
+  const thrown: unknown = await asked().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const failure = FAILURES.genai(thrown);
+  expect(failure).toMatchObject({ class: "ApiError", status: 400, type: "INVALID_ARGUMENT" });
+  expect(JSON.parse((thrown as Error).message).error.details[0].fieldViolations[0].field).toBe(path);
+  expect(stand.simulator.stats().mediaJobs).toBe(before);
+}
+
+describe("prices", () => {
+  const sora = { model: "openai/sora-2-pro", source: { prompt: PROMPT } };
+  const seedance = { model: "bytedance/doubao-seedance-1-5-pro-251215", source: { prompt: PROMPT } };
+  const priced = [
+    ["720p with sound", sora, { durationSeconds: 4, resolution: "720p" }, 4 * 0.3],
+    ["1080p with sound", sora, { durationSeconds: 4, resolution: "1080p" }, 4 * 0.5],
+    ["480p, silent", seedance, { durationSeconds: 4, resolution: "480p", generateAudio: false }, 4 * 0.012],
+    ["480p with sound", seedance, { durationSeconds: 4, resolution: "480p", generateAudio: true }, 4 * 0.024],
+  ] as const;
+  test.each(priced)(
+    "contract 2.9: %s",
+    async (_, call, config, usd) => {
+      const client = newerClient(stand.gateway);
+      const submitted = await client.models.generateVideos({ ...call, config });
+      expect((await followToEnd(client, submitted)).response?.generatedVideos).toHaveLength(1);
+      expect((await receiptOf(stand, submitted.name)).cost_nano_usd).toBe(Math.round(usd * 1e9));
+    },
+    LONG_MS,
+  );
+});
+
+test("H09: a strict key is refused what the model cannot honour, and nothing is begun", async () => {
+  const { KEYS } = await import("./film-stand.ts");
+  const client = newerClient(stand.gateway, KEYS.strict);
+  const before = stand.simulator.stats().mediaJobs;
+  const asked = client.models.generateVideos({
+    model: "openai/sora-2",
+    source: { prompt: PROMPT },
+    config: { seed: 1, durationSeconds: 5 },
+  });
+  const thrown: unknown = await asked.catch((error: unknown) => error);
+  const failure = FAILURES.genai(thrown);
+  expect(failure).toMatchObject({ status: 400, type: "INVALID_ARGUMENT" });
+  expect(failure.message).toContain("parameters.seed");
+  expect(failure.message).toContain("parameters.durationSeconds");
+  expect(stand.simulator.stats().mediaJobs).toBe(before);
+});
+
+test("H24: every operation of this run has one receipt, and no film is without its file", () => {
+  const { database } = stand;
+  const operations = database.query("SELECT id, receipt_id, state, parts FROM operations").all() as {
+    id: string;
+    receipt_id: string;
+    state: string;
+    parts: string;
+  }[];
+  const receipts = database.query("SELECT id FROM receipts WHERE verb = 'videos'").all() as { id: string }[];
+  expect(receipts.map(({ id }) => id).sort()).toEqual(operations.map(({ receipt_id }) => receipt_id).sort());
+  const kept = new Set((database.query("SELECT id FROM files").all() as { id: string }[]).map(({ id }) => id));
+  for (const { state, parts } of operations) {
+    const videos = (JSON.parse(parts) as { videos: { file: string }[] }[]).flatMap((part) => part.videos);
+    expect(state === "done" ? videos.length > 0 : videos.length === 0).toBe(true);
+    for (const { file } of videos) expect(kept.has(file)).toBe(true);
+  }
+});

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
+import { readFrames } from "../../src/wire/sse.ts";
+import { type MediaCase, type MediaStand, mediaCase, startMediaStand } from "../support/recorded-media.ts";
+import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
+
+/**
+ * Recorded answers of models that talk and draw. Their own protocol gives them on as they are; the others say what they
+ * have a place for. The ledger counts the tokens of pictures apart, whoever asked.
+ */
+
+interface Drawn {
+  case: string;
+  text: string;
+  /** As the receipt shows it; counters that are not here must be null there. */
+  usage: Readonly<Record<string, number>>;
+  costNanoUsd: number;
+}
+
+// biome-ignore format: a table is read in columns
+const DRAWN: readonly Drawn[] = [
+  {
+    case: "js-genai.client-tests-generatecontentst",
+    text: "I will generate an image of the Eiffel Tower at night, with a vibrant and colorful fireworks display exploding behind it, illuminating the sky.\n\n",
+    usage: { input: 15, output: 28, image_output: 1290 },
+    costNanoUsd: 15 * 1000 + 28 * 2000 + 1290 * 4000,
+  },
+  {
+    case: "pydantic-ai.google-image-generation",
+    text: "",
+    usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 2 },
+    costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000,
+  },
+];
+
+const OMITTED = "[image omitted: this protocol has no place for it]";
+
+let stand: MediaStand;
+beforeAll(async () => {
+  stand = await startMediaStand();
+});
+afterAll(() => stand.stop());
+
+/** The chunks of the answer as they were recorded; one where it was not streamed. */
+function recordedChunks({ recording }: MediaCase): Json[] {
+  const text = textOf(recording);
+  if (!recording.stream) return [JSON.parse(text) as Json];
+  return readFrames(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []));
+}
+
+const partsOf = (chunk: Json): Json[] =>
+  ((chunk["candidates"] as Json[] | undefined) ?? []).flatMap(
+    (candidate) => (object(candidate["content"])["parts"] as Json[] | undefined) ?? [],
+  );
+
+function recordedPicture(one: MediaCase): { mimeType: string; data: string } {
+  const [found, second] = recordedChunks(one)
+    .flatMap(partsOf)
+    .flatMap(({ inlineData }) => (inlineData ? [inlineData] : []));
+  if (found === undefined || second !== undefined) throw new Error("one picture was recorded");
+  return found as { mimeType: string; data: string };
+}
+
+async function expectReceipt(response: Response, { usage, costNanoUsd }: Drawn, lane: string): Promise<void> {
+  const receipt = await stand.gateway.receipt(response);
+  const known = Object.fromEntries(Object.entries(receipt.usage).filter(([, count]) => count !== null));
+  expect(known).toEqual(usage);
+  expect(receipt).toMatchObject({ lane, usage_source: "measured", cost_nano_usd: costNanoUsd });
+}
+
+const outputOf = ({ usage }: Drawn) =>
+  (usage["output"] ?? 0) + (usage["reasoning"] ?? 0) + (usage["image_output"] ?? 0);
+
+const genaiClient = () =>
+  new GoogleGenAI({
+    vertexai: true,
+    apiKey: stand.gateway.key,
+    httpOptions: { baseUrl: `${stand.gateway.url}/api/genai`, apiVersion: "v1" },
+  });
+
+describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with pictures", () => {
+  test.each(DRAWN)("genai ← $case: the recorded request is sent on, its answer comes back as it was", async (drawn) => {
+    const one = mediaCase(drawn.case);
+    const verb = one.recording.stream ? "streamGenerateContent?alt=sse" : "generateContent";
+    const before = stand.upstream.seen.length;
+    const response = await fetch(`${stand.gateway.url}/v1beta/models/recorded/${one.id}:${verb}`, {
+      method: "POST",
+      headers: { "x-goog-api-key": stand.gateway.key, "content-type": "application/json" },
+      body: JSON.stringify(requestOf(one.recording)),
+    });
+    const text = await response.text();
+    const chunks = one.recording.stream
+      ? readFrames(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []))
+      : [JSON.parse(text) as Json];
+    expect(chunks).toEqual(recordedChunks(one));
+    expect(JSON.parse(stand.upstream.seen[before]?.body ?? "")).toEqual(requestOf(one.recording));
+    await expectReceipt(response, drawn, "native");
+  });
+
+  test.each(DRAWN)("@google/genai ← $case: text, picture and usage", async (drawn) => {
+    const one = mediaCase(drawn.case);
+    const request = {
+      model: `recorded/${one.id}`,
+      contents: "Draw.",
+      config: { responseModalities: ["TEXT", "IMAGE"] },
+    };
+    const { models } = genaiClient();
+    const answers = [];
+    if (!one.recording.stream) answers.push(await models.generateContent(request));
+    else for await (const chunk of await models.generateContentStream(request)) answers.push(chunk);
+    const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
+    expect(parts.map((part) => part.text ?? "").join("")).toBe(drawn.text);
+    expect<unknown>(parts.flatMap(({ inlineData }) => (inlineData ? [inlineData] : []))).toEqual([
+      recordedPicture(one),
+    ]);
+    const usage = answers.at(-1)?.usageMetadata;
+    expect<unknown>(usage?.candidatesTokensDetails).toEqual([
+      { modality: "IMAGE", tokenCount: drawn.usage["image_output"] },
+    ]);
+    expect((usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0)).toBe(outputOf(drawn));
+  });
+
+  test.each(DRAWN)("openai ← $case: the picture stands beside the text, as a data URL", async (drawn) => {
+    const one = mediaCase(drawn.case);
+    const { mimeType, data } = recordedPicture(one);
+    const client = new OpenAI({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const body = { model: `recorded/${one.id}`, messages: [{ role: "user" as const, content: "Draw." }] };
+    let text = "";
+    const images: unknown[] = [];
+    const finishes: string[] = [];
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    const add = (said: { content?: string | null; images?: unknown[] }, finish: string | null) => {
+      text += said.content ?? "";
+      images.push(...(said.images ?? []));
+      if (finish) finishes.push(finish);
+    };
+    let response: Response;
+    if (one.recording.stream) {
+      const streamed = { ...body, stream: true as const, stream_options: { include_usage: true } };
+      const { data: chunks, response: head } = await client.chat.completions.create(streamed).withResponse();
+      response = head;
+      for await (const { choices, usage: counted } of chunks) {
+        for (const { delta, finish_reason } of choices) add(delta, finish_reason);
+        usage = counted ?? usage;
+      }
+    } else {
+      const { data: completion, response: head } = await client.chat.completions.create(body).withResponse();
+      response = head;
+      for (const { message, finish_reason } of completion.choices) add(message, finish_reason);
+      ({ usage } = completion);
+    }
+    expect(text).toBe(drawn.text);
+    expect(images).toEqual([{ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` }, index: 0 }]);
+    expect(finishes).toEqual(["stop"]);
+    expect(usage).toMatchObject({ prompt_tokens: drawn.usage["input"] ?? 0, completion_tokens: outputOf(drawn) });
+    await expectReceipt(response, drawn, "translated");
+  });
+
+  test.each(DRAWN)("anthropic ← $case: the text says that there was a picture", async (drawn) => {
+    const one = mediaCase(drawn.case);
+    const client = new Anthropic({ baseURL: `${stand.gateway.url}/api/msg`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const body = {
+      model: `recorded/${one.id}`,
+      max_tokens: 4096,
+      messages: [{ role: "user" as const, content: "Draw." }],
+    };
+    const { data: message, response } = one.recording.stream
+      ? await finalMessage(client, body)
+      : await client.messages.create(body).withResponse();
+    const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    expect(text).toBe(drawn.text + OMITTED);
+    expect(message.stop_reason).toBe("end_turn");
+    expect(message.usage).toMatchObject({ input_tokens: drawn.usage["input"] ?? 0, output_tokens: outputOf(drawn) });
+    await expectReceipt(response, drawn, "translated");
+  });
+});
+
+async function finalMessage(client: Anthropic, body: Anthropic.MessageCreateParamsNonStreaming) {
+  const stream = client.messages.stream(body);
+  const { response } = await stream.withResponse();
+  return { data: await stream.finalMessage(), response };
+}

@@ -1,0 +1,169 @@
+import { readConfig } from "../app.ts";
+import { type ErrorKind, GatewayError } from "../canon/error.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../canon/json.ts";
+import { UsageError } from "./command.ts";
+import { configPath } from "./config-path.ts";
+
+/** Flags of the commands that call a running gateway. */
+export const CONNECTION_FLAGS = { url: { type: "string" }, key: { type: "string" } } as const;
+
+/** The request may have arrived, and its answer was not heard. */
+export class UnheardError extends GatewayError {}
+
+/** These failures come before anything is sent. */
+const NEVER_SENT: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND"];
+
+/** Words for a picture that moderation held back. Some providers' own take the place of the gateway's. */
+const MODERATION_CODES: readonly unknown[] = ["content_filter", "moderation_blocked"];
+export const isModerationCode = (code: unknown): boolean => MODERATION_CODES.includes(code);
+
+const NO_KEY =
+  "The first start of the gateway prints a key, and `trivium keys create --name NAME` makes another. " +
+  "Give it in TRIVIUM_API_KEY or with --key.";
+
+const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
+  404: "not_found",
+  413: "too_large",
+  429: "rate_limited",
+};
+
+interface Connection {
+  config?: string | undefined;
+  url?: string | undefined;
+  key?: string | undefined;
+}
+
+export function connect({ config, url, key }: Connection): GatewayClient {
+  const given = (key ?? process.env["TRIVIUM_API_KEY"])?.trim();
+  if (!given) throw new UsageError(`There is no API key. ${NO_KEY}`);
+  if (!/^[\x21-\x7e]+$/.test(given)) throw new UsageError(`The API key has characters that no key has. ${NO_KEY}`);
+  const address = url ?? configuredUrl(config);
+  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
+    throw new UsageError(`--url: "${address}" is not an address such as http://127.0.0.1:8787.`);
+  }
+  return new GatewayClient(address.replace(/\/+$/, ""), given);
+}
+
+/** Where the gateway of this configuration listens, as seen from the same machine. */
+function configuredUrl(config: string | undefined): string {
+  const { server } = readConfig({ ...configPath(config), cwd: process.cwd(), environment: process.env });
+  const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+}
+
+export interface Sending {
+  signal?: AbortSignal;
+  /** From the first byte sent to the last one read. */
+  timeoutMs: number;
+}
+
+const READ_MS = 30_000;
+
+/** A gateway over HTTP, as any other client sees it. */
+export class GatewayClient {
+  readonly url: string;
+  readonly #key: string;
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.#key = key;
+  }
+
+  post(path: string, body: JsonObject | FormData, sending: Sending): Promise<Response> {
+    const authorization = `Bearer ${this.#key}`;
+    const init =
+      body instanceof FormData
+        ? { body, headers: { authorization } }
+        : { body: JSON.stringify(body), headers: { authorization, "content-type": "application/json" } };
+    return this.#send(this.url + path, { method: "POST", ...init }, sending);
+  }
+
+  /** A file under the address that an answer gave. The address is signed: the key stays here. */
+  async *download(url: string, sending: Sending): AsyncGenerator<Uint8Array> {
+    const response = await this.#send(url, {}, sending);
+    yield* piecesOf(response, sending.signal);
+  }
+
+  /** The model that was named, else the simulator's own where the gateway has it. */
+  async chooseModel(named: string | undefined, simulated: string, modality: "image" | "video"): Promise<string> {
+    if (named !== undefined) {
+      if (!/^[^/]+\/[^/]+$/.test(named)) throw new UsageError(`--model: "${named}" is not PROVIDER/MODEL.`);
+      return named;
+    }
+    const models = arrayAt(await this.#read("/api/v1/models"), "data");
+    const able = models.filter((model) => arrayAt(model, "output_modalities").includes(modality));
+    const ids = able.map((model) => stringAt(model, "id") ?? "");
+    if (ids.includes(simulated)) return simulated;
+    const known = ids.length === 0 ? "none" : ids.join(", ");
+    throw new UsageError(`--model is missing. Models of this gateway for it: ${known}.`);
+  }
+
+  async #read(path: string): Promise<JsonObject> {
+    const init = { headers: { authorization: `Bearer ${this.#key}` } };
+    return readJson(await this.#send(this.url + path, init, { timeoutMs: READ_MS }));
+  }
+
+  async #send(url: string, init: RequestInit, { signal, timeoutMs }: Sending): Promise<Response> {
+    const limit = AbortSignal.timeout(timeoutMs);
+    let response: Response;
+    try {
+      // Bun would give up after five silent minutes; a picture may take longer.
+      const patience = { timeout: timeoutMs, signal: signal ? AbortSignal.any([signal, limit]) : limit };
+      response = await fetch(url, { ...init, ...patience });
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const { origin } = new URL(url);
+      if (cause instanceof Error && "code" in cause && NEVER_SENT.includes(cause.code)) {
+        const remedy = "Start one with `trivium serve`, or say with --url where it is.";
+        throw new GatewayError("upstream_failed", `No gateway answers at ${origin}. ${remedy}`, { cause });
+      }
+      const problem = limit.aborted ? "did not answer in time" : "broke the connection";
+      throw new UnheardError("upstream_failed", `The gateway at ${origin} ${problem}.`, { cause });
+    }
+    if (response.ok) return response;
+    throw await this.#refusal(response);
+  }
+
+  async #refusal(response: Response): Promise<GatewayError> {
+    const error = objectAt(parseObject(await response.text()), "error");
+    const message = stringAt(error, "message") ?? `The gateway answered with status ${response.status}.`;
+    const { status, headers } = response;
+    if (status === 401) return new GatewayError("unauthenticated", `${message} ${NO_KEY}`);
+    const receipt = headers.get("x-trivium-receipt");
+    if (isModerationCode(error?.["code"]) || (status === 400 && receipt && (await this.#wasModerated(receipt)))) {
+      return new GatewayError("content_blocked", message);
+    }
+    return new GatewayError(KIND_OF_STATUS[status] ?? (status >= 500 ? "upstream_failed" : "invalid_request"), message);
+  }
+
+  /** Not every protocol has a word for moderation in its errors; the receipt has. */
+  async #wasModerated(receipt: string): Promise<boolean> {
+    try {
+      const { data } = await this.#read(`/api/v1/generation?id=${encodeURIComponent(receipt)}`);
+      return stringAt(arrayAt(data, "offers").at(-1), "reason") === "content_blocked";
+    } catch {
+      // The call's own error is worth more than that its receipt could not be read.
+      return false;
+    }
+  }
+}
+
+export async function readJson(response: Response): Promise<JsonObject> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of piecesOf(response)) pieces.push(piece);
+  const body = parseObject(Buffer.concat(pieces).toString("utf8"));
+  if (!isObject(body)) throw new GatewayError("upstream_failed", `What answers at ${response.url} is no gateway.`);
+  return body;
+}
+
+/** The body of an answer. */
+export async function* piecesOf(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of response.body ?? []) yield piece;
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new UnheardError("upstream_failed", "The connection to the gateway broke in the middle of its answer.", {
+      cause,
+    });
+  }
+}

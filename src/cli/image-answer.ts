@@ -1,0 +1,71 @@
+import { GatewayError } from "../canon/error.ts";
+import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../canon/json.ts";
+import { EventSplitter, readFrames } from "../wire/sse.ts";
+import { isModerationCode, piecesOf, readJson } from "./gateway-client.ts";
+
+/** What an answer tells of one picture. */
+export type ImageStep =
+  | { kind: "partial"; index: number; bytes: Uint8Array }
+  | { kind: "made"; index: number; picture: { bytes: Uint8Array } | { url: string }; revisedPrompt?: string }
+  | { kind: "failed"; reason: string; moderated: boolean };
+
+const MAX_EVENT_BYTES = 256 * 1024 * 1024;
+
+/** The pictures of an answer in one piece, at the places that they were asked for. */
+export async function* readImages(response: Response): AsyncGenerator<ImageStep> {
+  const body = await readJson(response);
+  const failures = new Map(arrayAt(body, "errors").map((error) => [numberAt(error, "index"), error]));
+  let index = 0;
+  for (const failure of failures.values()) yield readFailure(failure);
+  for (const item of arrayAt(body, "data")) {
+    while (failures.has(index)) index += 1;
+    yield readPicture(item, index);
+    index += 1;
+  }
+}
+
+/** The same of a stream (contract 2.14), with pictures half made. */
+export async function* readImageStream(response: Response): AsyncGenerator<ImageStep> {
+  let index = 0;
+  for await (const event of eventsOf(response)) {
+    const type = stringAt(event, "type") ?? "";
+    const error = objectAt(event, "error");
+    if (type.endsWith(".partial_image")) {
+      yield { kind: "partial", index: numberAt(event, "partial_image_index") ?? 0, bytes: bytesOf(event) };
+    } else if (type.endsWith(".completed")) yield readPicture(event, index++);
+    else if (error) {
+      index += 1;
+      yield readFailure(error);
+    }
+  }
+  if (index === 0) throw new GatewayError("upstream_failed", "The gateway's answer broke off before its picture.");
+}
+
+async function* eventsOf(response: Response) {
+  const splitter = new EventSplitter(MAX_EVENT_BYTES);
+  for await (const piece of piecesOf(response)) {
+    for (const { data } of readFrames(splitter.push(piece))) {
+      const event = data === undefined ? undefined : parseObject(data);
+      if (event) yield event;
+    }
+  }
+}
+
+function readPicture(item: unknown, index: number): ImageStep {
+  const url = stringAt(item, "url");
+  const revisedPrompt = stringAt(item, "revised_prompt");
+  return {
+    kind: "made",
+    index,
+    picture: url === undefined ? { bytes: bytesOf(item) } : { url },
+    ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
+  };
+}
+
+function readFailure(error: unknown): ImageStep {
+  const code = isObject(error) ? error["code"] : undefined;
+  const reason = stringAt(error, "message") ?? "A picture was not made, and nothing is known about why.";
+  return { kind: "failed", reason, moderated: isModerationCode(code) };
+}
+
+const bytesOf = (item: unknown): Uint8Array => Buffer.from(stringAt(item, "b64_json") ?? "", "base64");

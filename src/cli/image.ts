@@ -1,0 +1,155 @@
+import { extname } from "node:path";
+import { sniffMedia } from "../wire/sniff-media.ts";
+import { type Command, readFlags, UsageError } from "./command.ts";
+import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
+import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
+import { readPictureFile, readPrompt, readWholeNumber } from "./media-flags.ts";
+import { checkOutput, numbered, withSuffix, writeOutput } from "./output-file.ts";
+import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
+
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  png: [".png"],
+  jpeg: [".jpg", ".jpeg"],
+  webp: [".webp"],
+};
+/** Some models take minutes for one picture, and several may be made one after the other. */
+const TIMEOUT_MS = 20 * 60_000;
+
+export const image: Command = {
+  name: "image",
+  usage: '"PROMPT" -o FILE [--model M] [--image FILE] …',
+  summary: "make or edit pictures with a running gateway",
+  run: async (args) => {
+    const { values, positionals } = readFlags(args, {
+      ...CONNECTION_FLAGS,
+      model: { type: "string" },
+      output: { type: "string", short: "o" },
+      force: { type: "boolean", default: false },
+      n: { type: "string" },
+      size: { type: "string" },
+      ratio: { type: "string" },
+      quality: { type: "string" },
+      format: { type: "string" },
+      seed: { type: "string" },
+      image: { type: "string", multiple: true, default: [] },
+      mask: { type: "string" },
+      partial: { type: "string" },
+    });
+    const { output, force } = values;
+    const prompt = readPrompt(positionals);
+    if (!prompt) throw new UsageError("The prompt is missing: say what the picture is to show.");
+    if (!output) throw new UsageError("-o is missing: name the file for the picture, such as -o fox.png.");
+    if (values.mask !== undefined && values.image.length === 0) {
+      throw new UsageError("--mask says where a picture is to be edited: name that picture with --image.");
+    }
+    const count = readWholeNumber("--n", values.n, 1) ?? 1;
+    const partials = readWholeNumber("--partial", values.partial, 0) ?? 0;
+    const seed = readWholeNumber("--seed", values.seed, Number.MIN_SAFE_INTEGER);
+    const format = readFormat(values.format, output);
+    const pictures = values.image.map((path) => readPictureFile("--image", path));
+    const mask = values.mask === undefined ? undefined : readPictureFile("--mask", values.mask);
+    const paths = Array.from({ length: count }, (_, index) => numbered(output, index, count));
+    const partialPaths = Array.from({ length: partials * count }, (_, index) => partialPath(output, index));
+    checkOutput([...paths, ...partialPaths], force);
+
+    const client = connect(values);
+    const model = await client.chooseModel(values.model, "sim/picture", "image");
+    const fields = {
+      model,
+      prompt,
+      n: count,
+      output_format: format,
+      ...(values.size === undefined ? {} : { size: values.size }),
+      ...(values.ratio === undefined ? {} : { aspect_ratio: values.ratio }),
+      ...(values.quality === undefined ? {} : { quality: values.quality }),
+      ...(seed === undefined ? {} : { seed }),
+      ...(partials === 0 ? {} : { stream: true, partial_images: partials }),
+    };
+    const edit = pictures.length > 0;
+    const path = edit ? "/api/v1/images/edits" : "/api/v1/images/generations";
+    const body = edit ? formOf(fields, pictures, mask) : fields;
+    const response = await client.post(path, body, { timeoutMs: TIMEOUT_MS });
+    const about = readAbout(response);
+    const steps = partials === 0 ? readImages(response) : readImageStream(response);
+    const outcome = await writeImages(steps, { client, output, count, force, format });
+    return reportMedia(outcome, { model, ...about }, values.json);
+  },
+};
+
+const partialPath = (output: string, index: number): string => withSuffix(output, `.partial-${index}`);
+
+function readFormat(flag: string | undefined, output: string): string {
+  const extension = extname(output).toLowerCase();
+  const implied = Object.keys(FORMATS).find((format) => FORMATS[format]?.includes(extension));
+  const format = flag ?? implied;
+  if (format === undefined || !Object.hasOwn(FORMATS, format)) {
+    const known = Object.keys(FORMATS).join(", ");
+    throw new UsageError(
+      flag === undefined
+        ? `-o: "${output}" does not end in ${Object.values(FORMATS).flat().join(", ")}; say with --format what it is to be.`
+        : `--format: "${flag}" is not one of ${known}.`,
+    );
+  }
+  if (implied !== undefined && implied !== format) {
+    throw new UsageError(`--format is ${format}, and "${output}" is the name of a ${implied} file.`);
+  }
+  return format;
+}
+
+type PictureFile = ReturnType<typeof readPictureFile>;
+
+function formOf(fields: object, pictures: readonly PictureFile[], mask: PictureFile | undefined): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
+  const add = (name: string, { bytes, mimeType, name: fileName }: PictureFile) =>
+    form.append(name, new Blob([bytes], { type: mimeType }), fileName);
+  for (const picture of pictures) add(pictures.length === 1 ? "image" : "image[]", picture);
+  if (mask) add("mask", mask);
+  return form;
+}
+
+interface Writing {
+  client: GatewayClient;
+  output: string;
+  count: number;
+  force: boolean;
+  format: string;
+}
+
+/** Every picture is written as it comes: what was paid for is not lost when a later one fails. */
+async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): Promise<MediaOutcome> {
+  const { output, count } = writing;
+  const files: MediaOutcome["files"] = [];
+  const notMade: MediaOutcome["notMade"] = [];
+  for await (const step of steps) {
+    if (step.kind === "partial") {
+      await writeOutput({ path: partialPath(output, step.index), content: [step.bytes], force: true });
+    } else if (step.kind === "made") files.push(await writeImage(step, writing));
+    else notMade.push({ reason: step.reason, moderated: step.moderated });
+  }
+  const missing = count - files.length - notMade.length;
+  // One failure may stand for all of them.
+  if (missing > 0 && (files.length > 0 || notMade.length === 0)) {
+    const reason = `${missing} of ${count} pictures ${missing === 1 ? "was" : "were"} not made, and the provider did not say why.`;
+    notMade.push({ reason, moderated: false });
+  }
+  return { files, notMade };
+}
+
+async function writeImage(
+  { index, picture, revisedPrompt }: Extract<ImageStep, { kind: "made" }>,
+  { client, output, count, force, format }: Writing,
+): Promise<MediaOutcome["files"][number]> {
+  const path = numbered(output, index, count);
+  const content = "url" in picture ? client.download(picture.url, { timeoutMs: TIMEOUT_MS }) : [picture.bytes];
+  const bytes = await writeOutput({ path, content, force });
+  const first = new Uint8Array(await Bun.file(path).slice(0, 16).arrayBuffer());
+  const mimeType = sniffMedia(first) ?? "application/octet-stream";
+  if (mimeType !== `image/${format}`) console.error(`"${path}" is ${mimeType}: it came as no ${format}.`);
+  return {
+    path,
+    mime_type: mimeType,
+    bytes,
+    ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
+  };
+}

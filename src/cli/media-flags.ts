@@ -1,0 +1,43 @@
+import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { sniffMedia } from "../wire/sniff-media.ts";
+import { UsageError } from "./command.ts";
+
+/** The gateway takes less; a film that was named by mistake need not be read to know that. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+export function readPrompt(positionals: readonly string[]): string | undefined {
+  if (positionals.length > 1) throw new UsageError("The prompt is one argument: put it into quotation marks.");
+  return positionals[0] || undefined;
+}
+
+export function readWholeNumber(flag: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+    const bound = least === Number.MIN_SAFE_INTEGER ? "" : ` from ${least} on`;
+    throw new UsageError(`${flag}: "${text}" is not a whole number${bound}.`);
+  }
+  return value;
+}
+
+export interface PictureFile {
+  name: string;
+  mimeType: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+export function readPictureFile(flag: string, path: string): PictureFile {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    const { size } = statSync(path);
+    if (size > MOST_BYTES) throw new UsageError(`${flag}: "${path}" is larger than any picture that is taken.`);
+    bytes = new Uint8Array(readFileSync(path));
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${flag}: "${path}" cannot be read.`, { cause });
+  }
+  const mimeType = sniffMedia(bytes);
+  if (!mimeType?.startsWith("image/")) throw new UsageError(`${flag}: "${path}" is no picture.`);
+  return { name: basename(path), mimeType, bytes };
+}

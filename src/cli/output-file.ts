@@ -1,0 +1,68 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname, join, parse } from "node:path";
+import { GatewayError } from "../canon/error.ts";
+import { UsageError } from "./command.ts";
+
+/** `fox.png` with `-2` behind its name is `fox-2.png`. */
+export function withSuffix(path: string, suffix: string): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}${suffix}${ext}`);
+}
+
+/** One file has the name that was asked for; several are numbered from 1. */
+export const numbered = (path: string, index: number, count: number): string =>
+  count === 1 ? path : withSuffix(path, `-${index + 1}`);
+
+/** Whether these files could be written is asked before anything is paid for. */
+export function checkOutput(paths: readonly string[], force: boolean): void {
+  for (const path of paths) {
+    const folder = dirname(path);
+    try {
+      accessSync(folder, constants.W_OK);
+    } catch (cause) {
+      throw new UsageError(`-o: "${folder}" is not a folder that can be written to.`, { cause });
+    }
+    if (!existsSync(path)) continue;
+    if (statSync(path).isDirectory()) throw new UsageError(`-o: "${path}" is a folder.`);
+    if (!force) throw new UsageError(`"${path}" exists already; --force overwrites it.`);
+  }
+}
+
+export interface FileToWrite {
+  path: string;
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  force: boolean;
+}
+
+/** Writes under a temporary name, so that a file under its own name is always whole. Gives its size in bytes. */
+export async function writeOutput({ path, content, force }: FileToWrite): Promise<number> {
+  const temporary = `${path}.${process.pid}.part`;
+  let kept = false;
+  try {
+    const file = await open(temporary, "w");
+    let bytes = 0;
+    try {
+      for await (const piece of content) {
+        await file.writeFile(piece);
+        bytes += piece.length;
+      }
+    } finally {
+      await file.close();
+    }
+    if (!force && existsSync(path)) {
+      kept = true;
+      throw new GatewayError(
+        "invalid_request",
+        `"${path}" has appeared meanwhile; what was made is in "${temporary}".`,
+      );
+    }
+    await rename(temporary, path);
+    return bytes;
+  } catch (cause) {
+    if (!(cause instanceof Error && "syscall" in cause)) throw cause;
+    throw new GatewayError("internal", `"${path}" cannot be written: ${cause.message}`, { cause });
+  } finally {
+    if (!kept) await rm(temporary, { force: true });
+  }
+}

@@ -1,0 +1,40 @@
+/** A line that is written over itself once a second, where somebody sits before it. */
+export class ProgressLine {
+  readonly #out: { isTTY?: boolean; write(text: string): unknown };
+  readonly #label: string;
+  readonly #nowMs: () => number;
+  readonly #startedAtMs: number;
+  #percent: number | undefined;
+  #timer: Timer | undefined;
+
+  constructor(label: string, out: { isTTY?: boolean; write(text: string): unknown }, nowMs: () => number) {
+    this.#label = label;
+    this.#out = out;
+    this.#nowMs = nowMs;
+    this.#startedAtMs = nowMs();
+    if (!out.isTTY) return;
+    this.#timer = setInterval(() => this.#draw(), 1000);
+    this.#draw();
+  }
+
+  /** How far it is, where that is known. */
+  set(percent: number | undefined): void {
+    this.#percent = percent ?? this.#percent;
+    if (this.#timer) this.#draw();
+  }
+
+  /** Leaves an empty line for whatever is said next. */
+  stop(): void {
+    if (!this.#timer) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#out.write("\r\x1b[2K");
+  }
+
+  #draw(): void {
+    const seconds = Math.floor((this.#nowMs() - this.#startedAtMs) / 1000);
+    const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const percent = this.#percent === undefined ? "" : `  ${this.#percent} %`;
+    this.#out.write(`\r\x1b[2K${this.#label}${percent}  ${elapsed}`);
+  }
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from "../canon/json.ts";
+import { EXIT, printJson } from "./command.ts";
+
+/** What came of a call for pictures or films. */
+export interface MediaOutcome {
+  files: { path: string; mime_type: string; bytes: number; revised_prompt?: string }[];
+  notMade: { reason: string; moderated: boolean }[];
+}
+
+/** Files on standard output, one to a line, and what was not made on standard error. Gives the exit code. */
+export function reportMedia({ files, notMade }: MediaOutcome, about: JsonObject, json: boolean): number {
+  if (json) printJson({ ...about, files, not_made: notMade });
+  else for (const { path } of files) console.log(path);
+  for (const { reason, moderated } of notMade) console.error(moderated ? `Held back by moderation: ${reason}` : reason);
+  if (notMade.some(({ moderated }) => moderated)) return EXIT.moderated;
+  return notMade.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+/** What the headers of an answer say of the call. Fields that could not be honoured are told at once. */
+export function readAbout({ headers }: Response): { receipt: string | null; dropped: string[] } {
+  const receipt = headers.get("x-trivium-receipt");
+  const dropped = headers.get("x-trivium-dropped")?.split(",") ?? [];
+  if (dropped.length > 0) {
+    console.error(`Not honoured to the letter: ${dropped.join(", ")}. The receipt ${receipt} will say why.`);
+  }
+  return { receipt, dropped };
+}

@@ -1,0 +1,215 @@
+import { GatewayError } from "../canon/error.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../canon/json.ts";
+import { readOperationName } from "../media/operations/operation-name.ts";
+import { awaitOperation } from "./await-operation.ts";
+import { type Command, EXIT, readFlags, UsageError } from "./command.ts";
+import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
+import { readPictureFile, readPrompt, readWholeNumber } from "./media-flags.ts";
+import { checkOutput, numbered, writeOutput } from "./output-file.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
+
+const SUBMIT_TIMEOUT_MS = 5 * 60_000;
+const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
+const UNHEARD = "Nobody knows whether the job was taken; the same command within ten minutes makes no second film.";
+
+const FLAGS = {
+  ...CONNECTION_FLAGS,
+  operation: { type: "string" },
+  output: { type: "string", short: "o" },
+  force: { type: "boolean", default: false },
+  model: { type: "string" },
+  seconds: { type: "string" },
+  resolution: { type: "string" },
+  ratio: { type: "string" },
+  image: { type: "string" },
+  "last-frame": { type: "string" },
+  audio: { type: "boolean" },
+  "no-audio": { type: "boolean" },
+  n: { type: "string" },
+  seed: { type: "string" },
+} as const;
+
+type Values = ReturnType<typeof readVideoFlags>["values"];
+const readVideoFlags = (args: readonly string[]) => readFlags(args, FLAGS);
+
+export const video: Command = {
+  name: "video",
+  usage: '"PROMPT" -o FILE [--seconds N] … | --operation NAME -o FILE',
+  summary: "make films with a running gateway",
+  run: async (args) => {
+    const { values, positionals } = readVideoFlags(args);
+    const { output } = values;
+    if (!output) throw new UsageError("-o is missing: name the file for the film, such as -o cat.mp4.");
+    const request = values.operation === undefined ? readRequest(values, readPrompt(positionals)) : undefined;
+    if (!request) checkResumption(values, positionals);
+    const count = request?.parameters.sampleCount ?? 1;
+    checkOutput(
+      Array.from({ length: count }, (_, index) => numbered(output, index, count)),
+      values.force,
+    );
+    const client = connect(values);
+    const leaving = new AbortController();
+    const leave = () => leaving.abort();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, leave);
+    const making: Making = { client, values, output, signal: leaving.signal };
+    const submitted = request ? await submit(request, making) : { name: values.operation ?? "", about: {} };
+    return submitted === undefined ? EXIT.interrupted : seeThrough(submitted, making);
+  },
+};
+
+interface Making {
+  client: GatewayClient;
+  values: Values;
+  output: string;
+  /** Somebody pressed Ctrl-C. */
+  signal: AbortSignal;
+}
+
+interface Submitted {
+  name: string;
+  about: JsonObject;
+}
+
+interface VideoBody {
+  instances: JsonObject[];
+  parameters: JsonObject & { sampleCount: number };
+}
+
+/** Contract 2.1. */
+function readRequest(values: Values, prompt: string | undefined): VideoBody {
+  const frame = (flag: "image" | "last-frame") => {
+    const path = values[flag];
+    if (path === undefined) return undefined;
+    const { bytes, mimeType } = readPictureFile(`--${flag}`, path);
+    return { bytesBase64Encoded: Buffer.from(bytes).toString("base64"), mimeType };
+  };
+  const [first, last] = [frame("image"), frame("last-frame")];
+  if (!prompt && !first)
+    throw new UsageError("The prompt is missing: say what the film is to show, or name an --image.");
+  if (values.audio && values["no-audio"]) throw new UsageError("--audio and --no-audio exclude each other.");
+  const seconds = readWholeNumber("--seconds", values.seconds, 1);
+  const seed = readWholeNumber("--seed", values.seed, Number.MIN_SAFE_INTEGER);
+  const audio = values.audio ? true : values["no-audio"] ? false : undefined;
+  return {
+    instances: [
+      {
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(first === undefined ? {} : { image: first }),
+        ...(last === undefined ? {} : { lastFrame: last }),
+      },
+    ],
+    parameters: {
+      sampleCount: readWholeNumber("--n", values.n, 1) ?? 1,
+      ...(seconds === undefined ? {} : { durationSeconds: seconds }),
+      ...(values.resolution === undefined ? {} : { resolution: values.resolution }),
+      ...(values.ratio === undefined ? {} : { aspectRatio: values.ratio }),
+      ...(audio === undefined ? {} : { generateAudio: audio }),
+      ...(seed === undefined ? {} : { seed }),
+    },
+  };
+}
+
+const WITH_OPERATION = ["config", "json", ...Object.keys(CONNECTION_FLAGS), "operation", "output", "force"];
+
+/** What an operation makes was said when it was submitted. */
+function checkResumption(values: Values, positionals: readonly string[]): void {
+  const more = Object.keys(values).find((flag) => !WITH_OPERATION.includes(flag));
+  if (more !== undefined || positionals.length > 0) {
+    const what = more === undefined ? "a prompt" : `--${more}`;
+    throw new UsageError(`--operation goes on with a film that was asked for already: ${what} comes too late.`);
+  }
+  try {
+    readOperationName(values.operation ?? "");
+  } catch (cause) {
+    throw new UsageError(`--operation: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
+
+/** Undefined where somebody did not wait for the answer. */
+async function submit(body: VideoBody, { client, values, signal }: Making): Promise<Submitted | undefined> {
+  const model = await client.chooseModel(values.model, "sim/film", "video");
+  const [publisher = "", name = ""] = model.split("/").map(encodeURIComponent);
+  const path = `/api/genai/v1/publishers/${publisher}/models/${name}:predictLongRunning`;
+  try {
+    const response = await client.post(path, { ...body }, { signal, timeoutMs: SUBMIT_TIMEOUT_MS });
+    const about = readAbout(response);
+    return { name: stringAt(await readJson(response), "name") ?? "", about };
+  } catch (error) {
+    if (signal.aborted) {
+      console.error(`Interrupted. ${UNHEARD}`);
+      return undefined;
+    }
+    throw error instanceof UnheardError ? error.withMessage(`${error.message} ${UNHEARD}`) : error;
+  }
+}
+
+/** From the name to the files. The name is told at once, so that no end of this process loses the film. */
+async function seeThrough({ name, about }: Submitted, making: Making): Promise<number> {
+  const { client, values, output, signal } = making;
+  console.error(`Operation ${name}`);
+  const { model } = readOperationName(name);
+  const progress = new ProgressLine(model, process.stderr, Date.now);
+  try {
+    const onProgress = (percent: number | undefined) => progress.set(percent);
+    const operation = await awaitOperation(client, name, { signal, onProgress, nowMs: Date.now });
+    const outcome = await writeFilms(operation, making);
+    progress.stop();
+    return reportMedia(outcome, { model, operation: name, ...about }, values.json);
+  } catch (error) {
+    progress.stop();
+    if (!signal.aborted && error instanceof GatewayError && error.kind === "not_found") throw error;
+    const resume = `The film is not lost. Resume with:\n  ${resumeLine(name, output, values)}`;
+    if (signal.aborted) {
+      console.error(`Interrupted. ${resume}`);
+      return EXIT.interrupted;
+    }
+    if (error instanceof UsageError) throw new UsageError(`${error.message}\n${resume}`, { cause: error });
+    throw error instanceof GatewayError ? error.withMessage(`${error.message}\n${resume}`) : error;
+  }
+}
+
+async function writeFilms(operation: JsonObject, making: Making): Promise<MediaOutcome> {
+  const { client, values, output, signal } = making;
+  const notMade = readNotMade(operation);
+  const films = arrayAt(objectAt(operation, "response"), "videos");
+  const count = films.length + notMade.length;
+  const paths = films.map((_, index) => numbered(output, index, count));
+  checkOutput(paths, values.force);
+  const files: MediaOutcome["files"] = [];
+  for (const [index, film] of films.entries()) {
+    const url = stringAt(film, "gcsUri");
+    const path = paths[index] ?? output;
+    if (url === undefined) {
+      notMade.push({ reason: "A film was made and is kept no longer.", moderated: false });
+      continue;
+    }
+    const content = client.download(url, { signal, timeoutMs: DOWNLOAD_TIMEOUT_MS });
+    const bytes = await writeOutput({ path, content, force: values.force });
+    files.push({ path, mime_type: stringAt(film, "mimeType") ?? "video/mp4", bytes });
+  }
+  return { files, notMade };
+}
+
+/** One entry for each film that is not there. */
+function readNotMade(operation: JsonObject): MediaOutcome["notMade"] {
+  const response = objectAt(operation, "response");
+  const reasons = arrayAt(response, "raiMediaFilteredReasons");
+  const heldBack = Array.from({ length: numberAt(response, "raiMediaFilteredCount") ?? 0 }, (_, index) => ({
+    reason: String(reasons[index] ?? "no reason was given"),
+    moderated: true,
+  }));
+  const error = objectAt(operation, "error");
+  const failures = [...(error ? [error] : []), ...arrayAt(objectAt(operation, "metadata"), "failures")];
+  const reasonOf = (failure: unknown) => stringAt(failure, "message") ?? "The film was not made, and nobody says why.";
+  return [...heldBack, ...failures.map((failure) => ({ reason: reasonOf(failure), moderated: false }))];
+}
+
+/** The key is no part of the line: it would stay in the shell's history. */
+function resumeLine(name: string, output: string, { url, config, force }: Values): string {
+  const words = ["trivium", "video", "--operation", name, "-o", output];
+  if (url !== undefined) words.push("--url", url);
+  if (config !== undefined) words.push("--config", config);
+  if (force) words.push("--force");
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}

@@ -1,0 +1,24 @@
+import type { JsonObject } from "../../canon/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+
+/**
+ * The fields of a client's own that a provider's wire does not look at. Wires are pure, so one is simply asked for its
+ * request and watched: no list beside it could go stale (H09).
+ */
+export function unreadExtras<Call extends { extras: JsonObject }>(
+  call: Call,
+  submit: (call: Call) => unknown,
+): FieldNote[] {
+  const names = Object.keys(call.extras);
+  if (names.length === 0) return [];
+  const read = new Set<PropertyKey>();
+  const extras = new Proxy(call.extras, {
+    get: (target, name) => {
+      read.add(name);
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  submit({ ...call, extras });
+  const reason = "this model's provider knows no such field";
+  return names.filter((name) => !read.has(name)).map((path): FieldNote => ({ path, action: "dropped", reason }));
+}

@@ -1,0 +1,48 @@
+/** A text up to this length is parsed as it is; in a longer one, values longer than this are lifted out first. */
+const LIFTED_LENGTH = 256 * 1024;
+
+/**
+ * `JSON.parse` for texts that hold pictures. Parsing copies each string; here the long ones become parts of the text itself,
+ * which share its memory, and only what stands around them is parsed.
+ */
+export function parseLargeJson(text: string): unknown {
+  if (text.length <= LIFTED_LENGTH) return JSON.parse(text);
+  const lifted: string[] = [];
+  // Nobody else can know the names of the stand-ins, so nothing in the text can be taken for one.
+  const mark = `${crypto.randomUUID()}:`;
+  let frame = "";
+  let kept = 0;
+  for (const { start, end } of longStrings(text)) {
+    frame += `${text.slice(kept, start)}${mark}${lifted.length}`;
+    lifted.push(text.slice(start, end));
+    kept = end;
+  }
+  if (lifted.length === 0) return JSON.parse(text);
+  return putBack(JSON.parse(frame + text.slice(kept)), mark, lifted);
+}
+
+/** Where the characters of each long value stand that is written without an escape. Keys are none. */
+function* longStrings(text: string): Generator<{ start: number; end: number }> {
+  let escape = text.indexOf("\\");
+  for (let start = text.indexOf('"') + 1; start > 0; ) {
+    let end = text.indexOf('"', start);
+    const plain = () => escape < 0 || escape >= end;
+    if (escape >= 0 && escape < start) escape = text.indexOf("\\", start);
+    if (end - start > LIFTED_LENGTH && plain() && !/^\s*:/.test(text.slice(end + 1, end + 32))) yield { start, end };
+    while (end >= 0 && !plain()) {
+      // The escaped character is passed over: it may be the quote.
+      const next = escape + 2;
+      if (next > end) end = text.indexOf('"', next);
+      escape = text.indexOf("\\", next);
+    }
+    if (end < 0) return;
+    start = text.indexOf('"', end + 1) + 1;
+  }
+}
+
+function putBack(value: unknown, mark: string, lifted: readonly string[]): unknown {
+  if (typeof value === "string") return value.startsWith(mark) ? lifted[Number(value.slice(mark.length))] : value;
+  if (Array.isArray(value)) return value.map((item) => putBack(item, mark, lifted));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, putBack(item, mark, lifted)]));
+}
