@@ -16,6 +16,7 @@ import { PROVIDER_KINDS } from "../src/providers/index.ts";
 import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
+import { FATES } from "../src/sim/media/fate.ts";
 import { VERSION } from "../src/version.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -270,7 +271,7 @@ describe("docs/configuration.md", () => {
 
   test("its variables and bounds of the file store are the program's", () => {
     const source = read("src/files/open-file-store.ts");
-    const asked = [...source.matchAll(/"((?:S3|AWS)_\w+)"/g)].map(([, name]) => name);
+    const asked = [...source.matchAll(/"((?:S3|AWS)_\w+)"/g)].map(([, name = ""]) => name);
     const shown = rowsUnder(page, "what", "variables").flatMap(([, names]) => words(names));
     expect(shown).toEqual(asked);
     const { retentionMs, maxFileBytes, maxTotalBytes } = DEFAULT_FILE_LIMITS;
@@ -384,6 +385,20 @@ describe("docs/architecture.md", () => {
       return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];
     });
     expect(Object.fromEntries(shown)).toEqual(expected);
+  });
+});
+
+describe("src/sim/README.md", () => {
+  const page = read("src/sim/README.md");
+
+  test("it has every media host and every fate", () => {
+    const hosts = /MEDIA_HOSTS[^=]*= \{([\s\S]*?)\n\};/.exec(read("src/sim/media/hosts.ts"))?.[1] ?? "";
+    const roots = [...hosts.matchAll(/^ {2}"?([\w/-]+)"?:/gm)].map(([, name]) => `\`/${name}`);
+    expect(roots.length).toBeGreaterThan(10);
+    const addresses = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);
+    for (const root of roots) expect(addresses.some((cell) => cell.startsWith(root))).toBe(true);
+    const fates = rowsUnder(page, "in the prompt").flatMap(([names = ""]) => names.split(" "));
+    expect(fates.sort()).toEqual(FATES.map((fate) => `sim:${fate}`).sort());
   });
 });
 

@@ -21,6 +21,8 @@ export interface Audit {
   operations: number;
   failed: number;
   films: number;
+  /** Films that a gateway had kept when it was killed, before their operation knew of them: they expire like all others. */
+  spare: number;
   jobs: number;
   fetches: number;
 }
@@ -66,19 +68,20 @@ export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutco
   }
   const files = operations.flatMap((operation) => operation.files);
   expect(new Set(files).size).toBe(files.length);
-  await checkFiles(storage, stand.filesFolder, files);
+  const kept = await checkFiles(storage, stand.filesFolder, files);
   await storage.close();
   return {
     operations: operations.length,
     failed: operations.filter(({ state }) => state === "failed").length,
     films: files.length,
+    spare: kept - files.length,
     jobs: stand.simulator.stats().mediaJobs,
     fetches: stand.questions.filter(({ path }) => path.includes("/results/")).length,
   };
 }
 
 /** Every film is in the folder, and after a sweep the folder holds what the table does and nothing else. */
-async function checkFiles(storage: Storage, folder: string, films: readonly string[]): Promise<void> {
+async function checkFiles(storage: Storage, folder: string, films: readonly string[]): Promise<number> {
   const store = await openFileStore(folder, {});
   const kept = await Files.open({ storage, store, publicUrl: () => "", makeId: () => "" });
   await kept.sweep(Date.now() + LATER_MS);
@@ -91,6 +94,7 @@ async function checkFiles(storage: Storage, folder: string, films: readonly stri
     expect(bytes.length).toBe(number(row, "size"));
     expect(Buffer.from(bytes.subarray(4, 8)).toString()).toBe("ftyp");
   }
+  return rows.length;
 }
 
 /** Questions about one job that came sooner after each other than its host wishes. */

@@ -35,6 +35,15 @@ const PATHS = {
   gemini: "/gemini",
 };
 const READY_MS = 20_000;
+const MOMENT_MS = 2_000;
+
+/** What a gateway may be in the midst of, told by what the simulator hears from it. */
+export type Moment = "submit" | "question" | "fetch";
+
+function momentOf({ method, path }: Pick<Question, "method" | "path">): Moment {
+  if (method === "POST") return "submit";
+  return path.includes("/results/") ? "fetch" : "question";
+}
 
 /** One place of a gateway: an address and the process that listens there now, with another one that is ready to follow. */
 class Place {
@@ -89,6 +98,8 @@ export interface CrashStand {
   places: readonly Place[];
   simulator: Simulator;
   questions: readonly Question[];
+  /** Resolves as soon as a gateway is heard that is in the midst of this, before it is answered. */
+  moment(wanted: Moment): Promise<void>;
   /** What gateways wrote to their logs about things that went wrong; whole once they are closed. */
   said: readonly string[];
   storage: string;
@@ -103,9 +114,14 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
   const filesFolder = join(folder, "files");
   const questions: Question[] = [];
   const said: string[] = [];
+  const waiters = new Set<{ wanted: Moment; resolve: () => void }>();
   const simulator = await startSimulator({
     mediaJobMs: 300,
-    onRequest: ({ method, path }) => questions.push({ method, path, atMs: performance.now() }),
+    onRequest: ({ method, path }) => {
+      questions.push({ method, path, atMs: performance.now() });
+      const moment = momentOf({ method, path });
+      for (const waiter of waiters) if (waiter.wanted === moment) waiter.resolve();
+    },
   });
   const script = await bundle(folder);
   const places: Place[] = [];
@@ -137,6 +153,15 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
     places,
     simulator,
     questions,
+    moment: async (wanted) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiter = { wanted, resolve };
+      const timer = setTimeout(resolve, MOMENT_MS);
+      waiters.add(waiter);
+      await promise;
+      waiters.delete(waiter);
+      clearTimeout(timer);
+    },
     said,
     storage,
     filesFolder,

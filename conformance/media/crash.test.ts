@@ -12,6 +12,7 @@ console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
 const KILLS_OF_ONE = 50;
 const KILLS_OF_TWO = 12;
 const LONGEST_LIFE_MS = 400;
+const LONGEST_DELAY_MS = 15;
 const CLIENTS = 8;
 
 function makeOrder(number: number, seed: Seed): FilmOrder {
@@ -36,10 +37,19 @@ async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, 
   return outcomes;
 }
 
-/** Kills one gateway after the other, and starts it again. */
+/**
+ * Kills one gateway after the other, and starts it again: at any moment, or within a few milliseconds of one that the
+ * simulator has heard it come to, when an answer is on its way or a row about to be written.
+ */
 async function killAtRandom(stand: CrashStand, seed: Seed, kills: number): Promise<void> {
   for (let index = 0; index < kills; index += 1) {
     await Bun.sleep(10 + seed.number(`life ${index}`, LONGEST_LIFE_MS));
+    const moment = seed.pick(`moment ${index}`, ["any", "submit", "question", "fetch"]);
+    if (moment !== "any") {
+      await stand.moment(moment);
+      const delayMs = seed.number(`delay ${index}`, LONGEST_DELAY_MS);
+      if (delayMs > 0) await Bun.sleep(delayMs);
+    }
     const place = stand.places[seed.number(`victim ${index}`, stand.places.length)];
     await place?.kill();
     await place?.start();
@@ -89,7 +99,7 @@ test(`decisions §5, H24: one gateway killed ${KILLS_OF_ONE} times ends every op
   } finally {
     await stand.close();
   }
-}, 80_000);
+}, 120_000);
 
 /** Two gateways that both live never ask or fetch twice; then they die in turns. */
 async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
@@ -118,7 +128,7 @@ async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
   }
 }
 
-test("H24: two gateways on one SQLite file share the work, and either may die", () => twoGateways("SQLite"), 60_000);
+test("H24: two gateways on one SQLite file share the work, and either may die", () => twoGateways("SQLite"), 90_000);
 
 describe("on PostgreSQL", () => {
   let own: TemporaryPostgres | undefined;
@@ -152,5 +162,5 @@ describe("on PostgreSQL", () => {
     const url = new URL(server);
     url.pathname = `/${database}`;
     await twoGateways("PostgreSQL", url.href);
-  }, 60_000);
+  }, 90_000);
 });

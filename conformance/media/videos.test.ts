@@ -6,7 +6,7 @@ import { CONFIGURED_MODELS, EVERY_PARAMETER, FILM_MODELS, type FilmModel } from 
 import {
   type FilmStand,
   followToEnd,
-  idOf,
+  KEYS,
   newerClient,
   olderClient,
   receiptOf,
@@ -184,7 +184,6 @@ describe("prices", () => {
 });
 
 test("H09: a strict key is refused what the model cannot honour, and nothing is begun", async () => {
-  const { KEYS } = await import("./film-stand.ts");
   const client = newerClient(stand.gateway, KEYS.strict);
   const before = stand.simulator.stats().mediaJobs;
   const asked = client.models.generateVideos({

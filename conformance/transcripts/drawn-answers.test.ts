@@ -30,7 +30,8 @@ const DRAWN: readonly Drawn[] = [
   {
     case: "pydantic-ai.google-image-generation",
     text: "",
-    usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 2 },
+    // The recording lists two queries, one of them empty.
+    usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 1 },
     costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000,
   },
 ];

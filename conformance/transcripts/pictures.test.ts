@@ -178,6 +178,7 @@ const WANTED: readonly WantedPictures[] = [
   { case: "weave.image-generation-async", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
   { case: "js-genai.client-tests-generateimages", mimeType: "image/jpeg", usage: { images: 1 }, costNanoUsd: 40_000_000 },
   { case: "ruby-llm.image-basic-functionality-openai", mimeType: "image/png", usage: { input: 10, image_input: 0, output: 0, image_output: 4160, images: 1 }, costNanoUsd: 10 * 1000 + 4160 * 4000 },
+  // The recording lists two queries, one of them empty; both are counted.
   { case: "pydantic-ai.google-image-generation", mimeType: "image/jpeg", usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 2, images: 1 }, costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000 },
 ];
 
@@ -211,6 +212,15 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded pictures by every p
       if (protocol === "chat") expect(totalTokens).toBe(tokens > 0 ? tokens : undefined);
     });
   }
+
+  test("a whole answer where a stream was asked for is given on, and not asked for again", async () => {
+    const before = stand.upstream.seen.length;
+    const { pictures } = await streamingClient.ask(mediaCase("ruby-llm.image-basic-functionality-openai"), 1);
+    expect(pictures).toHaveLength(1);
+    const asked = stand.upstream.seen.slice(before).map(({ body }) => JSON.parse(body) as Json);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({ stream: true });
+  });
 
   test("S07: what lies at a recorded address is fetched without the provider's key", async () => {
     const one = mediaCase("ruby-openai.images-variations");

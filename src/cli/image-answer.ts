@@ -53,6 +53,7 @@ async function* eventsOf(response: Response) {
 
 function readPicture(item: unknown, index: number): ImageStep {
   const url = stringAt(item, "url");
+  if (url === undefined && !stringAt(item, "b64_json")) return readFailure(undefined);
   const revisedPrompt = stringAt(item, "revised_prompt");
   return {
     kind: "made",

@@ -35,7 +35,7 @@ const readVideoFlags = (args: readonly string[]) => readFlags(args, FLAGS);
 
 export const video: Command = {
   name: "video",
-  usage: '"PROMPT" -o FILE [--seconds N] … | --operation NAME -o FILE',
+  usage: '"PROMPT" -o FILE … | --operation NAME -o FILE',
   summary: "make films with a running gateway",
   run: async (args) => {
     const { values, positionals } = readVideoFlags(args);

@@ -32,6 +32,7 @@ export interface OperationsOptions {
 /** Asynchronous jobs as clients see them: begun, found, told apart from their repetitions. */
 export class Operations {
   readonly #options: OperationsOptions;
+  readonly #awaited = new Map<Operation, () => boolean>();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -88,8 +89,17 @@ export class Operations {
     await setClaimed(this.#options.storage, id, true);
   }
 
+  /** A client waits for the operation's name as long as `isThere`: until it has left, the same request is another wish. */
+  await(operation: Operation, isThere: () => boolean): Disposable {
+    this.#awaited.set(operation, isThere);
+    return { [Symbol.dispose]: () => void this.#awaited.delete(operation) };
+  }
+
   claimUnheard(keyId: string, requestDigest: string, sinceMs: number): Promise<Operation | undefined> {
-    return claimUnheard(this.#options.storage, keyId, requestDigest, sinceMs);
+    const awaited = [...this.#awaited].flatMap(([operation, isThere]) =>
+      operation.requestDigest === requestDigest && isThere() ? [operation.id] : [],
+    );
+    return claimUnheard(this.#options.storage, keyId, requestDigest, sinceMs, awaited);
   }
 
   async findByKey(project: string, key: string, sinceMs: number): Promise<Operation | undefined> {

@@ -78,19 +78,24 @@ export async function forgetIdempotencyKey(
   );
 }
 
-/** An operation of the same request whose name no client has heard: it is that client's, asking again. Only one call gets it. */
+/**
+ * An operation of the same request whose name no client has heard: it is that client's, asking again. Only one call gets
+ * it. `awaited`: operations whose clients are still there to hear.
+ */
 export async function claimUnheard(
   queries: Queries,
   keyId: string,
   requestDigest: string,
   sinceMs: number,
+  awaited: readonly string[] = [],
 ): Promise<Operation | undefined> {
   const [row] = await queries.query(
     `UPDATE operations SET claimed = 1 WHERE claimed = 0 AND id = (
        SELECT id FROM operations WHERE key_id = ? AND request_digest = ? AND claimed = 0 AND state <> 'failed'
-         AND created_at_ms >= ? AND idempotency_key IS NULL ORDER BY created_at_ms LIMIT 1)
+         AND created_at_ms >= ? AND idempotency_key IS NULL${awaited.map(() => " AND id <> ?").join("")}
+       ORDER BY created_at_ms LIMIT 1)
      RETURNING ${COLUMNS}`,
-    [keyId, requestDigest, sinceMs],
+    [keyId, requestDigest, sinceMs, ...awaited],
   );
   return row === undefined ? undefined : readOperation(row);
 }

@@ -1,16 +1,23 @@
 /** Strings up to this length are written whole; of a longer one, so much at a time. */
 const PIECE_LENGTH = 256 * 1024;
 
+/** What JSON writes as an escape. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must be escaped
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
 /**
  * The text of a JSON value in pieces, as `JSON.stringify` would write it. A picture in base64 is tens of megabytes, and one
- * text of all of it would hold it a second time.
+ * text of all of it would hold it a second time; its pieces here share the memory of the picture.
  */
-export function* jsonPieces(value: unknown): Generator<string> {
+export function* jsonPieces(value: unknown): Generator<string, void> {
   let held = "";
   for (const piece of walk(value)) {
-    held += piece;
-    if (held.length < PIECE_LENGTH) continue;
-    yield held;
+    if (piece.length < PIECE_LENGTH) {
+      held += piece;
+      if (held.length < PIECE_LENGTH) continue;
+    }
+    if (held !== "") yield held;
+    if (piece.length >= PIECE_LENGTH) yield piece;
     held = "";
   }
   if (held !== "") yield held;
@@ -40,20 +47,8 @@ function* walk(value: unknown): Generator<string> {
 function* longString(text: string): Generator<string> {
   yield '"';
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    yield JSON.stringify(text.slice(at, at + PIECE_LENGTH)).slice(1, -1);
+    const piece = text.slice(at, at + PIECE_LENGTH);
+    yield ESCAPED.test(piece) ? JSON.stringify(piece).slice(1, -1) : piece;
   }
   yield '"';
-}
-
-/** The same as the body of an answer: each piece is made when the reader is ready for it. */
-export function jsonStream(value: unknown): ReadableStream<Uint8Array> {
-  const pieces = jsonPieces(value);
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    pull: (controller) => {
-      const { done, value: piece } = pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(piece));
-    },
-  });
 }

@@ -147,7 +147,7 @@ function summary({ parts, stop, usage, id }: CanonReply): ReturnType<typeof read
       part.type === "server-tool-call" ? (JSON.parse(part.input) as { queries: string[] }).queries : [],
     ),
     prompt: usage && (usage.input ?? 0) + (usage.cacheRead ?? 0),
-    output: usage && (usage.output ?? 0) + (usage.reasoning ?? 0),
+    output: usage && (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.reasoning ?? 0),
     id,
   };
 }

@@ -45,6 +45,7 @@ function pictureTokens(raw: JsonObject | undefined, details: string): number {
 export function searchQueries(answer: unknown): number {
   return arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
     const grounding = isObject(candidate) ? candidate["groundingMetadata"] : undefined;
-    return count + arrayAt(grounding, "webSearchQueries").length;
+    // Empty ones are listed, and are no searches.
+    return count + arrayAt(grounding, "webSearchQueries").filter((query) => query !== "").length;
   }, 0);
 }

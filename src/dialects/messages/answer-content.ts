@@ -37,10 +37,12 @@ export interface AnswerManner {
   hidden: boolean;
   /** Whether a text's signature may stand in a block behind it; told of each one that must be left out. */
   keepsTextSignature: () => boolean;
+  /** Told of each picture, film or sound that has no place in the answer. */
+  leaveOut: (media: MediaPart) => void;
 }
 
 /** One part of an answer for a client. */
-export function encodeAnswerPart(part: ReplyPart, { hidden, keepsTextSignature }: AnswerManner): JsonObject[] {
+export function encodeAnswerPart(part: ReplyPart, { hidden, keepsTextSignature, leaveOut }: AnswerManner): JsonObject[] {
   switch (part.type) {
     case "text": {
       const { text, citations = [], signature } = part;
@@ -80,6 +82,7 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, keepsTextSignature }
       if (part.dialect === OWN_ORIGIN) return [part.raw];
       return [{ type: "redacted_thinking", data: wrapOpaque(carryNative(part)) }];
     case "media":
+      leaveOut(part);
       return [omitted(part)];
     default:
       return part satisfies never;

@@ -37,9 +37,11 @@ export function mannerOf({ request, note }: EncodeAnswerContext): AnswerManner {
       if (!last) note({ path: "thinking.display", action: "dropped", reason: UNCARRIED });
       return last;
     },
+    leaveOut: ({ kind }) => note({ path: "content", action: "dropped", reason: `${NO_PLACE} ${kind}` }),
   };
 }
 
+const NO_PLACE = "answers of this protocol have no place for the model's";
 const UNCARRIED = "the signature of the answer's text, which has no place before it";
 
 function charactersOf(part: ReplyPart): number {

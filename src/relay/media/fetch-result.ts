@@ -36,7 +36,7 @@ export async function fetchFilm(link: MediaLink, { provider, fetchMedia, signal 
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null) {
       await response.body?.cancel();
-      url = new URL(location, url.startsWith("/") ? undefined : url).href;
+      url = new URL(location, response.url).href;
       continue;
     }
     if (!isSuccess(response) || response.body === null) throw notFetched(`HTTP status ${response.status}`);

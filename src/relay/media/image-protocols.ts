@@ -17,6 +17,8 @@ import type { ImageAnswering, ImageProtocol } from "./images.ts";
 /** Larger pictures are kept in the file store and given by their address. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;
 
+const LARGE_UPLOAD = 1024 * 1024;
+
 /** Contract 2.4: `:predict`. Pictures that were held back are elements of the answer, so one without any is an answer. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
@@ -52,19 +54,21 @@ export const EDITS: ImageProtocol = {
       const model = stringAt(body, "model");
       return { request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
     }
-    const form = await readForm(request, type, gateway);
+    const bytes = await readBytes(request, gateway.snapshot.maxBodyBytes, gateway);
+    const form = await readForm(bytes, type, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
-    return { request: decodeEdit(form), ...(model && "value" in model ? { model: model.value } : {}) };
+    const decoded = decodeEdit(form);
+    letGo(bytes);
+    return { request: decoded, ...(model && "value" in model ? { model: model.value } : {}) };
   },
   encode: asImages,
 };
 
 const jsonBody = (request: Request, gateway: Gateway) => readBody(request, gateway.snapshot.maxBodyBytes, gateway);
 
-async function readForm(request: Request, type: string, gateway: Gateway) {
+async function readForm(bytes: Uint8Array, type: string, gateway: Gateway) {
   const { maxBodyBytes } = gateway.snapshot;
   const limits = { maxBytes: maxBodyBytes, maxParts: 64, maxFieldBytes: 256 * 1024 };
-  const bytes = await readBytes(request, maxBodyBytes, gateway);
   if (bytes.length === 0) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
   try {
     return await readMultipart([bytes], type, limits);
@@ -76,6 +80,11 @@ async function readForm(request: Request, type: string, gateway: Gateway) {
       cause: error,
     });
   }
+}
+
+/** Frees an upload whose pictures have been read out of it; the collector would leave it until the heap has grown as much. */
+function letGo({ buffer, length }: Uint8Array): void {
+  if (length >= LARGE_UPLOAD && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /** What a client gets of each picture: itself, or where it is kept. */

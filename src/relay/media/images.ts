@@ -15,7 +15,6 @@ import { tierOf } from "../../media/image-size.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import type { ImageTier } from "../../media/picture.ts";
 import { whiteMask } from "../../media/picture-mask.ts";
-import { jsonStream } from "../../wire/json-pieces.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { ClientGoneError, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -27,6 +26,7 @@ import { mediaOf } from "./exchange.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { gatherImages } from "./gather-images.ts";
 import { streamImages } from "./image-stream.ts";
+import { jsonBody } from "./json-body.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 import { unreadExtras } from "./unread-extras.ts";
@@ -127,14 +127,14 @@ async function wholeImages(
   gateway: Gateway,
   plan: readonly MediaOffer<ImageWire>[],
 ): Promise<Response> {
-  const { incoming, request } = call;
+  const { incoming, request, client } = call;
   const { result: reply, planned } = await tryMediaOffers(call, gateway, plan, (planned) =>
     incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, planned) : imagesOf(call, gateway, planned),
   );
   const answering = { request, project: call.principal.project, receiptId: call.receiptId, nowMs: gateway.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);
   await settleImages(call, gateway, { outcome: "ok", planned, reply });
-  return identifiedResponse(jsonStream(answer), answerHeaders(call, "application/json"));
+  return identifiedResponse(jsonBody(answer, client, gateway.timings), answerHeaders(call, "application/json"));
 }
 
 /** All pictures at one offer. Throws where there is none to show: not even one that was held back. */

@@ -77,6 +77,7 @@ export async function submitVideo(
   const key = idempotencyKey(incoming);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;
+  using _awaited = operations.await(operation, () => !client.gone);
   const call = { operation, asked, incoming, principal, client: { gone: false, left: new Promise<void>(() => {}) } };
   try {
     // A client that leaves does not call the job off: it may come back for it.

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { halfTransparent, plainPng } from "../../src/media/pictures.sample.ts";
+import { failureOf } from "../sdk/support.ts";
+import { contractDoor, GENAI_PICTURES, type GivenImage, type PictureAnswer } from "./genai-pictures.ts";
+import { IMAGE_FAMILIES, type ImageFamily } from "./image-families.ts";
+import { type ImageStand, startImageStand } from "./image-stand.ts";
+import { OPENAI_PICTURES, PICTURE_DOORS, type PictureEvent } from "./openai-pictures.ts";
+import { CallTable, expectBilled, lookAt, notesOf, receiptOf } from "./picture-audit.ts";
+
+const PROMPT = "give the fox a hat";
+/** Large enough for every host, and square, as the oldest of the models wants it. */
+const SIDE = 320;
+const INPUT = plainPng(SIDE, SIDE);
+const MASK = halfTransparent(SIDE, SIDE);
+
+const given = ({ base64, mimeType }: typeof INPUT): GivenImage => ({ imageBytes: base64, mimeType });
+const inputs = (count: number) => Array.from({ length: count }, () => given(INPUT));
+const file = ({ base64, mimeType }: typeof INPUT, name = "fox.png") =>
+  new File([Buffer.from(base64, "base64")], name, { type: mimeType });
+
+let stand: ImageStand;
+const table = new CallTable("Pictures from pictures: SDK x provider");
+const warn = spyOn(console, "warn").mockImplementation(() => {});
+
+beforeAll(async () => {
+  stand = await startImageStand();
+});
+afterAll(async () => {
+  warn.mockRestore();
+  await stand.stop();
+  table.print();
+});
+
+const receiptFor = ({ sdkHttpResponse }: PictureAnswer) =>
+  receiptOf(stand, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
+
+/** How many to give where several are taken. */
+const several = (family: ImageFamily): number => Math.min(3, family.inputs);
+
+/** The simulator draws the number of pictures it was given into the picture, so that none can be lost unseen. */
+async function expectPicture(picture: string | undefined): Promise<void> {
+  expect(await lookAt(picture)).toMatch(/^(?:png|jpeg) \d+x\d+$/);
+}
+
+for (const family of IMAGE_FAMILIES) {
+  const { model } = family;
+
+  for (const { version, connect, error } of GENAI_PICTURES) {
+    describe(`genai ${version}, ${model}`, () => {
+      const client = () => connect(contractDoor(stand.gateway.url, stand.gateway.key));
+
+      test.if(family.inputs > 0)("contract 2.4: one raw picture, and several", async () => {
+        const one = await client().edit(model, PROMPT, { inputs: inputs(1) });
+        await expectPicture(one.generatedImages?.[0]?.image?.imageBytes);
+        const receipt = await receiptFor(one);
+        expectBilled(receipt, family, 1);
+        expect(notesOf(receipt)).toEqual([]);
+        if (family.inputs > 1) {
+          const many = await client().edit(model, PROMPT, { inputs: inputs(several(family)) });
+          expect(many.generatedImages).toHaveLength(1);
+          expect(many.generatedImages?.[0]?.image?.imageBytes).not.toBe(one.generatedImages?.[0]?.image?.imageBytes);
+        }
+        table.good(family, `genai-${version}`);
+      });
+
+      test("contract 8: one picture too many is refused, with the number that is taken", async () => {
+        const failure = await failureOf(client().edit(model, PROMPT, { inputs: inputs(family.inputs + 1) }));
+        expect(failure).toBeInstanceOf(error);
+        expect(failure).toMatchObject({ status: 400 });
+        expect(failure.message).toContain(family.inputs === 0 ? "takes no pictures" : `at most ${family.inputs}`);
+        expect(failure.message).toContain("instances[0].referenceImages");
+      });
+
+      test.if(family.inputs > 0)("contract 2.4: a mask is applied, or refused by a model that has none", async () => {
+        const call = client().edit(model, PROMPT, { inputs: inputs(1), mask: given(MASK) });
+        if (family.mask) {
+          const answer = await call;
+          await expectPicture(answer.generatedImages?.[0]?.image?.imageBytes);
+          expect(notesOf(await receiptFor(answer))).toEqual([]);
+          table.good(family, `mask-${version}`);
+        } else {
+          const failure = await failureOf(call);
+          expect(failure).toMatchObject({ status: 400 });
+          expect(failure.message).toContain("takes no mask");
+          expect(failure.message).toContain("instances[0].referenceImages[1]");
+        }
+      });
+    });
+  }
+
+  if (family.inputs === 0) continue;
+  for (const [index, { version, connect, errors }] of OPENAI_PICTURES.entries()) {
+    const door = PICTURE_DOORS[index % PICTURE_DOORS.length] ?? "";
+    describe(`openai ${version} at ${door}, ${model}`, () => {
+      const client = () =>
+        connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
+
+      test("contract 4: a form with one file", async () => {
+        const { data, response } = await client()
+          .images.edit({ model, prompt: PROMPT, image: file(INPUT) })
+          .withResponse();
+        expect(data.data).toHaveLength(1);
+        await expectPicture(data.data?.[0]?.b64_json);
+        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, 1);
+        table.good(family, `openai-${version}`);
+      });
+
+      test.if(family.inputs > 1)("contract 4: several files, and several pictures of them", async () => {
+        const image = Array.from({ length: several(family) }, (_, at) => file(INPUT, `fox-${at}.png`));
+        const n = Math.min(2, family.most);
+        const answer = await client().images.edit({ model, prompt: PROMPT, image, n });
+        expect(answer.data).toHaveLength(n);
+        for (const { b64_json } of answer.data ?? []) await expectPicture(b64_json);
+        table.good(family, `files-${version}`);
+      });
+
+      test("contract 4: a mask beside the file", async () => {
+        const call = client().images.edit({ model, prompt: PROMPT, image: file(INPUT), mask: file(MASK, "mask.png") });
+        if (family.mask) await expectPicture((await call).data?.[0]?.b64_json);
+        else {
+          const failure = await failureOf(call);
+          expect(failure).toBeInstanceOf(errors.BadRequestError);
+          expect(failure).toMatchObject({ param: "mask" });
+        }
+      });
+
+      test("contract 6.3: streamed, the events are those of an edit, and the last one has the picture", async () => {
+        const stream = await client().images.edit({ model, prompt: PROMPT, image: file(INPUT), stream: true });
+        const events: PictureEvent[] = [];
+        for await (const event of stream) events.push(event);
+        expect(events.map(({ type }) => type)).toEqual(["image_edit.completed"]);
+        await expectPicture(events[0]?.b64_json);
+        table.good(family, `stream-${version}`);
+      });
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { plainPng } from "../../src/media/pictures.sample.ts";
+import { collect } from "../sdk/support.ts";
+import { IMAGE_FAMILIES } from "./image-families.ts";
+import { type ImageStand, startImageStand } from "./image-stand.ts";
+import { OPENAI_PICTURES, PICTURE_DOORS, type PictureEvent } from "./openai-pictures.ts";
+import { CallTable, expectBilled, lookAt, receiptOf } from "./picture-audit.ts";
+
+const PROMPT = "a red fox in the snow";
+const PARTIAL = "image_generation.partial_image";
+const COMPLETED = "image_generation.completed";
+
+let stand: ImageStand;
+const table = new CallTable("Streams of pictures: SDK x provider");
+
+beforeAll(async () => {
+  stand = await startImageStand();
+});
+afterAll(async () => {
+  await stand.stop();
+  table.print();
+});
+
+const typesOf = (events: readonly PictureEvent[]) => events.map(({ type }) => type);
+const [family] = IMAGE_FAMILIES;
+if (family === undefined) throw new Error("no family");
+
+for (const [index, { version, connect }] of OPENAI_PICTURES.entries()) {
+  const door = PICTURE_DOORS[index % PICTURE_DOORS.length] ?? "";
+  const client = () => connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
+
+  describe(`openai ${version} at ${door}`, () => {
+    test.each([0, 1, 2, 3])(
+      "contract 2.14, H12: %i partial pictures, each with its index, then the whole",
+      async (partial_images) => {
+        const body = {
+          model: family.model,
+          prompt: PROMPT,
+          size: "1536x1024",
+          quality: "medium",
+          partial_images,
+        } as const;
+        const events = await collect(await client().images.generate({ ...body, stream: true }));
+        expect(typesOf(events)).toEqual([...new Array(partial_images).fill(PARTIAL), COMPLETED]);
+        for (const [at, event] of events.entries()) {
+          expect(await lookAt(event.b64_json)).toBe("png 1536x1024");
+          expect(event).toMatchObject({
+            size: "1536x1024",
+            quality: "medium",
+            output_format: "png",
+            background: "opaque",
+          });
+          expect(event.created_at).toBeGreaterThan(1_700_000_000);
+          if (at < partial_images) expect(event.partial_image_index).toBe(at);
+          else expect(event).not.toHaveProperty("partial_image_index");
+        }
+        const usage = events.at(-1)?.usage;
+        expect(usage?.total_tokens).toBe((usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0));
+        expect(usage?.input_tokens_details).toMatchObject({ image_tokens: 0 });
+      },
+    );
+
+    test("contract 2.14: several pictures in a stream, none before the partial ones of its own, all of them billed", async () => {
+      const body = { model: family.model, prompt: PROMPT, n: 3, partial_images: 1 } as const;
+      const { data, response } = await client()
+        .images.generate({ ...body, stream: true })
+        .withResponse();
+      const events = await collect(data);
+      expect(typesOf(events)).toEqual([PARTIAL, COMPLETED, PARTIAL, COMPLETED, PARTIAL, COMPLETED]);
+      const indexes = events.flatMap(({ partial_image_index }) => partial_image_index ?? []);
+      expect(indexes).toEqual([0, 1, 2]);
+      const receipt = await receiptOf(stand, response.headers.get("x-trivium-receipt"));
+      expectBilled(receipt, family, 3);
+      const told = events.reduce((sum, { usage }) => sum + (usage?.output_tokens ?? 0), 0);
+      expect(receipt.usage["image_output"]).toBe(told);
+    });
+
+    test("contract 6.3: an edit with partial pictures", async () => {
+      const { base64 } = plainPng(320, 320);
+      const image = new File([Buffer.from(base64, "base64")], "fox.png", { type: "image/png" });
+      const body = { model: family.model, prompt: PROMPT, image, partial_images: 2, stream: true } as const;
+      const events = await collect(await client().images.edit(body));
+      expect(typesOf(events)).toEqual(["image_edit.partial_image", "image_edit.partial_image", "image_edit.completed"]);
+      expect(events.at(-1)?.usage?.input_tokens_details.image_tokens).toBeGreaterThan(0);
+    });
+
+    for (const other of IMAGE_FAMILIES.filter(({ editsOnly }) => !editsOnly)) {
+      test(`contract 6.3: ${other.model} streams, whatever its host can show`, async () => {
+        const n = Math.min(2, other.most);
+        const body = { model: other.model, prompt: PROMPT, n, output_format: "jpeg", stream: true } as const;
+        const { data, response } = await client().images.generate(body).withResponse();
+        expect(response.headers.get("content-type")).toStartWith("text/event-stream");
+        const events = await collect(data);
+        expect(typesOf(events)).toEqual(new Array(n).fill(COMPLETED));
+        for (const { b64_json } of events) expect(await lookAt(b64_json)).toBe(`jpeg ${other.usual.split(" ")[1]}`);
+        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), other, n);
+        table.good(other, `openai-${version}`);
+      });
+    }
+  });
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { GenerateVideosOperation, Image } from "@google/genai";
+import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
+import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
+import { CONFIGURED_MODELS, FILM_MODELS, type FilmModel } from "./film-models.ts";
+import { type FilmClient, type FilmStand, followToEnd, newerClient, receiptOf, startFilmStand } from "./film-stand.ts";
+
+const LONG_MS = 60_000;
+
+let stand: FilmStand;
+let client: FilmClient;
+let frame: Image;
+
+beforeAll(async () => {
+  // A dead link is asked for many times, at a pace that grows, before its film is given up.
+  stand = await startFilmStand({ models: CONFIGURED_MODELS, timings: { mediaPaceFactor: 0.0002 } });
+  client = newerClient(stand.gateway);
+  const picture = await drawPicture({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
+  frame = { imageBytes: Buffer.from(picture).toString("base64"), mimeType: "image/png" };
+});
+afterAll(() => stand.stop());
+
+function submit({ id, frames }: FilmModel, fate: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
+  const image = frames.endsWith("needed") ? { image: frame } : {};
+  const config = { durationSeconds: 4, resolution: "720p", numberOfVideos };
+  return client.models.generateVideos({ model: id, source: { prompt: `${id} sim:${fate}`, ...image }, config });
+}
+
+async function failureOf(model: FilmModel, fate: string): Promise<SdkFailure> {
+  const thrown: unknown = await submit(model, fate).then(
+    ({ name }) => new Error(`it was taken as ${name}`),
+    (error: unknown) => error,
+  );
+  return FAILURES.genai(thrown);
+}
+
+/** Ends without a film, and costs nothing. */
+async function endOf(model: FilmModel, fate: string): Promise<GenerateVideosOperation> {
+  const submitted = await submit(model, fate);
+  const ended = await followToEnd(client, submitted);
+  const receipt = await receiptOf(stand, submitted.name);
+  expect({ fate, cost: receipt.cost_nano_usd }).toEqual({ fate, cost: 0 });
+  expect(ended.response?.generatedVideos ?? []).toEqual([]);
+  return ended;
+}
+
+/** What a provider says at once is an answer to the submit. */
+const AT_ONCE = [
+  ["blocked", 400, "INVALID_ARGUMENT"],
+  ["busy", 429, "RESOURCE_EXHAUSTED"],
+  ["broken", 502, "UNAVAILABLE"],
+  ["overloaded", 503, "UNAVAILABLE"],
+  ["garbage", 502, "UNAVAILABLE"],
+] as const;
+
+const STATUS_WORDS: Readonly<Record<number, string>> = { 429: "RESOURCE_EXHAUSTED", 504: "DEADLINE_EXCEEDED" };
+
+describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
+  test("decisions §4: what the host refuses at once is an error of the submit", async () => {
+    await Promise.all(
+      AT_ONCE.map(async ([fate, usual, word]) => {
+        const failure = await failureOf(model, fate);
+        const own = model.tells?.[fate];
+        const status = typeof own === "number" ? own : usual;
+        const type = own === undefined ? word : STATUS_WORDS[status];
+        expect({ fate, ...failure }).toMatchObject({ fate, class: "ApiError", status, ...(type && { type }) });
+        expect(failure.message).not.toContain("<html");
+      }),
+    );
+  });
+
+  test("contract §7: a film that moderation holds back is a done operation without it", async () => {
+    const { error, response } = await endOf(model, "moderated");
+    const untold = model.tells?.["moderated"];
+    if (typeof untold === "string") {
+      expect(error?.["message"]).toContain(untold);
+      return;
+    }
+    expect(error).toBeUndefined();
+    expect(response?.raiMediaFilteredCount).toBe(1);
+    expect(response?.raiMediaFilteredReasons).toEqual([expect.stringMatching(/\w/)]);
+  });
+
+  test("decisions §5: a job that fails ends its operation with an error", async () => {
+    const { error, response } = await endOf(model, "fails");
+    expect(response).toBeUndefined();
+    expect(error?.["code"]).toBe(14);
+    expect(String(error?.["message"])).toContain("could not finish the job: ");
+  });
+
+  test("a job that the host has forgotten is told in the gateway's words, not by the host's names", async () => {
+    const { error } = await endOf(model, "forgotten");
+    const message = "The provider no longer knows the job: it has expired there.";
+    expect(error).toEqual({ code: 14, message });
+  });
+
+  test(
+    "contract 2.2: of two films one is held back, and the other is there",
+    async () => {
+      const submitted = await submit(model, "one-fails", 2);
+      const ended = await followToEnd(client, submitted);
+      expect(ended.response?.generatedVideos).toHaveLength(1);
+      if (model.tells?.["moderated"] === undefined) expect(ended.response?.raiMediaFilteredCount).toBe(1);
+      else expect(ended.metadata?.["failures"]).toHaveLength(1);
+      const receipt = await receiptOf(stand, submitted.name);
+      const one = receipt.usage["seconds"] ?? 0;
+      expect(one).toBe(model.made.seconds);
+    },
+    LONG_MS,
+  );
+});
+
+test(
+  "a film whose link is dead is given up in the end, and its address is not told",
+  async () => {
+    await Promise.all(
+      FILM_MODELS.map(async (model) => {
+        const own = model.tells?.["expired"];
+        if (own === "made") {
+          const ended = await followToEnd(client, await submit(model, "expired"));
+          expect(ended.response?.generatedVideos).toHaveLength(1);
+          return;
+        }
+        const { error } = await endOf(model, "expired");
+        const message = String(error?.["message"]);
+        expect({ id: model.id, code: error?.["code"] }).toEqual({ id: model.id, code: 14 });
+        expect(message).toContain(String(own ?? "HTTP status 403"));
+        expect(message).not.toMatch(/https?:/);
+      }),
+    );
+  },
+  LONG_MS,
+);

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts";
+import { openStorage } from "../storage/open.ts";
+import { insertOperation, leaseDue, saveOperation, selectOperation } from "../storage/operations.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type JobRunner, OperationPoller } from "./poller.ts";
+import { Reservations } from "./reservations.ts";
+import { Settlement } from "./settlement.ts";
+
+const LEASE_MS = 1_000;
+
+let storage: Storage;
+let nowMs: number;
+beforeEach(async () => {
+  storage = await openStorage("sqlite::memory:");
+  nowMs = 1_000_000;
+});
+afterEach(() => storage.close());
+
+const waiting: OperationPart = {
+  state: "waiting",
+  ticket: { id: "job" },
+  count: 1,
+  dueAtMs: 0,
+  failures: 0,
+  videos: [],
+  filtered: [],
+};
+
+function sampleOperation(changes: Partial<Operation> = {}): Operation {
+  const price = { value: 0.01, unit: "perSecond", currency: "USD" };
+  return {
+    id: "operation_1",
+    project: "default",
+    keyId: "key_1",
+    receiptId: "rcp_1",
+    model: "acme/film",
+    provider: "acme",
+    credential: "digest",
+    state: "running",
+    job: {
+      upstreamModel: "film",
+      count: 1,
+      seconds: 5,
+      resolution: "720p",
+      audio: false,
+      pricings: { video: [price] },
+      notes: [],
+      offers: [],
+    },
+    parts: [waiting],
+    requestDigest: "request",
+    claimed: true,
+    createdAtMs: nowMs,
+    deadlineAtMs: nowMs + 3_600_000,
+    dueAtMs: nowMs,
+    ...changes,
+  };
+}
+
+/** What one process has for operations, with a budget's view of them. */
+function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
+  const budget = { reserved: 0, spent: 0 };
+  const reservations = new Reservations((_keyId, costNanoUsd) => {
+    budget.reserved += costNanoUsd;
+    return (actualNanoUsd) => {
+      budget.reserved -= costNanoUsd;
+      budget.spent += actualNanoUsd;
+    };
+  });
+  const problems: unknown[] = [];
+  const settlement = new Settlement({
+    storage,
+    nowMs: () => nowMs,
+    keptMs: 3_600_000,
+    onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+    held: () => reservations.held,
+  });
+  const poller = new OperationPoller({
+    storage,
+    runner: {
+      poll: async () => ({ state: "done", reply: { videos: [{ url: "/film", mimeType: "video/mp4" }], filtered: [] } }),
+      paceMs: () => 100,
+      keep: async () => ({ file: "file_1", mimeType: "video/mp4" }),
+      ...runner,
+    },
+    settlement,
+    owner,
+    nowMs: () => nowMs,
+    leaseMs: LEASE_MS,
+    maxSleepMs: 10,
+    onProblem: (error) => problems.push(error),
+  });
+  return { budget, reservations, settlement, poller, problems };
+}
+
+const read = (id = "operation_1") => selectOperation(storage, "default", id);
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 300 && !(await isSo()); tries += 1) await Bun.sleep(5);
+  expect(await isSo()).toBe(true);
+}
+
+describe("an operation whose process died", () => {
+  test("before it was divided into jobs has failed, and does not pass for done without films", async () => {
+    const operation = sampleOperation({ state: "submitting", parts: [] });
+    await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
+    const { poller } = startProcess("alive");
+    poller.start();
+    await until(async () => (await read())?.endedAtMs !== undefined);
+    await poller.stop();
+    expect(await read()).toMatchObject({
+      state: "failed",
+      error: { kind: "upstream_failed", message: expect.stringContaining("Submit it again") },
+    });
+  });
+
+  test("amid its submits keeps the jobs that were taken, and ends the others", async () => {
+    const asking: OperationPart = { ...waiting, state: "asking" };
+    const operation = sampleOperation({ state: "submitting", parts: [waiting, asking] });
+    await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
+    const { poller } = startProcess("alive");
+    poller.start();
+    await until(async () => (await read())?.endedAtMs !== undefined);
+    await poller.stop();
+    expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done" }, { state: "failed" }] });
+  });
+});
+
+test("one who overslept its lease saves nothing, though the one who took it since is in the same process", async () => {
+  const films = [Promise.withResolvers<KeptVideo>(), Promise.withResolvers<KeptVideo>()];
+  const fetching = films.values();
+  let fetched = 0;
+  const keep = async () => {
+    fetched += 1;
+    return (await fetching.next().value?.promise) ?? { file: "file_3", mimeType: "video/mp4" };
+  };
+  const { poller, problems } = startProcess("process", { keep });
+  await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+  poller.start();
+  await until(() => fetched === 1);
+  nowMs += 2 * LEASE_MS;
+  await until(() => fetched === 2);
+  films[0]?.resolve({ file: "file_1", mimeType: "video/mp4" });
+  await Bun.sleep(20);
+  expect(await read()).toMatchObject({ state: "running", parts: [{ videos: [] }] });
+  films[1]?.resolve({ file: "file_2", mimeType: "video/mp4" });
+  await until(async () => (await read())?.state === "done");
+  await poller.stop();
+  expect((await read())?.parts.flatMap(({ videos }) => videos)).toEqual([{ file: "file_2", mimeType: "video/mp4" }]);
+  expect(problems).toEqual([]);
+});
+
+test("a lease that ran out and was taken by another saves nothing any more", async () => {
+  const operation = sampleOperation();
+  await insertOperation(storage, operation, { owner: "slow", untilMs: nowMs - 1 });
+  expect(await leaseDue(storage, { owner: "quick", untilMs: nowMs + LEASE_MS }, nowMs, 10)).toHaveLength(1);
+  expect(await leaseDue(storage, { owner: "third", untilMs: nowMs + LEASE_MS }, nowMs, 10)).toEqual([]);
+  expect(await saveOperation(storage, operation, "slow", true)).toBe(false);
+  expect(await saveOperation(storage, operation, "quick", true)).toBe(true);
+});
+
+test("H23: money held here for an operation that another process settles is counted and let go of, once", async () => {
+  const [here, elsewhere] = [startProcess("here"), startProcess("elsewhere")];
+  const operation = sampleOperation();
+  here.reservations.add(operation, 70_000_000);
+  await insertOperation(storage, operation, { owner: "elsewhere/1", untilMs: nowMs + LEASE_MS });
+  await here.settlement.followOthers();
+  expect(here.budget).toEqual({ reserved: 70_000_000, spent: 0 });
+
+  const film: OperationPart = { ...waiting, state: "done", videos: [{ file: "file_1", mimeType: "video/mp4" }] };
+  await elsewhere.settlement.end({ ...operation, parts: [film] }, "elsewhere/1");
+  for (let looks = 0; looks < 3; looks += 1) {
+    nowMs += 5_000;
+    await here.settlement.followOthers();
+  }
+  expect(here.budget).toEqual({ reserved: 0, spent: 50_000_000 });
+  expect(elsewhere.budget).toEqual({ reserved: 0, spent: 50_000_000 });
+});

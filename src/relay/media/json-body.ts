@@ -1,0 +1,47 @@
+import { jsonPieces } from "../../wire/json-pieces.ts";
+import type { ClientPresence } from "../call.ts";
+import type { Timings } from "../timings.ts";
+
+/** What Bun hands to a stream of type "direct": writes go straight to the socket. */
+interface DirectController {
+  write(text: string): number | Promise<number>;
+  /** With `wait`, resolves when the client's socket has taken everything. */
+  flush(wait?: boolean): number | Promise<number>;
+  close(): void;
+}
+
+/**
+ * The body of an answer in JSON. A large one is written piece by piece as the client takes it: the runtime would hold all
+ * of it a second time for a client that reads slowly.
+ */
+export function jsonBody(
+  value: unknown,
+  client: ClientPresence,
+  { slowReaderMs }: Pick<Timings, "slowReaderMs">,
+): string | ReadableStream {
+  const pieces = jsonPieces(value);
+  const first = pieces.next();
+  if (first.done) return "";
+  const second = pieces.next();
+  if (second.done) return first.value;
+  const pull = async (controller: DirectController) => {
+    controller.write(first.value);
+    controller.write(second.value);
+    await taken(controller, client, slowReaderMs);
+    for (const piece of pieces) {
+      if (client.gone) break;
+      controller.write(piece);
+      await taken(controller, client, slowReaderMs);
+    }
+    controller.close();
+  };
+  const source = { type: "direct", pull, cancel: () => client.leave() };
+  return new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+}
+
+/** Resolves when the client has what was written. One that takes nothing for too long is taken for gone. */
+async function taken(controller: DirectController, client: ClientPresence, slowReaderMs: number): Promise<void> {
+  const timer = setTimeout(() => client.leave(), slowReaderMs);
+  await Promise.race([controller.flush(true), client.left]);
+  clearTimeout(timer);
+}
