@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { startPostgres, type TemporaryPostgres } from "../../scripts/postgres.ts";
 import { Seed } from "../../src/sim/seed.ts";
 import { auditFilms, awaitNothingOpen, hastyQuestions } from "./audit-films.ts";
-import { type CrashStand, FILM_MODELS, startCrashStand } from "./crash-stand.ts";
+import { type CrashStand, FILM_MODELS, type Moment, startCrashStand } from "./crash-stand.ts";
 import { type FilmOrder, type FilmOutcome, orderFilms, repeatOrder } from "./film-client.ts";
 
 const seedText = process.env["TRIVIUM_TEST_SEED"] ?? String(Date.now());
@@ -44,7 +44,7 @@ async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, 
 async function killAtRandom(stand: CrashStand, seed: Seed, kills: number): Promise<void> {
   for (let index = 0; index < kills; index += 1) {
     await Bun.sleep(10 + seed.number(`life ${index}`, LONGEST_LIFE_MS));
-    const moment = seed.pick(`moment ${index}`, ["any", "submit", "question", "fetch"]);
+    const moment = seed.pick<Moment | "any">(`moment ${index}`, ["any", "submit", "question", "fetch"]);
     if (moment !== "any") {
       await stand.moment(moment);
       const delayMs = seed.number(`delay ${index}`, LONGEST_DELAY_MS);

@@ -42,7 +42,7 @@ function providersAt(simulatorUrl: string): Record<string, object> {
   return {
     openai: { kind: "openai", ...at("/openai/v1") },
     gemini: { kind: "gemini", ...at("/gemini") },
-    vertex: { kind: "vertex", ...at("/vertex"), project: "p" },
+    vertex: { kind: "vertex", ...at("/vertex"), project: "p", location: "us-central1" },
     "x-ai": host("x-ai", "/v1"),
     "z-ai": host("z-ai", "/api/paas/v4"),
     qwen: host("qwen", "/compatible-mode/v1"),

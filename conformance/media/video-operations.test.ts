@@ -17,6 +17,8 @@ import { type HeldFilmHost, startHeldFilmHost } from "./held-film-host.ts";
 const SECONDS = 4;
 const USD_PER_SECOND = 0.02;
 const LONG_MS = 60_000;
+/** A gateway learns of a connection that was closed a moment later. */
+const NOTICED_MS = 100;
 
 let host: HeldFilmHost;
 let stand: FilmStand;
@@ -230,6 +232,7 @@ describe("a submit whose answer was not heard", () => {
     await until(() => host.waiting() === 1, "the job is being submitted");
     leaving.abort();
     await unheard;
+    await Bun.sleep(NOTICED_MS);
     host.release();
     await until(() => host.taken() - before === 1, "the job is taken");
     const heard = await nameIn(await submit({ prompt: "lost" }));

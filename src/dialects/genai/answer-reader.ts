@@ -12,7 +12,7 @@ import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPiece } from "./partial-args.ts";
 import { type PartSource, readSignature } from "./signature.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, queriesIn } from "./usage.ts";
 
 /** Characters of text that are kept, because an answer's citations come at its end and point into it. */
 const MAX_TEXT = 16 * 1024 * 1024;
@@ -239,7 +239,7 @@ export class AnswerReader {
 
   /** Counted once, at the end: the chunks repeat them. */
   #countSearches({ searches: _seen, ...usage }: Usage): Usage {
-    const searches = arrayAt(this.#grounding, "webSearchQueries").length;
+    const searches = queriesIn(this.#grounding);
     return searches === 0 ? usage : { ...usage, searches };
   }
 }

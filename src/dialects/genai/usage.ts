@@ -45,7 +45,10 @@ function pictureTokens(raw: JsonObject | undefined, details: string): number {
 export function searchQueries(answer: unknown): number {
   return arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
     const grounding = isObject(candidate) ? candidate["groundingMetadata"] : undefined;
-    // Empty ones are listed, and are no searches.
-    return count + arrayAt(grounding, "webSearchQueries").filter((query) => query !== "").length;
+    return count + queriesIn(grounding);
   }, 0);
 }
+
+/** Empty queries are listed, and are no searches. */
+export const queriesIn = (grounding: unknown): number =>
+  arrayAt(grounding, "webSearchQueries").filter((query) => query !== "").length;

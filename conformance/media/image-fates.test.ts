@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import type { Fate } from "../../src/sim/media/fate.ts";
+import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
+import { contractDoor, GENAI_PICTURES, type GenaiPictures } from "./genai-pictures.ts";
+import { IMAGE_FAMILIES } from "./image-families.ts";
+import { type ImageStand, startImageStand } from "./image-stand.ts";
+import { OPENAI_PICTURES, type OpenaiPictures, type PictureEvent } from "./openai-pictures.ts";
+import { CallTable, expectBilled, lookAt, receiptOf } from "./picture-audit.ts";
+
+/** One model of each wire, with what its host keeps for a while: results at an address, or jobs that are asked about. */
+const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
+  "openai/gpt-image-2": "nothing",
+  "google/gemini-2.5-flash-image:gemini": "nothing",
+  "google/imagen-4.0-generate-001:vertex": "nothing",
+  "x-ai/grok-imagine-image": "nothing",
+  "own/glm-image": "links",
+  "own/ernie": "links",
+  "own/minimax": "nothing",
+  "own/gen4": "jobs",
+  "own/photon": "jobs",
+  "own/seedream-3": "nothing",
+  "own/qwen-image-2": "links",
+  "own/wan-2.7": "jobs",
+  "own/wan-2.5": "jobs",
+  "black-forest-labs/flux-2-pro": "jobs",
+  "klingai/kling-image-v3": "jobs",
+  "own/hunyuan": "jobs",
+};
+const MODELS = Object.keys(HOSTS);
+
+let stand: ImageStand;
+const table = new CallTable("One of several fails: SDK x provider");
+const warn = spyOn(console, "warn").mockImplementation(() => {});
+
+beforeAll(async () => {
+  stand = await startImageStand();
+});
+afterAll(async () => {
+  warn.mockRestore();
+  await stand.stop();
+  table.print();
+});
+
+interface Client {
+  name: string;
+  blocked: string;
+  /** What became of a call for one picture, in a word or by its status. */
+  ask(model: string, prompt: string): Promise<string>;
+}
+
+function genaiClient({ version, connect, error }: GenaiPictures): Client {
+  return {
+    name: `genai ${version}`,
+    // Contract 7: an image that moderation holds back is an element of the answer.
+    blocked: "held back",
+    ask: async (model, prompt) => {
+      const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      try {
+        const [first] = (await client.generate(model, prompt)).generatedImages ?? [];
+        if (first?.raiFilteredReason) return first.image?.imageBytes ? "both" : "held back";
+        return first?.image?.imageBytes ? "picture" : "nothing";
+      } catch (thrown) {
+        if (!(thrown instanceof error)) throw thrown;
+        return String(extra(thrown, "status"));
+      }
+    },
+  };
+}
+
+function openaiClient({ version, connect, errors }: OpenaiPictures): Client {
+  const classes = [
+    ["BadRequestError", errors.BadRequestError],
+    ["RateLimitError", errors.RateLimitError],
+    ["InternalServerError", errors.InternalServerError],
+  ] as const;
+  return {
+    name: `openai ${version}`,
+    blocked: "400 BadRequestError content_filter",
+    ask: async (model, prompt) => {
+      const client = connect({
+        baseURL: `${stand.gateway.url}/api/v1`,
+        apiKey: stand.gateway.key,
+        maxRetries: 0,
+      });
+      try {
+        const answer = await client.images.generate({ model, prompt });
+        return answer.data?.[0]?.b64_json ? "picture" : "nothing";
+      } catch (thrown) {
+        if (!(thrown instanceof errors.APIError)) throw thrown;
+        expect(headerOf(thrown, "x-trivium-receipt")).toStartWith("rcp_");
+        const found = classes.find(([, known]) => thrown instanceof known)?.[0];
+        return [extra(thrown, "status"), found, extra(thrown, "code")].join(" ");
+      }
+    },
+  };
+}
+
+const CLIENTS = [...GENAI_PICTURES.map(genaiClient), ...OPENAI_PICTURES.map(openaiClient)];
+
+/** The error of a kind as a client tells it. */
+const ERRORS = {
+  rate_limited: { genai: "429", openai: "429 RateLimitError rate_limit_exceeded" },
+  upstream_failed: { genai: "502", openai: "502 InternalServerError upstream_failed" },
+  overloaded: { genai: "503", openai: "503 InternalServerError overloaded" },
+} as const;
+
+function expectedOf(client: Client, model: string, fate: Fate): string {
+  const family = client.name.startsWith("genai") ? "genai" : "openai";
+  const failed = ERRORS.upstream_failed[family];
+  const keeps = HOSTS[model];
+  switch (fate) {
+    case "blocked":
+      // This host has no code for it at the door, only for tasks that it has taken.
+      if (model === "own/gen4") return family === "genai" ? "400" : "400 BadRequestError ";
+      return client.blocked;
+    case "moderated":
+      return client.blocked;
+    case "fails":
+      // A model that talks ends without a picture, and that is its refusal.
+      return model.includes("gemini") ? client.blocked : failed;
+    case "expired":
+      return keeps === "nothing" ? "picture" : failed;
+    case "forgotten":
+      // What answers at once has no job to forget; one of these hosts forgets the result instead.
+      return keeps === "jobs" || model === "own/qwen-image-2" ? failed : "picture";
+    case "busy":
+      return ERRORS.rate_limited[family];
+    case "overloaded":
+      return ERRORS.overloaded[family];
+    case "broken":
+    case "garbage":
+      return failed;
+    default:
+      return "picture";
+  }
+}
+
+const TOLD = [
+  "blocked",
+  "moderated",
+  "fails",
+  "expired",
+  "forgotten",
+  "busy",
+  "broken",
+  "overloaded",
+  "garbage",
+] as const;
+
+for (const client of CLIENTS) {
+  describe(client.name, () => {
+    test.each(TOLD)("contract 7, decisions §4: the fate %s is told in the caller's protocol", async (fate) => {
+      const outcomes = MODELS.map(async (model) => [model, await client.ask(model, `a fox sim:${fate}`)] as const);
+      const expected = MODELS.map((model) => [model, expectedOf(client, model, fate)] as const);
+      expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(Object.fromEntries(expected));
+    });
+  });
+}
+
+const SEVERAL = 3;
+const families = IMAGE_FAMILIES.filter(({ most, editsOnly }) => most >= SEVERAL && !editsOnly);
+
+describe("one of several fails", () => {
+  const prompt = "a fox sim:one-fails";
+
+  for (const { version, connect } of GENAI_PICTURES) {
+    test.each(families)(`contract 2.5: genai ${version} sees an element for each picture, $model`, async (family) => {
+      const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      const answer = await client.generate(family.model, prompt, { numberOfImages: SEVERAL });
+      const elements = answer.generatedImages ?? [];
+      expect(elements).toHaveLength(SEVERAL);
+      const made = elements.flatMap(({ image }) => image?.imageBytes ?? []);
+      expect(made.length).toBeWithin(1, SEVERAL);
+      for (const picture of made) await lookAt(picture);
+      expectBilled(await receiptOf(stand, answer.sdkHttpResponse?.headers?.["x-trivium-receipt"]), family, made.length);
+      table.good(family, `genai-${version}`);
+    });
+  }
+
+  for (const { version, connect, errors } of OPENAI_PICTURES) {
+    const client = () => connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+
+    test.each(families)(
+      `decisions §5: openai ${version} sees the others, and why one is missing, $model`,
+      async (family) => {
+        const { data, response } = await client()
+          .images.generate({ model: family.model, prompt, n: SEVERAL })
+          .withResponse();
+        const made = data.data?.length ?? 0;
+        expect(made).toBeWithin(1, SEVERAL);
+        const problems = extra(data, "errors");
+        expect(problems).toBeArrayOfSize(SEVERAL - made);
+        expect(problems).toContainEqual({
+          index: expect.any(Number),
+          code: expect.stringMatching(/^(?:content_filter|upstream_failed)$/),
+          message: expect.any(String),
+        });
+        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, made);
+        table.good(family, `openai-${version}`);
+      },
+    );
+
+    test.each(families)(
+      `contract 6.3: openai ${version} has every picture of a stream before its error, $model`,
+      async (family) => {
+        const { data, response } = await client()
+          .images.generate({ model: family.model, prompt, n: SEVERAL, stream: true })
+          .withResponse();
+        const events: PictureEvent[] = [];
+        const failure = await failureOf(
+          (async () => {
+            for await (const event of data) events.push(event);
+          })(),
+        );
+        expect(failure).toBeInstanceOf(errors.APIError);
+        expect(events.length).toBeWithin(1, SEVERAL);
+        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, events.length);
+        table.good(family, `stream-${version}`);
+      },
+    );
+  }
+});
+
+describe("a client that leaves", () => {
+  const leaving = (ask: (signal: AbortSignal) => PromiseLike<unknown>) => async (): Promise<void> => {
+    const controller = new AbortController();
+    const before = stand.simulator.stats().requests;
+    const failure = failureOf(ask(controller.signal));
+    await waitFor(() => stand.simulator.stats().requests > before);
+    controller.abort();
+    await failure;
+    await waitFor(() => stand.simulator.stats().openRequests === 0);
+    // The slowest pace of questions here is one in 100 ms; the jobs would go on for seconds.
+    await Bun.sleep(50);
+    const { requests } = stand.simulator.stats();
+    await Bun.sleep(250);
+    expect(stand.simulator.stats().requests).toBe(requests);
+  };
+  const prompt = "a fox sim:slow";
+
+  for (const model of ["openai/gpt-image-2", "own/gen4", "own/wan-2.7", "black-forest-labs/flux-2-pro", "own/photon"]) {
+    for (const { version, connect } of GENAI_PICTURES) {
+      test(`H13: genai ${version} leaves, and ${model} is asked no more`, async () => {
+        const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+        await leaving((abortSignal) => client.generate(model, prompt, { abortSignal }))();
+      });
+    }
+    for (const { version, connect } of OPENAI_PICTURES) {
+      test(`H13: openai ${version} leaves, and ${model} is asked no more`, async () => {
+        const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+        await leaving((signal) => client.images.generate({ model, prompt }, { signal }))();
+        await leaving((signal) => client.images.generate({ model, prompt, stream: true }, { signal }))();
+      });
+    }
+  }
+});
