@@ -15,7 +15,7 @@ const trivium = join(root, "bin/trivium");
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-media-"));
 const running = new Set<Bun.Subprocess>();
 /** Long enough for something to happen meanwhile. */
-const FILM_MS = 3000;
+const FILM_MS = 5000;
 
 let gateway: TestGateway;
 /** Host of the films that tell how far they are. */

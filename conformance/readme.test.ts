@@ -47,7 +47,7 @@ async function run(command: string[]): Promise<string> {
     env: {
       PATH: process.env["PATH"] ?? "",
       TRIVIUM_URL: gateway.url,
-      TRIVIUM_KEY: gateway.key,
+      TRIVIUM_API_KEY: gateway.key,
       TRIVIUM_CONFIG: gateway.configFile,
     },
     stdout: "pipe",
@@ -84,7 +84,7 @@ describe("shell", () => {
     expect([...new Set(named)].sort()).toEqual(["bench", "start", "test"]);
     for (const name of named) expect(scripts).toHaveProperty(name);
     const exported = commands.join("").matchAll(/^export (\w+)=/gm);
-    expect([...exported].map(([, name]) => name)).toEqual(["TRIVIUM_URL", "TRIVIUM_KEY", "TRIVIUM_API_KEY"]);
+    expect([...exported].map(([, name]) => name)).toEqual(["TRIVIUM_URL", "TRIVIUM_API_KEY"]);
     expect(commands.map((code) => code.trim()).filter((code) => !/^(npm ci && npm \w+|export )/.test(code))).toEqual(
       [],
     );

@@ -6,7 +6,7 @@ import { Files } from "../../src/files/files.ts";
 import { openFileStore } from "../../src/files/open-file-store.ts";
 import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { Storage, StoredRow } from "../../src/storage/storage.ts";
 import { type CrashStand, FILM_MODELS, filmCostNanoUsd, type Question } from "./crash-stand.ts";
 import type { FilmOutcome } from "./film-client.ts";
 
@@ -44,13 +44,15 @@ export async function awaitNothingOpen(storageUrl: string): Promise<void> {
 export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutcome[]): Promise<Audit> {
   const storage = await openStorage(stand.storage);
   const rows = await storage.query("SELECT id, model, state, parts, receipt_id, lease_owner FROM operations");
+  const partsOf = (row: StoredRow) => JSON.parse(text(row, "parts")) as OperationPart[];
   const operations = rows.map((row) => ({
     id: text(row, "id"),
     model: text(row, "model"),
     state: text(row, "state"),
     receipt: text(row, "receipt_id"),
     leased: row["lease_owner"] !== null,
-    files: (JSON.parse(text(row, "parts")) as OperationPart[]).flatMap(({ videos }) => videos.map(({ file }) => file)),
+    files: partsOf(row).flatMap(({ videos }) => videos.map(({ file }) => file)),
+    lost: partsOf(row).filter((part) => part.state === "failed").length,
   }));
   expect(operations.filter(({ state, leased }) => leased || !["done", "failed"].includes(state))).toEqual([]);
 
@@ -70,12 +72,16 @@ export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutco
   expect(new Set(files).size).toBe(files.length);
   const kept = await checkFiles(storage, stand.filesFolder, files);
   await storage.close();
+  // A job is a film or one that was lost in a submit; none was given to a host twice.
+  const { mediaJobs: jobs } = stand.simulator.stats();
+  expect(jobs - files.length).toBeGreaterThanOrEqual(0);
+  expect(jobs - files.length).toBeLessThanOrEqual(operations.reduce((sum, { lost }) => sum + lost, 0));
   return {
     operations: operations.length,
     failed: operations.filter(({ state }) => state === "failed").length,
     films: files.length,
     spare: kept - files.length,
-    jobs: stand.simulator.stats().mediaJobs,
+    jobs,
     fetches: stand.questions.filter(({ path }) => path.includes("/results/")).length,
   };
 }

@@ -64,10 +64,11 @@ function providersAt(simulatorUrl: string): Record<string, object> {
       secret_id: "secret-id-of-the-suite",
       secret_key: HUNYUAN_SECRET,
     },
-    // The same wire as its vendor's own, behind another address and another header.
-    azure: { kind: "azure-openai", ...at("/openai/v1") },
   };
 }
+
+/** Of two offers the first gives links, the second pictures. */
+export const TWO_OFFERS = "own/two-offers";
 
 const own = (id: string, provider: string, model: string) => ({
   id,
@@ -81,7 +82,6 @@ const own = (id: string, provider: string, model: string) => ({
 const OWN_MODELS = [
   own("own/dall-e-2", "openai", "dall-e-2"),
   own("own/dall-e-3", "openai", "dall-e-3"),
-  own("own/azure", "azure", "gpt-image-1"),
   own("own/imagine-2", "x-ai", "grok-imagine-image-2.0"),
   own("own/glm-image", "z-ai", "glm-image"),
   own("own/cogview", "z-ai", "cogview-4-250304"),
@@ -101,4 +101,11 @@ const OWN_MODELS = [
   own("own/wan-edit", "qwen", "wan2.5-i2i-preview"),
   own("own/hunyuan", "hunyuan", "SubmitTextToImageJob"),
   own("own/hunyuan-lite", "hunyuan", "TextToImageLite"),
+  {
+    ...own(TWO_OFFERS, "z-ai", "glm-image"),
+    offers: [
+      { provider: "z-ai", model: "glm-image" },
+      { provider: "minimax", model: "image-01" },
+    ],
+  },
 ];

@@ -32,8 +32,10 @@ export async function startLargeMediaHost(pictureBytes: number, filmBytes: numbe
     idleTimeout: 0,
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
-      if (pathname.endsWith("/content")) return new Response(film(filmBytes), { headers: { "content-type": "video/mp4" } });
-      if (pathname.startsWith("/v1/videos/")) return Response.json(job(pathname.slice("/v1/videos/".length), "completed"));
+      if (pathname.endsWith("/content"))
+        return new Response(film(filmBytes), { headers: { "content-type": "video/mp4" } });
+      if (pathname.startsWith("/v1/videos/"))
+        return Response.json(job(pathname.slice("/v1/videos/".length), "completed"));
       let size = 0;
       for await (const piece of request.body ?? []) size += piece.length;
       if (pathname === "/v1/videos") return Response.json(job(`video_${++jobs}`, "queued"));

@@ -98,7 +98,9 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     });
     expect(growth).toBeLessThan(4 * CALLS * PICTURE_BYTES);
     host.gather(1);
-    const whole = (await (await generate("/api/v1/images/generations", body)).json()) as { data: { b64_json: string }[] };
+    const whole = (await (await generate("/api/v1/images/generations", body)).json()) as {
+      data: { b64_json: string }[];
+    };
     expect(Buffer.from(whole.data[0]?.b64_json ?? "", "base64").equals(host.picture)).toBe(true);
   }, 40_000);
 

@@ -18,7 +18,7 @@ const SECONDS = 4;
 const USD_PER_SECOND = 0.02;
 const LONG_MS = 60_000;
 /** A gateway learns of a connection that was closed a moment later. */
-const NOTICED_MS = 100;
+const NOTICED_MS = 300;
 
 let host: HeldFilmHost;
 let stand: FilmStand;

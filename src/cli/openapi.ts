@@ -7,7 +7,7 @@ import { configPath } from "./config-path.ts";
 export const openapi: Command = {
   name: "openapi",
   usage: "",
-  summary: "print the OpenAPI description of the text addresses",
+  summary: "print the OpenAPI description of the addresses",
   run: async (args) => {
     const { values } = readFlags(args, {});
     const config = readConfig({ ...configPath(values.config), cwd: process.cwd(), environment: process.env });

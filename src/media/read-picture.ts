@@ -29,7 +29,11 @@ export function pictureOf(base64: string, mimeType: string | undefined, path: st
 /** A picture in one string: a data URL, an address, or bare base64. */
 export function readPictureText(text: string, path: string): PictureSource {
   if (/^https?:\/\//i.test(text)) return { url: text };
-  if (!/^data:/i.test(text)) return pictureOf(text, undefined, path);
+  const scheme = /^[a-z][a-z0-9+.-]{1,20}:/i.exec(text)?.[0] ?? "";
+  if (scheme === "") return pictureOf(text, undefined, path);
+  if (scheme.toLowerCase() !== "data:") {
+    return refuse(path, `must be a data URL, base64, or an https address; it begins with ${scheme}`);
+  }
   const match = DATA_URL.exec(text.slice(0, 256));
   if (match === null || !/;base64$/i.test(match[2] ?? "")) {
     return refuse(path, "must be a data URL of the form data:image/png;base64,… or an https address");

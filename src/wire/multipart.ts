@@ -81,6 +81,10 @@ class FormReader {
   }
 
   end(): Form {
+    if (this.#state === "beginning" || this.#state === "preamble") {
+      const right = 'before each part stands a line of "--" and the boundary that the content type names';
+      throw new MultipartError("malformed", `The body is no form: ${right}.`);
+    }
     if (this.#state !== "epilogue") {
       throw new MultipartError("malformed", "The form ends before its last boundary.", this.#head?.name);
     }

@@ -23,17 +23,17 @@ export function parseLargeJson(text: string): unknown {
 
 /** Where the characters of each long value stand that is written without an escape. Keys are none. */
 function* longStrings(text: string): Generator<{ start: number; end: number }> {
-  let escape = text.indexOf("\\");
+  let backslash = text.indexOf("\\");
   for (let start = text.indexOf('"') + 1; start > 0; ) {
     let end = text.indexOf('"', start);
-    const plain = () => escape < 0 || escape >= end;
-    if (escape >= 0 && escape < start) escape = text.indexOf("\\", start);
+    const plain = () => backslash < 0 || backslash >= end;
+    if (backslash >= 0 && backslash < start) backslash = text.indexOf("\\", start);
     if (end - start > LIFTED_LENGTH && plain() && !/^\s*:/.test(text.slice(end + 1, end + 32))) yield { start, end };
     while (end >= 0 && !plain()) {
       // The escaped character is passed over: it may be the quote.
-      const next = escape + 2;
+      const next = backslash + 2;
       if (next > end) end = text.indexOf('"', next);
-      escape = text.indexOf("\\", next);
+      backslash = text.indexOf("\\", next);
     }
     if (end < 0) return;
     start = text.indexOf('"', end + 1) + 1;

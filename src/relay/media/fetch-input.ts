@@ -3,14 +3,20 @@ import type { Picture } from "../../media/picture.ts";
 import { MediaFetchError } from "../../wire/media-fetch.ts";
 import type { Gateway } from "../gateway.ts";
 
+/** An address that a client gave, and where in its request it stands. */
+export interface NamedInput {
+  url: string;
+  path: string;
+}
+
 /** A picture that a client named by its address (S12). */
-export async function fetchInput(url: string, gateway: Gateway, signal: AbortSignal): Promise<Picture> {
+export async function fetchInput({ url, path }: NamedInput, gateway: Gateway, signal: AbortSignal): Promise<Picture> {
   try {
     const { bytes, mimeType } = await gateway.fetchMedia(url, { signal });
     return { mimeType, base64: Buffer.from(bytes).toString("base64") };
   } catch (error) {
     if (!(error instanceof MediaFetchError)) throw error;
     const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Give a public https address, or the picture itself.`;
-    throw new GatewayError("invalid_request", message, { path: "inputs", cause: error });
+    throw new GatewayError("invalid_request", message, { path, cause: error });
   }
 }

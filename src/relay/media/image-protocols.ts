@@ -50,6 +50,7 @@ export const EDITS: ImageProtocol = {
   read: async (request, gateway) => {
     const type = request.headers.get("content-type") ?? "";
     if (!/^multipart\/form-data\b/i.test(type)) {
+      refuseOtherTypes(type);
       const { body } = await jsonBody(request, gateway);
       const model = stringAt(body, "model");
       return { request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
@@ -63,6 +64,13 @@ export const EDITS: ImageProtocol = {
   },
   encode: asImages,
 };
+
+function refuseOtherTypes(type: string): void {
+  if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return;
+  const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
+  const message = `The body must have content-type multipart/form-data, or application/json; ${found}.`;
+  throw new GatewayError("unsupported_media_type", message);
+}
 
 const jsonBody = (request: Request, gateway: Gateway) => readBody(request, gateway.snapshot.maxBodyBytes, gateway);
 

@@ -112,13 +112,25 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   }
 }
 
+/** No model takes more, and each is held in memory. */
+const MAX_LINKS = 20;
+
 /** Inputs that were given by their address are fetched under the rules for such (S12); then all of them are looked at. */
 export async function withPictures(
   request: ImageRequest,
   gateway: Gateway,
   signal: AbortSignal,
 ): Promise<ImageRequest> {
-  const pictures = await Promise.all(request.links.map(({ url }) => fetchInput(url, gateway, signal)));
+  const { links, inputPaths, paths } = request;
+  const named = links.map(({ url, place }) => ({
+    url,
+    path: place === "mask" ? paths.mask : (inputPaths[place] ?? paths.inputs),
+  }));
+  if (named.length > MAX_LINKS) {
+    const message = `${named.length} pictures are given by their address; at most ${MAX_LINKS} are fetched for one call.`;
+    throw new GatewayError("invalid_request", message, { path: paths.inputs });
+  }
+  const pictures = await Promise.all(named.map((one) => fetchInput(one, gateway, signal)));
   return checkPictures(withFetched(request, pictures));
 }
 
@@ -227,9 +239,16 @@ export function settleImages(
   });
 }
 
-/** The path of a canonical field is told by its name in the client's request. */
+/**
+ * The path of a canonical field is told by its name in the client's request. Each host has a code of its own for what its
+ * moderation holds back; clients are told the protocol's.
+ */
 export function inClientWords(error: GatewayError, { paths }: Pick<ImageRequest, "paths">): GatewayError {
-  const path =
+  const known =
     error.path === undefined ? undefined : (paths as Partial<Record<string, string>>)[error.path as ImageField];
+  const path = known ?? error.path;
+  if (error.kind === "content_blocked") {
+    return new GatewayError(error.kind, error.message, path === undefined ? {} : { path });
+  }
   return path === undefined ? error : error.withPath(path);
 }

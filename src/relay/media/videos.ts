@@ -58,8 +58,9 @@ export async function submitVideo(
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const { body, text } = await readBody(incoming.request, maxBodyBytes, gateway);
   const { model, offers } = catalogue.resolve(incoming.modelInAddress);
-  const asked = await withFrames(decodeVideo(body), gateway, incoming.request.signal);
+  const decoded = decodeVideo(body);
   const plan = planVideos(model, offers, providers);
+  const asked = await withFrames(decoded, gateway, incoming.request.signal);
   const requestDigest = digestOf(principal.keyId, model.id, text);
   const repeated = await findRepeated(incoming, principal, requestDigest, operations, startedAtMs);
   if (repeated) return named(repeated, incoming, {}, []);
@@ -106,7 +107,9 @@ export async function submitVideo(
 /** Frames that were given by their address are fetched under the rules for such (S12); then all of them are looked at. */
 async function withFrames(asked: VideoRequest, gateway: Gateway, signal: AbortSignal): Promise<VideoRequest> {
   const call = { ...asked.call };
-  for (const { field, url } of asked.links) call[field] = await fetchInput(url, gateway, signal);
+  for (const { field, url } of asked.links) {
+    call[field] = await fetchInput({ url, path: asked.paths[field] }, gateway, signal);
+  }
   return checkFrames({ ...asked, call, links: [] });
 }
 
