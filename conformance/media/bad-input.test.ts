@@ -53,7 +53,11 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-function post(path: string, body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = {}): Promise<Response> {
+function post(
+  path: string,
+  body: NonNullable<RequestInit["body"]>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(gateway.url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.key}`, ...headers },

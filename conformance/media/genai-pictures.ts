@@ -67,7 +67,7 @@ function config1({ people, filter, ...config }: PictureConfig): Genai1.GenerateI
   };
 }
 
-/** `Reference` is the base of the generation's own classes, whose instances it wants. */
+/** Fills instances of the generation's own classes: the package takes no plain objects. */
 function references<Raw extends object, Mask extends object>(
   { inputs, mask }: { inputs: readonly GivenImage[]; mask?: GivenImage },
   raw: Raw[],

@@ -37,7 +37,6 @@ const receiptFor = ({ sdkHttpResponse }: PictureAnswer) =>
 /** How many to give where several are taken. */
 const several = (family: ImageFamily): number => Math.min(3, family.inputs);
 
-/** The simulator draws the number of pictures it was given into the picture, so that none can be lost unseen. */
 async function expectPicture(picture: string | undefined): Promise<void> {
   expect(await lookAt(picture)).toMatch(/^(?:png|jpeg) \d+x\d+$/);
 }
@@ -49,19 +48,21 @@ for (const family of IMAGE_FAMILIES) {
     describe(`genai ${version}, ${model}`, () => {
       const client = () => connect(contractDoor(stand.gateway.url, stand.gateway.key));
 
-      test.if(family.inputs > 0)("contract 2.4: one raw picture, and several", async () => {
-        const one = await client().edit(model, PROMPT, { inputs: inputs(1) });
-        await expectPicture(one.generatedImages?.[0]?.image?.imageBytes);
-        const receipt = await receiptFor(one);
-        expectBilled(receipt, family, 1);
-        expect(notesOf(receipt)).toEqual([]);
-        if (family.inputs > 1) {
-          const many = await client().edit(model, PROMPT, { inputs: inputs(several(family)) });
-          expect(many.generatedImages).toHaveLength(1);
-          expect(many.generatedImages?.[0]?.image?.imageBytes).not.toBe(one.generatedImages?.[0]?.image?.imageBytes);
-        }
-        table.good(family, `genai-${version}`);
-      });
+      if (family.inputs > 0)
+        test("contract 2.4: one raw picture, and several", async () => {
+          const one = await client().edit(model, PROMPT, { inputs: inputs(1) });
+          await expectPicture(one.generatedImages?.[0]?.image?.imageBytes);
+          const receipt = await receiptFor(one);
+          expectBilled(receipt, family, 1);
+          expect(notesOf(receipt)).toEqual([]);
+          if (family.inputs > 1) {
+            // The simulator draws into a picture how many it was given, so that none can be lost unseen.
+            const many = await client().edit(model, PROMPT, { inputs: inputs(several(family)) });
+            expect(many.generatedImages).toHaveLength(1);
+            expect(many.generatedImages?.[0]?.image?.imageBytes).not.toBe(one.generatedImages?.[0]?.image?.imageBytes);
+          }
+          table.good(family, `genai-${version}`);
+        });
 
       test("contract 8: one picture too many is refused, with the number that is taken", async () => {
         const failure = await failureOf(client().edit(model, PROMPT, { inputs: inputs(family.inputs + 1) }));
@@ -71,20 +72,21 @@ for (const family of IMAGE_FAMILIES) {
         expect(failure.message).toContain("instances[0].referenceImages");
       });
 
-      test.if(family.inputs > 0)("contract 2.4: a mask is applied, or refused by a model that has none", async () => {
-        const call = client().edit(model, PROMPT, { inputs: inputs(1), mask: given(MASK) });
-        if (family.mask) {
-          const answer = await call;
-          await expectPicture(answer.generatedImages?.[0]?.image?.imageBytes);
-          expect(notesOf(await receiptFor(answer))).toEqual([]);
-          table.good(family, `mask-${version}`);
-        } else {
-          const failure = await failureOf(call);
-          expect(failure).toMatchObject({ status: 400 });
-          expect(failure.message).toContain("takes no mask");
-          expect(failure.message).toContain("instances[0].referenceImages[1]");
-        }
-      });
+      if (family.inputs > 0)
+        test("contract 2.4: a mask is applied, or refused by a model that has none", async () => {
+          const call = client().edit(model, PROMPT, { inputs: inputs(1), mask: given(MASK) });
+          if (family.mask) {
+            const answer = await call;
+            await expectPicture(answer.generatedImages?.[0]?.image?.imageBytes);
+            expect(notesOf(await receiptFor(answer))).toEqual([]);
+            table.good(family, `mask-${version}`);
+          } else {
+            const failure = await failureOf(call);
+            expect(failure).toMatchObject({ status: 400 });
+            expect(failure.message).toContain("takes no mask");
+            expect(failure.message).toContain("instances[0].referenceImages[1]");
+          }
+        });
     });
   }
 
@@ -105,14 +107,15 @@ for (const family of IMAGE_FAMILIES) {
         table.good(family, `openai-${version}`);
       });
 
-      test.if(family.inputs > 1)("contract 4: several files, and several pictures of them", async () => {
-        const image = Array.from({ length: several(family) }, (_, at) => file(INPUT, `fox-${at}.png`));
-        const n = Math.min(2, family.most);
-        const answer = await client().images.edit({ model, prompt: PROMPT, image, n });
-        expect(answer.data).toHaveLength(n);
-        for (const { b64_json } of answer.data ?? []) await expectPicture(b64_json);
-        table.good(family, `files-${version}`);
-      });
+      if (family.inputs > 1)
+        test("contract 4: several files, and several pictures of them", async () => {
+          const image = Array.from({ length: several(family) }, (_, at) => file(INPUT, `fox-${at}.png`));
+          const n = Math.min(2, family.most);
+          const answer = await client().images.edit({ model, prompt: PROMPT, image, n });
+          expect(answer.data).toHaveLength(n);
+          for (const { b64_json } of answer.data ?? []) await expectPicture(b64_json);
+          table.good(family, `files-${version}`);
+        });
 
       test("contract 4: a mask beside the file", async () => {
         const call = client().images.edit({ model, prompt: PROMPT, image: file(INPUT), mask: file(MASK, "mask.png") });
@@ -134,4 +137,28 @@ for (const family of IMAGE_FAMILIES) {
       });
     });
   }
+}
+
+test("contract 2.4, providers 2.2: a mask goes on in the form that the host reads, as large as the picture", async () => {
+  const [genai] = GENAI_PICTURES;
+  const client = genai?.connect(contractDoor(stand.gateway.url, stand.gateway.key));
+  await client?.edit("google/imagen-3.0-capability-001", PROMPT, { inputs: inputs(1), mask: given(MASK) });
+  const sent = stand.simulator.stats().last?.body as SentEdit | undefined;
+  const [raw, mask] = sent?.instances[0]?.referenceImages ?? [];
+  expect(raw).toMatchObject({
+    referenceType: "REFERENCE_TYPE_RAW",
+    referenceImage: { bytesBase64Encoded: INPUT.base64 },
+  });
+  expect(mask).toMatchObject({
+    referenceType: "REFERENCE_TYPE_MASK",
+    maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" },
+  });
+  expect(await lookAt(mask?.referenceImage.bytesBase64Encoded)).toBe(`png ${SIDE}x${SIDE}`);
+  expect(mask?.referenceImage.bytesBase64Encoded).not.toBe(MASK.base64);
+  expect(sent?.parameters.editMode).toBe("EDIT_MODE_INPAINT_INSERTION");
+});
+
+interface SentEdit {
+  instances: { referenceImages: { referenceImage: { bytesBase64Encoded: string } }[] }[];
+  parameters: { editMode?: string };
 }

@@ -12,7 +12,7 @@ import {
   receiptOf,
   startFilmStand,
 } from "./film-stand.ts";
-import { canProbe, type FilmFacts, probeFilm } from "./probe-film.ts";
+import { canProbe, distances, type FilmFacts, probeFilm } from "./probe-film.ts";
 
 const LONG_MS = 60_000;
 const PROMPT = "a fox";
@@ -43,17 +43,25 @@ function table(): string {
 
 const note = (id: string, cell: string) => outcomes.set(id, [...(outcomes.get(id) ?? []), cell]);
 
-async function factsOf(operation: GenerateVideosOperation): Promise<FilmFacts[]> {
+async function filmsOf(operation: GenerateVideosOperation): Promise<Uint8Array[]> {
   const videos = operation.response?.generatedVideos ?? [];
   return Promise.all(
     videos.map(async ({ video }) => {
       expect(video?.mimeType).toBe("video/mp4");
       const response = await fetch(video?.uri ?? "");
       expect(response.status).toBe(200);
-      return probeFilm(await response.bytes());
+      return response.bytes();
     }),
   );
 }
+
+const factsOf = async (operation: GenerateVideosOperation): Promise<FilmFacts[]> =>
+  (await filmsOf(operation)).map(probeFilm);
+
+/** Two pictures of which one was made after the other are less apart than this, and any others more. */
+const ALIKE = 8;
+
+const bytesOf = ({ imageBytes }: Image) => Buffer.from(imageBytes ?? "", "base64");
 
 const needsFrame = ({ frames: taken }: FilmModel) => taken.endsWith("needed");
 const withFirst = (model: FilmModel) => (needsFrame(model) ? { image: frames.first } : {});
@@ -112,14 +120,15 @@ describe.skipIf(!probing).each(FILM_MODELS.map((model) => [model.id, model] as c
       const asked = () => client.models.generateVideos({ model: id, source, config });
       if (model.frames === "none") return expectRefusal(asked, "instances[0].image");
       const submitted = await asked();
-      const [made] = await factsOf(await followToEnd(client, submitted));
+      const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, submitted));
+      const made = probeFilm(film);
       // The film has the shape of the picture, and is as long as one without it.
-      const { width, height } = made ?? { width: 0, height: 1 };
-      expect(width / height).toBeCloseTo(16 / 9, 1);
-      expect(made?.seconds).toBe(model.made.seconds);
+      expect(made.width / made.height).toBeCloseTo(16 / 9, 1);
+      expect(made.seconds).toBe(model.made.seconds);
+      expect(distances(film, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
       const { silentUsdPerSecond } = model;
       if (silentUsdPerSecond === undefined) return note(id, "first");
-      expect(made?.sound).toBe(false);
+      expect(made.sound).toBe(false);
       const receipt = await receiptOf(stand, submitted.name);
       expect(receipt.cost_nano_usd).toBe(Math.round(model.made.seconds * silentUsdPerSecond * 1e9));
       note(id, "first");
@@ -136,8 +145,10 @@ describe.skipIf(!probing).each(FILM_MODELS.map((model) => [model.id, model] as c
       const asked = () => client.models.generateVideos({ model: id, source, config });
       if (model.frames === "none") return expectRefusal(asked, "instances[0].image");
       if (!/last|both/.test(model.frames)) return expectRefusal(asked, "instances[0].lastFrame");
-      const [made] = await factsOf(await followToEnd(client, await asked()));
-      expect(made?.seconds).toBe(model.lastFrameSeconds ?? model.made.seconds);
+      const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, await asked()));
+      expect(probeFilm(film).seconds).toBe(model.lastFrameSeconds ?? model.made.seconds);
+      expect(distances(film, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
+      expect(distances(film, bytesOf(frames.last)).end).toBeLessThan(ALIKE);
       note(id, "last");
     },
     LONG_MS,

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
-import { fetchMedia, type MediaFetchOptions } from "./media-fetch.ts";
+import { fetchMedia, type MediaFetchOptions, streamMedia } from "./media-fetch.ts";
 
 /** A made-up authority and a host's certificate by it for media.example and cdn.example; they prove nothing elsewhere. */
 const pem = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url), "utf8");
@@ -68,6 +68,15 @@ const options: MediaFetchOptions = {
   allowAddress: loopback,
   resolve: async () => ["127.0.0.1"],
   timeoutMs: 2000,
+};
+/** What a stream brings, or why it ends. */
+const streamed = async (url: string, extra: MediaFetchOptions = {}) => {
+  try {
+    const { mimeType, stream } = await streamMedia(url, { ...options, ...extra });
+    return `${mimeType} ${(await new Response(stream).bytes()).length}`;
+  } catch (error) {
+    return (error as { reason?: string }).reason ?? String(error);
+  }
 };
 const reason = (url: string, extra: MediaFetchOptions = {}) =>
   fetchMedia(url, { ...options, ...extra }).then(
@@ -264,5 +273,31 @@ describe("S12: what comes back", () => {
     setTimeout(() => controller.abort(new Error("the client left")), 50);
     expect(work).rejects.toThrow("the client left");
     await work.catch(() => undefined);
+  });
+});
+
+describe("S12, H22: what is too large to be held is handed on as it comes, by the same rules", () => {
+  test("addresses, types and sizes", async () => {
+    expect(await streamed(at("/a.png"))).toBe(`image/png ${PNG.length}`);
+    expect(await streamed(at("/relative"))).toBe(`image/png ${PNG.length}`);
+    expect(await streamed(at("/a.png"), { allowAddress: () => false })).toBe("its host has no public address");
+    expect(await streamed("http://media.example/a.png")).toBe("its address does not begin with https:");
+    expect(await streamed(at("/page"))).toBe("it is a web page");
+    expect(await streamed(at("/missing"))).toBe("its host answered with HTTP status 404");
+    expect(await streamed(at("/a.png"), { maxBytes: PNG.length - 1 })).toBe("it is larger than 15 bytes");
+    expect(await streamed(at("/endless"), { maxBytes: 1_000_000 })).toBe("it is larger than 1000000 bytes");
+  });
+
+  test("the time is for the whole of it", async () => {
+    expect(await streamed(at("/late"), { timeoutMs: 200 })).toBe("it took longer than 0.2 s");
+    expect(await streamed(at("/stalls"), { timeoutMs: 200 })).toBe("it took longer than 0.2 s");
+  });
+
+  test("whoever stops reading ends the fetch", async () => {
+    const { stream } = await streamMedia(at("/endless"), { ...options, maxBytes: 1024 ** 4 });
+    const reader = stream.getReader();
+    expect((await reader.read()).value?.length).toBeGreaterThan(0);
+    await reader.cancel();
+    expect((await reader.read()).done).toBe(true);
   });
 });

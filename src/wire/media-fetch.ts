@@ -67,6 +67,54 @@ export async function fetchMedia(url: string, options: MediaFetchOptions = {}): 
   }
 }
 
+export interface StreamedMedia {
+  stream: ReadableStream<Uint8Array>;
+  /** What the host says, without parameters. */
+  mimeType: string;
+}
+
+/** The same for what is too large to be held in memory: it is handed on as it comes, within the same bounds. */
+export async function streamMedia(url: string, options: MediaFetchOptions = {}): Promise<StreamedMedia> {
+  const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
+  const left = new AbortController();
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([deadline, left.signal, ...(options.signal ? [options.signal] : [])]);
+  try {
+    const response = accepted(await follow(url, { ...options, signal }));
+    if (Number(response.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
+    const mimeType = (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() || UNKNOWN_TYPE;
+    if (PAGES.has(mimeType)) throw new MediaFetchError("it is a web page");
+    return { mimeType, stream: bounded(response, maxBytes, left) };
+  } catch (error) {
+    left.abort();
+    options.signal?.throwIfAborted();
+    if (deadline.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
+    throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
+  }
+}
+
+/** Whoever stops reading ends the fetch. */
+function bounded(response: Response, maxBytes: number, left: AbortController): ReadableStream<Uint8Array> {
+  const reader = (response.body ?? new Blob([]).stream()).getReader();
+  let length = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        length += value.length;
+        if (length > maxBytes) {
+          left.abort();
+          throw tooLarge(maxBytes);
+        }
+        controller.enqueue(value);
+      },
+      cancel: () => left.abort(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 interface Reach extends MediaFetchOptions {
   signal: AbortSignal;
 }
@@ -155,25 +203,31 @@ function request(url: URL, address: string, { signal, certificateAuthority }: Re
   });
 }
 
-async function readMedia(response: Response, maxBytes: number): Promise<FetchedMedia> {
+function accepted(response: Response): Response {
   if (response.status !== 200) throw new MediaFetchError(`its host answered with HTTP status ${response.status}`);
   const encoding = response.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity")
     throw new MediaFetchError(`its host sent it as ${JSON.stringify(encoding.slice(0, 20))}, which was not asked for`);
+  return response;
+}
+
+async function readMedia(answer: Response, maxBytes: number): Promise<FetchedMedia> {
+  const response = accepted(answer);
   const bytes = await readBody(response, maxBytes);
   const [said = "", ...parameters] = (response.headers.get("content-type") ?? "").split(";");
   const mimeType = typeOf(said.trim().toLowerCase() || UNKNOWN_TYPE, bytes);
   return { bytes: mimeType.startsWith("text/") ? inUtf8(bytes, parameters) : bytes, mimeType };
 }
 
+const tooLarge = (maxBytes: number) => new MediaFetchError(`it is larger than ${maxBytes} bytes`);
+
 async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = () => new MediaFetchError(`it is larger than ${maxBytes} bytes`);
-  if (Number(response.headers.get("content-length")) > maxBytes) throw tooLarge();
+  if (Number(response.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of response.body ?? []) {
     length += piece.length;
-    if (length > maxBytes) throw tooLarge();
+    if (length > maxBytes) throw tooLarge(maxBytes);
     pieces.push(piece);
   }
   if (length === 0) throw new MediaFetchError("it is empty");

@@ -1,9 +1,8 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { MediaFetchError } from "../../wire/media-fetch.ts";
+import { MediaFetchError, streamMedia } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
-import type { FetchMedia } from "../resolve-media.ts";
 import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
@@ -13,12 +12,11 @@ const MAX_REDIRECTS = 3;
 
 export interface FetchedResult {
   mimeType: string;
-  content: Uint8Array | ReadableStream<Uint8Array>;
+  content: ReadableStream<Uint8Array>;
 }
 
 interface Fetching {
   provider: Provider;
-  fetchMedia: FetchMedia;
   signal: AbortSignal;
 }
 
@@ -26,11 +24,11 @@ interface Fetching {
  * What an upstream keeps at an address. Its own hosts are asked directly, with the credential where it must be; everybody
  * else's as any address that came from outside (S12), and never with the credential.
  */
-export async function fetchFilm(link: MediaLink, { provider, fetchMedia, signal }: Fetching): Promise<FetchedResult> {
+export async function fetchFilm(link: MediaLink, { provider, signal }: Fetching): Promise<FetchedResult> {
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const own = url.startsWith("/") || mediaOf(provider).owns(url);
-    if (!own) return fetchForeign(url, { fetchMedia, signal, maxBytes: MAX_FILM_BYTES });
+    if (!own) return fetchForeign(url, signal);
     const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
     const response = await openMedia(provider, request, { signal, timeoutMs: TIMEOUT_MS });
     const location = response.headers.get("location");
@@ -48,18 +46,31 @@ export async function fetchFilm(link: MediaLink, { provider, fetchMedia, signal 
 
 export async function fetchPicture(link: MediaLink, fetching: Fetching): Promise<Picture> {
   const { mimeType, content } = await fetchFilm(link, fetching);
-  const bytes = content instanceof Uint8Array ? content : await new Response(content).bytes();
-  if (bytes.length > MAX_PICTURE_BYTES) throw notFetched(`it is larger than ${MAX_PICTURE_BYTES} bytes`);
-  return { mimeType: sniffMedia(bytes) ?? mimeType, base64: Buffer.from(bytes).toString("base64") };
+  const bytes = await readPicture(content, fetching.signal);
+  return { mimeType: sniffMedia(bytes) ?? mimeType, base64: bytes.toString("base64") };
 }
 
-async function fetchForeign(
-  url: string,
-  { fetchMedia, signal, maxBytes }: { fetchMedia: FetchMedia; signal: AbortSignal; maxBytes: number },
-): Promise<FetchedResult> {
+async function readPicture(content: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
   try {
-    const { bytes, mimeType } = await fetchMedia(url, { signal, maxBytes, timeoutMs: TIMEOUT_MS });
-    return { mimeType, content: bytes };
+    for await (const piece of content) {
+      size += piece.length;
+      if (size > MAX_PICTURE_BYTES) throw notFetched(`it is larger than ${MAX_PICTURE_BYTES} bytes`);
+      pieces.push(piece);
+    }
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    signal.throwIfAborted();
+    throw notFetched("its host broke the answer off", cause);
+  }
+  return Buffer.concat(pieces, size);
+}
+
+async function fetchForeign(url: string, signal: AbortSignal): Promise<FetchedResult> {
+  try {
+    const { stream, mimeType } = await streamMedia(url, { signal, maxBytes: MAX_FILM_BYTES, timeoutMs: TIMEOUT_MS });
+    return { mimeType, content: stream };
   } catch (error) {
     if (error instanceof MediaFetchError) throw notFetched(error.reason, error);
     throw error;

@@ -5,7 +5,6 @@ import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
 import { unmadePicture } from "../../providers/unmade.ts";
-import type { FetchMedia } from "../resolve-media.ts";
 import { fetchPicture } from "./fetch-result.ts";
 import { type ImageJob, makeImages } from "./make-images.ts";
 
@@ -15,10 +14,9 @@ const MOST_AT_ONCE = 5;
 export interface ImageGathering extends ImageJob {
   /** What the client asked for; the type of its pictures is made here where the provider has another. */
   asked: ImageCall;
-  fetchMedia: FetchMedia;
 }
 
-type Finishing = Pick<ImageGathering, "provider" | "fetchMedia" | "signal" | "asked" | "wire" | "upstreamModel">;
+type Finishing = Pick<ImageGathering, "provider" | "signal" | "asked" | "wire" | "upstreamModel">;
 
 /**
  * All pictures of a call. More than the provider makes at once are asked for by several calls; what fails of them is told

@@ -53,7 +53,6 @@ async function openAt(call: ImageRelay, gateway: Gateway, planned: MediaOffer<Im
     signal: call.signal,
     paceFactor: gateway.timings.mediaPaceFactor,
     asked: call.request.call,
-    fetchMedia: gateway.fetchMedia,
   });
   return { steps, first: await steps.next() };
 }

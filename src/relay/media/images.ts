@@ -164,7 +164,6 @@ export async function imagesOf(
     signal: call.signal,
     paceFactor: gateway.timings.mediaPaceFactor,
     asked: call.request.call,
-    fetchMedia: gateway.fetchMedia,
   });
 }
 

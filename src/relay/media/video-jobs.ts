@@ -47,10 +47,10 @@ export class VideoJobs implements JobRunner {
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
     const { provider } = this.#bound(operation);
-    const { fetchMedia, nowMs } = this.#gateway;
+    const { nowMs } = this.#gateway;
     const film =
       "url" in source
-        ? await fetchFilm(source, { provider, fetchMedia, signal })
+        ? await fetchFilm(source, { provider, signal })
         : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
     const { project, id: owner } = operation;
     const file = await this.#files.keep({ project, owner, ...film, nowMs: nowMs() });
