@@ -5,12 +5,13 @@ import {
   deleteExpiredOperations,
   forgetIdempotencyKey,
   insertOperation,
+  markHeard,
+  markUnheard,
   renewLease,
   saveOperation,
   selectByIdempotencyKey,
   selectOpenOperations,
   selectOperation,
-  setClaimed,
 } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
 import { failParts } from "./fail-parts.ts";
@@ -29,10 +30,15 @@ export interface OperationsOptions {
   reserve: (operation: Operation, costNanoUsd: number) => void;
 }
 
+/** Whoever asked for an operation. `left` resolves only where it went before it was answered. */
+export interface WaitingClient {
+  readonly gone: boolean;
+  readonly left: Promise<void>;
+}
+
 /** Asynchronous jobs as clients see them: begun, found, told apart from their repetitions. */
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #awaited = new Map<Operation, () => boolean>();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -40,9 +46,14 @@ export class Operations {
 
   /**
    * Writes the operation down, lets `submit` bring it to its provider, and hands it to the poller. Where nothing of it was
-   * taken the operation ends here, with a receipt, and the error is the caller's.
+   * taken the operation ends here, with a receipt, and the error is the caller's. A client that leaves before it was answered
+   * does not call the job off: the same request again gets this operation.
    */
-  async begin(operation: Operation, submit: (save: () => Promise<void>) => Promise<void>): Promise<void> {
+  async begin(
+    operation: Operation,
+    client: WaitingClient,
+    submit: (save: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const { storage, nowMs, leaseMs, settlement, poller } = this.#options;
     const owner = `${this.#options.owner}/${operation.id}`;
     const lease = () => ({ owner, untilMs: nowMs() + leaseMs });
@@ -50,6 +61,7 @@ export class Operations {
       const message = "A request with this Idempotency-Key is being handled. Ask again in a moment.";
       throw new GatewayError("rate_limited", message, { code: "idempotency_key_in_use", retryAfterSeconds: 2 });
     }
+    client.left.then(() => markUnheard(storage, operation.id)).catch(() => {});
     const renewing = setInterval(() => void renewLease(storage, operation.id, lease()).catch(() => {}), leaseMs / 3);
     // One write after the other: of two at once the later one may hold less.
     let saving: Promise<unknown> = Promise.resolve();
@@ -76,6 +88,8 @@ export class Operations {
     operation.dueAtMs = Math.min(
       ...operation.parts.filter((part) => part.state === "waiting").map((part) => part.dueAtMs),
     );
+    // Before the lease is given back: between the two, the same request of another client would take it for unheard.
+    if (!client.gone) await markHeard(storage, operation.id);
     await save(true);
     poller.wake();
   }
@@ -86,20 +100,12 @@ export class Operations {
 
   /** The client was told its operation's name. */
   async claim(id: string): Promise<void> {
-    await setClaimed(this.#options.storage, id, true);
-  }
-
-  /** A client waits for the operation's name as long as `isThere`: until it has left, the same request is another wish. */
-  await(operation: Operation, isThere: () => boolean): Disposable {
-    this.#awaited.set(operation, isThere);
-    return { [Symbol.dispose]: () => void this.#awaited.delete(operation) };
+    await markHeard(this.#options.storage, id);
   }
 
   claimUnheard(keyId: string, requestDigest: string, sinceMs: number): Promise<Operation | undefined> {
-    const awaited = [...this.#awaited].flatMap(([operation, isThere]) =>
-      operation.requestDigest === requestDigest && isThere() ? [operation.id] : [],
-    );
-    return claimUnheard(this.#options.storage, keyId, requestDigest, sinceMs, awaited);
+    const { storage, nowMs } = this.#options;
+    return claimUnheard(storage, keyId, requestDigest, sinceMs, nowMs());
   }
 
   async findByKey(project: string, key: string, sinceMs: number): Promise<Operation | undefined> {

@@ -33,7 +33,7 @@ export interface PollerOptions {
 const MOST_AT_ONCE = 16;
 const MIN_SLEEP_MS = 20;
 /** So many questions in a row may go wrong before the job counts as lost. */
-const MOST_FAILURES = 20;
+const MOST_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
 
 /** Somebody else took the operation after our lease had run out; what we found is theirs to find again. */
@@ -61,7 +61,7 @@ export class OperationPoller {
     this.#wake();
   }
 
-  /** Lets go of everything at once: leases run out, and the next process goes on where this one stood. */
+  /** Lets go of everything at once; the next process goes on where this one stood. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();
@@ -123,7 +123,10 @@ export class OperationPoller {
     try {
       await this.#advance(operation, owner, signal);
     } catch (error) {
-      if (!(error instanceof LeaseLost) && !this.#stopping.signal.aborted) onProblem(error);
+      if (error instanceof LeaseLost) return;
+      if (!this.#stopping.signal.aborted) onProblem(error);
+      // Another process need not wait for the lease of one that stops in peace.
+      else await saveOperation(storage, operation, owner, true).catch(onProblem);
     } finally {
       clearInterval(renewing);
     }
@@ -134,7 +137,8 @@ export class OperationPoller {
     if (operation.state === "submitting") abandonSubmit(operation);
     const now = nowMs();
     const due = operation.parts.filter((part) => part.state === "waiting" && part.dueAtMs <= now);
-    await Promise.all(due.map((part) => this.#ask(operation, part, owner, signal)));
+    const asked = await Promise.allSettled(due.map((part) => this.#ask(operation, part, owner, signal)));
+    for (const outcome of asked) if (outcome.status === "rejected") throw outcome.reason;
     if (nowMs() >= operation.deadlineAtMs) {
       for (const part of operation.parts) {
         if (part.state === "waiting") fail(part, new GatewayError("upstream_timeout", "The provider took too long."));

@@ -29,7 +29,7 @@ export async function insertOperation(queries: Queries, operation: Operation, le
     operation.error === undefined ? null : JSON.stringify(operation.error),
     operation.requestDigest,
     operation.idempotencyKey ?? null,
-    operation.claimed ? 1 : 0,
+    operation.claimed ? HEARD : NOT_YET,
     operation.createdAtMs,
     operation.deadlineAtMs,
     Math.ceil(operation.dueAtMs),
@@ -78,30 +78,40 @@ export async function forgetIdempotencyKey(
   );
 }
 
+/** Whether a client has heard the operation's name: not yet, heard, or it left before it could. */
+const NOT_YET = 0;
+const HEARD = 1;
+const LEFT = 2;
+
 /**
- * An operation of the same request whose name no client has heard: it is that client's, asking again. Only one call gets
- * it. `awaited`: operations whose clients are still there to hear.
+ * An operation of the same request whose client left before it heard the name, or whose process died before it told: it is
+ * that client's, asking again. Only one call gets it. While a client waits for its answer, the same request is another wish.
  */
 export async function claimUnheard(
   queries: Queries,
   keyId: string,
   requestDigest: string,
   sinceMs: number,
-  awaited: readonly string[] = [],
+  nowMs: number,
 ): Promise<Operation | undefined> {
+  const unheard = `(claimed = ${LEFT} OR (claimed = ${NOT_YET} AND lease_until_ms < ?))`;
   const [row] = await queries.query(
-    `UPDATE operations SET claimed = 1 WHERE claimed = 0 AND id = (
-       SELECT id FROM operations WHERE key_id = ? AND request_digest = ? AND claimed = 0 AND state <> 'failed'
-         AND created_at_ms >= ? AND idempotency_key IS NULL${awaited.map(() => " AND id <> ?").join("")}
+    `UPDATE operations SET claimed = ${HEARD} WHERE ${unheard} AND id = (
+       SELECT id FROM operations WHERE key_id = ? AND request_digest = ? AND ${unheard} AND state <> 'failed'
+         AND created_at_ms >= ? AND idempotency_key IS NULL
        ORDER BY created_at_ms LIMIT 1)
      RETURNING ${COLUMNS}`,
-    [keyId, requestDigest, sinceMs, ...awaited],
+    [Math.round(nowMs), keyId, requestDigest, Math.round(nowMs), Math.round(sinceMs)],
   );
   return row === undefined ? undefined : readOperation(row);
 }
 
-export async function setClaimed(queries: Queries, id: string, claimed: boolean): Promise<void> {
-  await queries.query("UPDATE operations SET claimed = ? WHERE id = ?", [claimed ? 1 : 0, id]);
+export async function markHeard(queries: Queries, id: string): Promise<void> {
+  await queries.query(`UPDATE operations SET claimed = ${HEARD} WHERE id = ?`, [id]);
+}
+
+export async function markUnheard(queries: Queries, id: string): Promise<void> {
+  await queries.query(`UPDATE operations SET claimed = ${LEFT} WHERE id = ?`, [id]);
 }
 
 /** Takes the lease of operations that are due and that nobody works on. */
@@ -241,7 +251,7 @@ function readOperation(row: StoredRow): Operation {
     ...(error === undefined ? {} : { error: JSON.parse(error) as StoredError }),
     requestDigest: text(row, "request_digest"),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    claimed: number(row, "claimed") === 1,
+    claimed: number(row, "claimed") === HEARD,
     createdAtMs: number(row, "created_at_ms"),
     deadlineAtMs: number(row, "deadline_at_ms"),
     dueAtMs: number(row, "due_at_ms"),

@@ -61,7 +61,7 @@ export async function submitVideo(
   const decoded = decodeVideo(body);
   const plan = planVideos(model, offers, providers);
   const asked = await withFrames(decoded, gateway, incoming.request.signal);
-  const requestDigest = digestOf(principal.keyId, model.id, text);
+  const requestDigest = digestOf(principal.project, model.id, text);
   const repeated = await findRepeated(incoming, principal, requestDigest, operations, startedAtMs);
   if (repeated) return named(repeated, incoming, {}, []);
 
@@ -78,11 +78,10 @@ export async function submitVideo(
   const key = idempotencyKey(incoming);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;
-  using _awaited = operations.await(operation, () => !client.gone);
   const call = { operation, asked, incoming, principal, client: { gone: false, left: new Promise<void>(() => {}) } };
   try {
     // A client that leaves does not call the job off: it may come back for it.
-    await operations.begin(operation, async (save) => {
+    await operations.begin(operation, client, async (save) => {
       const trying = { offersTried: operation.job.offers, client: call.client };
       await tryMediaOffers(
         trying,
@@ -100,7 +99,6 @@ export async function submitVideo(
     admission.release({ costNanoUsd: 0, tokens: 0 });
     if (operation.state === "running") operations.reserve(operation, costOf(operation.job, model.pricings));
   }
-  if (!client.gone) await operations.claim(operation.id);
   return named(operation, incoming, admission.rateHeaders, operation.job.notes);
 }
 
@@ -170,7 +168,7 @@ async function submitPart(
     const patience = { signal: new AbortController().signal, timeoutMs: provider.timeoutMs.firstByte };
     const answer = await exchangeMedia(provider, request, patience);
     if (!isSuccess(answer)) throw wire.error(answer);
-    const state = wire.readSubmit(answer, share, context);
+    const state = readTaken(() => wire.readSubmit(answer, share, context));
     if (state.state === "failed") throw state.error;
     if (state.state === "done") throw new Error("a video's job is done before it was asked about");
     part.state = "waiting";
@@ -183,6 +181,16 @@ async function submitPart(
     throw thrown;
   } finally {
     await save();
+  }
+}
+
+/** A success that cannot be read may have been one. */
+function readTaken<State>(read: () => State): State {
+  try {
+    return read();
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    throw error.kind === "upstream_failed" ? new UncertainError(error.kind, error.message, { cause: thrown }) : error;
   }
 }
 
