@@ -139,8 +139,9 @@ describe("S08: the admin listener is closed without the secret", () => {
     expect(
       (await fetch(`${fresh.adminUrl}/api/keys`, { headers: { authorization: `Bearer ${adminSecret}` } })).status,
     ).toBe(200);
-    for (const file of readdirSync(`${fresh.folder}/data`)) {
-      const bytes = readFileSync(`${fresh.folder}/data/${file}`, "latin1");
+    const entries = readdirSync(`${fresh.folder}/data`, { recursive: true, withFileTypes: true });
+    for (const { parentPath, name } of entries.filter((entry) => entry.isFile())) {
+      const bytes = readFileSync(`${parentPath}/${name}`, "latin1");
       expect(bytes).not.toContain(adminSecret);
       expect(bytes).not.toContain(apiKey);
     }

@@ -51,5 +51,7 @@ test("H18: silence in the middle of it is a timeout, and stops the upstream", as
   const response = await callGateway(gateway.url, "chat", gateway.key, { stream: false });
   expect(response.status).toBe(504);
   expect(await response.text()).toContain(`fell silent for ${WAIT_MS} ms`);
+  // The host learns of it from its socket, a moment later.
+  for (let waited = 0; upstream.left === 0 && waited < 2_000; waited += 10) await Bun.sleep(10);
   expect(upstream.left).toBeGreaterThan(0);
 });

@@ -8,7 +8,7 @@ export interface Route<Handler> {
   method: Method;
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
   path: string | RegExp;
-  access: "open" | "key" | "admin";
+  access: "open" | "key" | "signed" | "admin";
   dialect: DialectName;
   door: Door;
   handle: Handler;

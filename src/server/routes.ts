@@ -43,6 +43,7 @@ function route(dialect: Route<Handler>["dialect"], access: Route<Handler>["acces
 const chat = route("chat", "key");
 const messages = route("messages", "key");
 const genai = route("genai", "key");
+const signed = route("chat", "signed");
 const open = { chat: route("chat", "open"), messages: route("messages", "open"), genai: route("genai", "open") };
 
 /** Every address of the gateway. What is not here does not exist. */
@@ -83,7 +84,7 @@ export const ROUTES: readonly Route<Handler>[] = [
     ];
   }),
   // Whoever fetches a file shows a signed address or a key of its project, which the handler asks for.
-  ...(["GET", "HEAD"] as const).map((method) => open.chat(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
+  ...(["GET", "HEAD"] as const).map((method) => signed(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
   open.chat("GET", "contract", "/healthz", sendHealth),
   open.chat("GET", "contract", "/readyz", sendReadiness),
   open.chat("GET", "contract", "/openapi.json", sendOpenApi),

@@ -55,10 +55,20 @@ export async function readAnswer(response: Response, patience: MediaPatience): P
 }
 
 async function readText(response: Response, patience: MediaPatience): Promise<string> {
-  if (Number(response.headers.get("content-length")) > MAX_ANSWER_BYTES) throw tooLarge();
+  const declared = response.headers.get("content-length");
+  if (Number(declared) > MAX_ANSWER_BYTES) throw tooLarge();
   try {
     // The runtime makes the text as the bytes come, so that they are never held twice.
-    return await response.text();
+    if (declared !== null) return await response.text();
+    const decoder = new TextDecoder();
+    let text = "";
+    let size = 0;
+    for await (const piece of response.body ?? []) {
+      size += piece.length;
+      if (size > MAX_ANSWER_BYTES) throw tooLarge();
+      text += decoder.decode(piece, { stream: true });
+    }
+    return text + decoder.decode();
   } catch (cause) {
     throw explain(cause, patience);
   }
