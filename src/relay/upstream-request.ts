@@ -1,4 +1,3 @@
-import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { NativeRequest } from "../dialects/dialect.ts";
 import type { BodyPatch, OutgoingRequest, Provider, UpstreamCall } from "../providers/provider.ts";
@@ -6,6 +5,7 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
 import type { Lane } from "./lane.ts";
+import { refuseNotes } from "./refuse-notes.ts";
 
 /** The request of one attempt, ready to be sent; what it could not honour is in the call's notes. */
 export async function makeUpstreamRequest(
@@ -20,7 +20,7 @@ export async function makeUpstreamRequest(
   const betas = dialect === "messages" && provider.quirksOf(dialect).forwardBetas ? incoming.betas : [];
   noteBetas(incoming.betas, betas, prepared.notes);
   call.notes = prepared.notes;
-  if ((incoming.strict || call.principal.strict) && prepared.notes.length > 0) throw refusal(prepared.notes);
+  if (incoming.strict || call.principal.strict) refuseNotes(prepared.notes);
   const target: UpstreamCall = { dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas };
   const place = provider.address(target);
   const { url, headers } = place instanceof Promise ? await place : place;
@@ -34,14 +34,6 @@ function noteBetas(asked: readonly string[], sent: readonly string[], notes: Fie
   if (asked === sent) return;
   const reason = "this provider knows no betas";
   for (const beta of asked) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
-}
-
-/** A strict call is honoured to the letter or refused (H09). */
-function refusal(notes: readonly FieldNote[]): GatewayError {
-  const [first] = notes;
-  const list = notes.map(({ path, action, reason }) => `${path} (${action}: ${reason})`).join("; ");
-  const message = `This call is strict, and the model's provider cannot honour all of it: ${list}. Leave these fields out, or do without strictness.`;
-  return new GatewayError("unsupported_parameter", message, first === undefined ? {} : { path: first.path });
 }
 
 function patched(payload: NativeRequest["payload"], { remove, set }: BodyPatch): string {

@@ -1,5 +1,6 @@
 import { EDITS, GENERATIONS, PREDICT } from "../relay/media/image-protocols.ts";
-import { type ImageProtocol, type IncomingImages, relayImages } from "../relay/media/images.ts";
+import type { ImageProtocol, IncomingImages } from "../relay/media/image-relay.ts";
+import { relayImages } from "../relay/media/images.ts";
 import { pollVideo } from "../relay/media/poll.ts";
 import { submitVideo } from "../relay/media/videos.ts";
 import { credentialOf } from "./credential.ts";

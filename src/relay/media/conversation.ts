@@ -13,10 +13,14 @@ import { type Call, ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { makeId } from "../ids.ts";
-import { nothingMade } from "./image-stream.ts";
-import { type ImageRelay, imagesOrReasons, inClientWords, settleImages, withPictures } from "./images.ts";
+import { inClientWords } from "./client-words.ts";
+import { imagesOrReasons } from "./image-attempt.ts";
+import { nothingMade } from "./image-failures.ts";
+import { withPictures } from "./image-inputs.ts";
+import type { ImageRelay } from "./image-relay.ts";
 import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
+import { settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
 /**
@@ -65,7 +69,7 @@ async function answer(
     return text;
   } catch (thrown) {
     call.notes = relay.notes;
-    throw inClientWords(asGatewayError(thrown), relay.request);
+    throw inClientWords(asGatewayError(thrown), relay.request.paths);
   }
 }
 

@@ -11,8 +11,8 @@ import { readMultipart } from "../../wire/multipart.ts";
 import { MultipartError } from "../../wire/multipart-error.ts";
 import type { Gateway } from "../gateway.ts";
 import { readBody, readBytes } from "../read-body.ts";
-import { nothingMade } from "./image-stream.ts";
-import type { ImageAnswering, ImageProtocol } from "./images.ts";
+import { nothingMade } from "./image-failures.ts";
+import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 
 /** Larger pictures are kept in the file store and given by their address. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;

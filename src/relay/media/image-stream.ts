@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images/image-events.ts";
@@ -6,11 +6,15 @@ import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { inClientWords } from "./client-words.ts";
 import { sumUsage } from "./gather-images.ts";
+import { fitFor, gatheringFor } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
-import { fitFor, type ImageRelay, inClientWords, settleImages } from "./images.ts";
+import { failureOf, nothingMade } from "./image-failures.ts";
+import type { ImageRelay } from "./image-relay.ts";
 import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
 import type { MediaOffer } from "./plan.ts";
+import { settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
 const KEEP_ALIVE = ": keep-alive\n\n";
@@ -45,15 +49,7 @@ export async function streamImages(
 
 async function openAt(call: ImageRelay, gateway: Gateway, planned: MediaOffer<ImageWire>): Promise<OpenImages> {
   const fitted = await fitFor(call, planned);
-  const steps = imageSteps(fitted, call.request.partialImages, {
-    provider: planned.provider,
-    wire: planned.wire,
-    upstreamModel: planned.offer.upstreamModel,
-    jobName: call.receiptId,
-    signal: call.signal,
-    paceFactor: gateway.timings.mediaPaceFactor,
-    asked: call.request.call,
-  });
+  const steps = imageSteps(fitted, call.request.partialImages, gatheringFor(call, gateway, planned));
   return { steps, first: await steps.next() };
 }
 
@@ -75,7 +71,7 @@ async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening
   };
   const told = (error: GatewayError) => {
     const safe = planned ? error.withMessage(planned.provider.redact(error.message)) : error;
-    return inClientWords(safe, call.request);
+    return inClientWords(safe, call.request.paths);
   };
   try {
     const opened = yield* awaited(opening, KEEP_ALIVE, keepAliveMs);
@@ -128,17 +124,4 @@ function completed({ result, settings, usage }: MadeStep, encoder: ImageEventEnc
     ...(settings === undefined ? {} : { settings }),
     ...(used === undefined ? {} : { usage: used }),
   });
-}
-
-function failureOf(result: Exclude<ImageResult, Made>): GatewayError {
-  return result.kind === "failed" ? result.error : new GatewayError("content_blocked", result.reason);
-}
-
-/** Why there is no picture at all. */
-export function nothingMade(results: readonly ImageResult[]): GatewayError {
-  const [first] = results;
-  if (first === undefined || first.kind === "made") {
-    return new GatewayError("upstream_failed", "The provider's answer holds no picture.");
-  }
-  return failureOf(first);
 }

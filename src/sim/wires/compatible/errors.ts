@@ -85,7 +85,7 @@ export const SHAPES = {
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
 /** What an error in OpenAI's shape says. */
-function refusalOf(error: HostError): Refusal {
+export function refusalOf(error: HostError): Refusal {
   const body = JSON.parse(error.body) as JsonObject;
   const said = isObject(body.error) ? body.error : {};
   return {

@@ -1,0 +1,36 @@
+import { asGatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { pricingsOfFilm } from "../../catalogue/film-prices.ts";
+import type { Model } from "../../catalogue/model.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
+import { fitVideoCall } from "../../media/fit-video-call.ts";
+import type { VideoWire } from "../../media/media-wire.ts";
+import type { VideoRequest } from "../../media/operations/decode-video.ts";
+import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import { inClientWords } from "./client-words.ts";
+import { mediaOf } from "./exchange.ts";
+import type { MediaOffer } from "./plan.ts";
+import { unreadExtras } from "./unread-extras.ts";
+
+/** The call as this offer's model takes it, and what of it is not honoured. */
+export function fitFilm(asked: VideoRequest, { wire, offer, provider }: MediaOffer<VideoWire>, model: Model) {
+  const { call, notes } = fitInClientWords(asked, wire.abilities(offer.upstreamModel), model.id);
+  const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
+  const context = mediaOf(provider).context(offer.upstreamModel, "");
+  const unread = unreadExtras(call, (watched) => wire.submit({ ...watched, count: 1 }, context));
+  return { call, notes: [...asked.notes, ...told, ...unread] };
+}
+
+function fitInClientWords(asked: VideoRequest, abilities: VideoAbilities, model: string) {
+  try {
+    return fitVideoCall(asked.call, abilities, model);
+  } catch (thrown) {
+    throw inClientWords(asGatewayError(thrown), asked.paths);
+  }
+}
+
+type FilmFacts = Pick<FittedVideoCall, "count" | "seconds" | "resolution" | "audio">;
+
+/** What films of this kind cost. */
+export const costOfFilms = ({ count, seconds, resolution, audio }: FilmFacts, pricings: Model["pricings"]): number =>
+  priceUsage({ seconds: seconds * count }, pricingsOfFilm(pricings, { resolution, audio })).costNanoUsd;

@@ -1,0 +1,68 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { fitImageCall } from "../../media/fit-image-call.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageWire } from "../../media/media-wire.ts";
+import { whiteMask } from "../../media/picture-mask.ts";
+import type { Gateway } from "../gateway.ts";
+import { refuseNotes } from "../refuse-notes.ts";
+import { mediaOf } from "./exchange.ts";
+import { gatherImages, type ImageGathering } from "./gather-images.ts";
+import type { ImageRelay } from "./image-relay.ts";
+import type { MediaOffer } from "./plan.ts";
+import { unreadExtras } from "./unread-extras.ts";
+
+/** All pictures at one offer. Throws where there is none to show: not even one that was held back. */
+export async function imagesOf(
+  call: ImageRelay,
+  gateway: Gateway,
+  planned: MediaOffer<ImageWire>,
+): Promise<ImageReply> {
+  const fitted = await fitFor(call, planned);
+  return gatherImages(fitted, gatheringFor(call, gateway, planned));
+}
+
+/** What one offer is asked for, beside the call itself. */
+export function gatheringFor(call: ImageRelay, gateway: Gateway, planned: MediaOffer<ImageWire>): ImageGathering {
+  return {
+    provider: planned.provider,
+    wire: planned.wire,
+    upstreamModel: planned.offer.upstreamModel,
+    jobName: call.receiptId,
+    signal: call.signal,
+    paceFactor: gateway.timings.mediaPaceFactor,
+    asked: call.request.call,
+  };
+}
+
+/** The same, where a refused prompt is an answer too: every picture was held back. */
+export async function imagesOrReasons(
+  call: ImageRelay,
+  gateway: Gateway,
+  planned: MediaOffer<ImageWire>,
+): Promise<ImageReply> {
+  try {
+    return await imagesOf(call, gateway, planned);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.kind !== "content_blocked") throw thrown;
+    const reason = planned.provider.redact(thrown.message);
+    return { results: Array.from({ length: call.request.call.count }, () => ({ kind: "filtered", reason })) };
+  }
+}
+
+/** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
+export async function fitFor(
+  call: ImageRelay,
+  { wire, offer, provider }: MediaOffer<ImageWire>,
+): Promise<FittedImageCall> {
+  const { request } = call;
+  const abilities = wire.abilities(offer.upstreamModel);
+  const { call: fitted, notes } = fitImageCall(request.call, abilities, call.model.id);
+  const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));
+  const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
+  call.notes = [...request.notes, ...told, ...unreadExtras(fitted, (watched) => wire.submit(watched, context))];
+  if (call.incoming.strict || call.principal.strict) refuseNotes(call.notes);
+  if (fitted.mask === undefined || abilities.maskForm !== "white") return fitted;
+  return { ...fitted, mask: await whiteMask(fitted.mask) };
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from "../../canon/json.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageRequest } from "../../media/image-request.ts";
+import type { ClientPresence } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { AdmittedCall } from "../settle.ts";
+
+/** A request for pictures as the server hands it over: the body not yet read. */
+export interface IncomingImages {
+  request: Request;
+  requestId: string;
+  credential: string | undefined;
+  dialect: Dialect;
+  strict: boolean;
+  /** genai: the address names the model; elsewhere the body does. */
+  modelInAddress?: string;
+  protocol: ImageProtocol;
+}
+
+/** One of the client's ways to ask for pictures, and to be answered. */
+export interface ImageProtocol {
+  /** Reads and checks the body. */
+  read(request: Request, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
+  /** A prompt that moderation refuses is told inside the answer, picture by picture (contract §7), and not as an error. */
+  blockedInBand?: true;
+  encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
+}
+
+export interface ImageAnswering {
+  request: ImageRequest;
+  project: string;
+  receiptId: string;
+  nowMs: number;
+}
+
+/** One call for pictures on its way. */
+export interface ImageRelay extends AdmittedCall {
+  incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
+  request: ImageRequest;
+  client: ClientPresence;
+  /** Ends everything that was begun for the call. */
+  signal: AbortSignal;
+}

@@ -1,0 +1,51 @@
+import type { Principal } from "../../access/principal.ts";
+import type { JsonObject } from "../../canon/json.ts";
+import type { Operation } from "../../canon/operation.ts";
+import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
+import type { Model } from "../../catalogue/model.ts";
+import type { VideoWire } from "../../media/media-wire.ts";
+import type { FittedVideoCall } from "../../media/video-call.ts";
+import { makeId, makeTimedId } from "../ids.ts";
+import { mediaOf } from "./exchange.ts";
+import type { MediaOffer } from "./plan.ts";
+
+/** Given up after this long, whatever the provider says. */
+const DEADLINE_MS = 3 * 3_600_000;
+
+/** An operation that nobody has heard of yet. */
+export function newOperation(
+  principal: Principal,
+  model: Model,
+  { provider, offer }: MediaOffer<VideoWire>,
+  { seconds, resolution, audio, count }: FittedVideoCall,
+  requestDigest: string,
+  nowMs: number,
+): Operation {
+  const createdAtMs = Math.round(nowMs);
+  return {
+    id: makeId(),
+    project: principal.project,
+    keyId: principal.keyId,
+    receiptId: RECEIPT_PREFIX + makeTimedId(createdAtMs),
+    model: model.id,
+    provider: provider.name,
+    credential: mediaOf(provider).credential,
+    state: "submitting",
+    job: {
+      upstreamModel: offer.upstreamModel,
+      count,
+      seconds,
+      resolution,
+      audio,
+      pricings: offer.pricings as JsonObject,
+      notes: [],
+      offers: [],
+    },
+    parts: [],
+    requestDigest,
+    claimed: false,
+    createdAtMs,
+    deadlineAtMs: createdAtMs + DEADLINE_MS,
+    dueAtMs: createdAtMs,
+  };
+}

@@ -1,0 +1,105 @@
+import { asGatewayError, type GatewayError } from "../../canon/error.ts";
+import type { Operation, OperationPart } from "../../canon/operation.ts";
+import type { Model } from "../../catalogue/model.ts";
+import type { VideoWire } from "../../media/media-wire.ts";
+import type { VideoRequest } from "../../media/operations/decode-video.ts";
+import type { FittedVideoCall } from "../../media/video-call.ts";
+import type { Gateway } from "../gateway.ts";
+import { refuseNotes } from "../refuse-notes.ts";
+import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
+import { fitFilm } from "./fit-film.ts";
+import type { MediaOffer } from "./plan.ts";
+
+/** What is being submitted. */
+export interface Submitting {
+  operation: Operation;
+  asked: VideoRequest;
+  strict: boolean;
+}
+
+/** All parts at one offer. A part that was taken is kept at once; what fails after that ends the part, not the operation. */
+export async function submitAt(
+  planned: MediaOffer<VideoWire>,
+  { operation, asked, strict }: Submitting,
+  gateway: Gateway,
+  model: Model,
+  save: () => Promise<void>,
+): Promise<void> {
+  const { provider, wire, offer } = planned;
+  const { call, notes } = fitFilm(asked, planned, model);
+  if (strict) refuseNotes(notes);
+  const { perJob } = wire.abilities(offer.upstreamModel);
+  const { seconds, resolution, audio, count } = call;
+  Object.assign(operation, { provider: provider.name, credential: mediaOf(provider).credential });
+  Object.assign(operation.job, {
+    upstreamModel: offer.upstreamModel,
+    pricings: offer.pricings,
+    notes,
+    seconds,
+    resolution,
+    audio,
+    count,
+  });
+  operation.parts = partsOf(count, perJob);
+  for (const part of operation.parts) part.state = "asking";
+  await save();
+  const outcomes = await Promise.allSettled(
+    operation.parts.map((part, index) => submitPart(part, index, call, planned, operation, gateway, save)),
+  );
+  const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
+  if (failures.length < operation.parts.length) return;
+  throw failures.find((failure) => failure instanceof UncertainError) ?? failures[0];
+}
+
+async function submitPart(
+  part: OperationPart,
+  index: number,
+  call: FittedVideoCall,
+  { provider, wire, offer }: MediaOffer<VideoWire>,
+  operation: Operation,
+  gateway: Gateway,
+  save: () => Promise<void>,
+): Promise<void> {
+  const share = { ...call, count: part.count, ...(call.seed === undefined ? {} : { seed: call.seed + index }) };
+  const context = mediaOf(provider).context(offer.upstreamModel, `${operation.id}-${index + 1}`);
+  try {
+    const request = wire.submit(share, context);
+    const patience = { signal: new AbortController().signal, timeoutMs: provider.timeoutMs.firstByte };
+    const answer = await exchangeMedia(provider, request, patience);
+    if (!isSuccess(answer)) throw wire.error(answer);
+    const state = readTaken(() => wire.readSubmit(answer, share, context));
+    if (state.state === "failed") throw state.error;
+    if (state.state === "done") throw new Error("a video's job is done before it was asked about");
+    part.state = "waiting";
+    part.ticket = state.ticket;
+    part.dueAtMs = gateway.nowMs() + (state.afterMs ?? wire.pollEveryMs ?? 10_000) * gateway.timings.mediaPaceFactor;
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    part.state = "failed";
+    part.error = { kind: error.kind, message: provider.redact(error.message) };
+    throw thrown;
+  } finally {
+    await save();
+  }
+}
+
+/** A success that cannot be read may have been one. */
+function readTaken<State>(read: () => State): State {
+  try {
+    return read();
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    throw error.kind === "upstream_failed" ? new UncertainError(error.kind, error.message, { cause: thrown }) : error;
+  }
+}
+
+/** Asked again only where it is certain that the provider did not take the job: else there might be two. */
+export const isCertain = (error: GatewayError): boolean => !(error instanceof UncertainError);
+
+function partsOf(count: number, perJob: number): OperationPart[] {
+  const parts: OperationPart[] = [];
+  for (let left = count; left > 0; left -= perJob) {
+    parts.push({ state: "new", count: Math.min(left, perJob), dueAtMs: 0, failures: 0, videos: [], filtered: [] });
+  }
+  return parts;
+}
