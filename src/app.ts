@@ -66,7 +66,6 @@ export interface App {
 
 const SIMULATOR = "simulator";
 
-const OPERATION_KEPT_MS = 48 * 3_600_000;
 const SWEEP_MS = 600_000;
 
 export function readConfig(options: Pick<AppOptions, "configPath" | "cwd" | "environment">): Config {
@@ -93,6 +92,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     store: await openFileStore(config.files, environment),
     publicUrl: () => publicUrl,
     makeId,
+    limits: {
+      retentionMs: config.retention.ms,
+      maxFileBytes: config.retention.maxFileBytes,
+      maxTotalBytes: config.retention.maxTotalBytes,
+    },
   });
   const gateway: Gateway = {
     snapshot: makeSnapshot(config, environment, simulator),
@@ -110,7 +114,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     timings,
     runningCalls: 0,
   };
-  const { operations, poller } = await startOperations(gateway, storage);
+  const { operations, poller } = await startOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   const context: ServerContext = {
     gateway,
@@ -175,6 +179,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 async function startOperations(
   gateway: Gateway,
   storage: Storage,
+  keptMs: number,
 ): Promise<{ operations: Operations; poller: OperationPoller }> {
   const { nowMs, timings, log, files } = gateway;
   const owner = `process-${makeId()}`;
@@ -182,7 +187,7 @@ async function startOperations(
   const settlement = new Settlement({
     storage,
     nowMs,
-    keptMs: OPERATION_KEPT_MS,
+    keptMs,
     onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
     held: () => reservations.held,
   });

@@ -14,6 +14,8 @@ export interface Config {
   redis?: string;
   /** A folder, or `s3://bucket/prefix`. */
   files: string;
+  /** How long operations that have ended, and what they made, are kept, and how much of it. */
+  retention: { ms: number; maxFileBytes: number; maxTotalBytes: number };
   simulator: boolean;
   providers: ProviderSettings[];
   models: ModelSettings[];

@@ -97,6 +97,7 @@ describe("what loads", () => {
       storage: `sqlite:${join(folder, "data/trivium.db")}`,
       redis: "redis://127.0.0.1:6379",
       files: join(folder, "data/files"),
+      retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
       simulator: true,
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
@@ -214,6 +215,7 @@ describe("what loads", () => {
         drainSeconds: 30,
       },
       admin: { host: "127.0.0.1", port: 8788 },
+      retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
       simulator: true,
       providers: [],
       models: [],

@@ -163,6 +163,16 @@ export const RootFile = Type.Object(
     files: Type.Optional(
       Type.String({ pattern: "^(s3://[^/]|(?!\\w+://).)", description: "a folder or s3://bucket/prefix" }),
     ),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
+          max_file_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          max_total_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+        },
+        closed,
+      ),
+    ),
     simulator: Type.Optional(Type.Boolean()),
     models: Type.Optional(Type.Array(ModelFile)),
     keys: Type.Optional(Type.Array(KeyFile)),

@@ -5,6 +5,7 @@ import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from 
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
+const MS_PER_HOUR = 3_600_000;
 
 /** The checked file with defaults filled in. `folder` is what relative paths start from. */
 export function toConfig(file: RootFile, providers: ReadonlyMap<string, ProviderFile>, folder: string): Config {
@@ -29,6 +30,11 @@ export function toConfig(file: RootFile, providers: ReadonlyMap<string, Provider
     storage: file.storage === undefined ? `sqlite:${resolve(dataDir, "trivium.db")}` : toStorage(file.storage, folder),
     ...(file.redis === undefined ? {} : { redis: file.redis }),
     files: toFiles(file.files, dataDir, folder),
+    retention: {
+      ms: Math.round((file.retention?.hours ?? 48) * MS_PER_HOUR),
+      maxFileBytes: Math.round((file.retention?.max_file_mb ?? 1024) * BYTES_PER_MEGABYTE),
+      maxTotalBytes: Math.round((file.retention?.max_total_mb ?? 10_240) * BYTES_PER_MEGABYTE),
+    },
     simulator: file.simulator ?? true,
     providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)),
     models: (file.models ?? []).map(toModel),
