@@ -34,7 +34,7 @@ function mayBePicture(address: string): boolean {
 }
 
 /** Undefined where it is not a picture that arrived whole, or not in a form that the host takes. */
-export function readPicture(given: string, forms: readonly PictureForm[]): GivenPicture | undefined {
+export function givenPicture(given: string, forms: readonly PictureForm[]): GivenPicture | undefined {
   if (isPublicAddress(given)) return mayBePicture(given) ? {} : undefined;
   const [prefix = "", called] = DATA_ADDRESS.exec(given) ?? [];
   if (!forms.includes(prefix === "" ? "bare base64" : "data address")) return undefined;

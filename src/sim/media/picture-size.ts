@@ -11,6 +11,18 @@ export function parseSize(text: string, separator: "x" | "*" | ":"): ImageSize |
   return { width: Number(width), height: Number(height) };
 }
 
+/** The proportion that `16:9` or `19.5:9` names; undefined where the text is no ratio. */
+export function proportionOf(ratio: string): number | undefined {
+  const [, wide = "", high = ""] = /^(\d{1,2}(?:\.\d)?):(\d{1,2}(?:\.\d)?)$/.exec(ratio) ?? [];
+  const proportion = Number(wide) / Number(high);
+  return proportion > 0 && Number.isFinite(proportion) ? proportion : undefined;
+}
+
+/** A ratio that is no longer than 3:1, whichever way it lies. */
+export function ratioWithin3({ width, height }: ImageSize): ImageSize {
+  return { width: Math.min(3, Math.max(1 / 3, width / height)), height: 1 };
+}
+
 /** What can be drawn: a side of 64 to 4096 pixels, in steps. */
 function drawable(pixels: number, step: number): number {
   return Math.min(LARGEST_SIDE, Math.max(SMALLEST_SIDE, Math.round(pixels / step) * step));
@@ -20,16 +32,22 @@ export function isDrawable({ width, height }: ImageSize): boolean {
   return Math.min(width, height) >= SMALLEST_SIDE && Math.max(width, height) <= LARGEST_SIDE;
 }
 
+/** As parseSize, and undefined for a size that cannot be drawn. */
+export function parseDrawable(text: string, separator: "x" | "*" | ":"): ImageSize | undefined {
+  const size = parseSize(text, separator);
+  return size !== undefined && isDrawable(size) ? size : undefined;
+}
+
 /** The size of that ratio that has about so many pixels, in steps of 16. */
 export function sizeOfArea(ratio: ImageSize, pixels: number): ImageSize {
   const width = Math.sqrt((pixels * ratio.width) / ratio.height);
   return { width: drawable(width, 16), height: drawable(pixels / width, 16) };
 }
 
-/** The size of that ratio whose shorter side has so many pixels, as films are named: 720p. Both sides are even. */
-export function sizeOfShortSide(ratio: ImageSize, pixels: number): ImageSize {
+/** The size of that ratio whose shorter side has so many pixels, as films are named: 720p. Sides are even at the least. */
+export function sizeOfShortSide(ratio: ImageSize, pixels: number, step = 2): ImageSize {
   const scale = pixels / Math.min(ratio.width, ratio.height);
-  return { width: drawable(ratio.width * scale, 2), height: drawable(ratio.height * scale, 2) };
+  return { width: drawable(ratio.width * scale, step), height: drawable(ratio.height * scale, step) };
 }
 
 export const atLeast = (size: ImageSize, pixels: number): boolean => size.width * size.height >= pixels;

@@ -1,5 +1,4 @@
 import type { HostError } from "../host-error.ts";
-import { Seed } from "../seed.ts";
 import type { Fate } from "./fate.ts";
 import type { MediaStudio } from "./host.ts";
 import type { MediaJob } from "./jobs.ts";
@@ -32,11 +31,6 @@ export function isHeldBack(fate: Fate | undefined, index: number, count: number,
 /** How long a link lives. A host that answers at once has no job to forget: what it forgets is the result. */
 export function linkLifeMs(fate: Fate | undefined, keptMs: number): number {
   return fate === "expired" || fate === "forgotten" ? 0 : keptMs;
-}
-
-/** The seed of what was asked for without one. */
-export function seedOf(prompt: string): number {
-  return new Seed(prompt).number("media", 2 ** 31);
 }
 
 /** Resolves when the job has ended by the clock, or the client has left. */

@@ -2,6 +2,7 @@ import { HostError } from "../host-error.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { PrefixCache } from "../prefix-cache.ts";
 import { type ImageSize, sniffImage } from "../sniff-image.ts";
+import { type FilmFacts, filmFacts } from "./film-facts.ts";
 import type { MediaHost, MediaStudio } from "./host.ts";
 import { MediaJobs } from "./jobs.ts";
 import { MediaLinks } from "./links.ts";
@@ -88,15 +89,7 @@ export class Rehearsal {
   }
 
   /** What the boxes of a film say. */
-  async filmAt(url: unknown): Promise<{ seconds: number; width: number; height: number; audio: boolean }> {
-    const film = Buffer.from((await this.fetchLink(url)).bytes);
-    const movie = film.indexOf("mvhd");
-    const track = film.indexOf("tkhd");
-    return {
-      seconds: film.readUInt32BE(movie + 20) / film.readUInt32BE(movie + 16),
-      width: film.readUInt32BE(track + 80) / 65_536,
-      height: film.readUInt32BE(track + 84) / 65_536,
-      audio: film.includes("mp4a"),
-    };
+  async filmAt(url: unknown): Promise<FilmFacts> {
+    return filmFacts((await this.fetchLink(url)).bytes);
   }
 }

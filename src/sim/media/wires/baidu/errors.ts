@@ -1,5 +1,5 @@
 import type { Json } from "../../../json.ts";
-import type { Said } from "../openai/in-words-of.ts";
+import type { Refusal } from "../../../wires/compatible/behaviour.ts";
 
 const CODES: Readonly<Record<number, string>> = {
   400: "invalid_argument",
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<number, string>> = {
   503: "internal_error",
 };
 
-export function inQianfanWords({ status, message, code }: Said): Json {
+export function inQianfanWords({ status, message, code }: Refusal): Json {
   const own = code === "content_filter" ? "content_filter" : (CODES[status] ?? "internal_error");
   const type = TYPES[status] ?? "invalid_request_error";
   return { error: { code: own, message, type }, id: `as-${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}` };

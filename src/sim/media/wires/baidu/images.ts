@@ -8,8 +8,8 @@ import { type Fate, fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { fateOfOne } from "../openai/fate-of-one.ts";
 import { jsonFields, refuseUnknown } from "../openai/fields.ts";
-import { pictureAtOrBare } from "../openai/given-picture.ts";
-import { seedOf } from "../openai/seed-of.ts";
+import { givenPicture } from "../../given-picture.ts";
+import { seedOf } from "../../seed-of.ts";
 import { strike, takeTime } from "../openai/strike.ts";
 import type { ImageService } from "./services.ts";
 
@@ -39,7 +39,7 @@ function promptOf(values: JsonObject): string {
 function countInputs(values: JsonObject): number {
   const given = Array.isArray(values.image) ? values.image : [values.image];
   for (const one of given) {
-    if (pictureAtOrBare(requireString(one, "image")) === undefined) {
+    if (givenPicture(requireString(one, "image"), ["data address", "bare base64"]) === undefined) {
       throw invalid("image is neither the address of a picture nor one in base64.", "image", null);
     }
   }

@@ -1,5 +1,5 @@
 import type { ImageSize } from "../../../sniff-image.ts";
-import { parseMeasures } from "../openai/measures.ts";
+import { parseDrawable } from "../../picture-size.ts";
 
 /** The families of picture models have addresses of their own. */
 export interface ImageService {
@@ -20,7 +20,7 @@ const MOST_SIDE = 2_048;
 const GENERAL_FIELDS = ["n", "size", "steps", "seed", "guidance", "negative_prompt", "prompt_extend", "watermark"];
 
 function withinBounds(size: string): ImageSize | undefined {
-  const measures = parseMeasures(size);
+  const measures = parseDrawable(size, "x");
   if (measures === undefined) return undefined;
   const sides = [measures.width, measures.height];
   return sides.every((side) => side >= LEAST_SIDE && side <= MOST_SIDE) ? measures : undefined;
@@ -34,7 +34,7 @@ export const SERVICES: readonly ImageService[] = [
     fields: ["size", "watermark"],
     mostPictures: 1,
     // A size that it does not know is not refused: the picture has another one than was asked for.
-    measures: (size) => parseMeasures(ERNIE_SIZES.includes(size) ? size : "1376x768"),
+    measures: (size) => parseDrawable(ERNIE_SIZES.includes(size) ? size : "1376x768", "x"),
     ownSize: "1024x1024",
     takesPictures: false,
   },

@@ -5,6 +5,7 @@ import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce } from "../../play-fate.ts";
 import { publishPicture } from "../../publish.ts";
+import { saysJson } from "../../says-json.ts";
 import { AT_ONCE, detailError } from "./errors.ts";
 import { type FluxWish, readRequest } from "./read-request.ts";
 
@@ -20,7 +21,7 @@ const LINES = [
 type Task = MediaJob<FluxWish & { heldBack: boolean }>;
 
 function submit(exchange: Exchange, studio: MediaStudio, key: string, model: string): Response {
-  if (!/^application\/json\b/i.test(exchange.headers.get("content-type") ?? "")) {
+  if (!saysJson(exchange.headers)) {
     throw detailError(400, "The content type must be application/json.");
   }
   const wish = readRequest(model, exchange.body);

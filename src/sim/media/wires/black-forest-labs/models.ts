@@ -1,6 +1,6 @@
 import { anyText, type FieldRule, type FieldRules, flag, numberIn, oneOf, text, wholeIn } from "../../field-rules.ts";
 import { parseSize } from "../../picture-size.ts";
-import { readPicture } from "../../read-picture.ts";
+import { givenPicture } from "../../given-picture.ts";
 
 /** What one endpoint takes; the model is the address. */
 export interface FluxModel {
@@ -23,7 +23,7 @@ const ratio: FieldRule = (value, path) => {
 };
 
 const picture: FieldRule = (value, path) =>
-  typeof value === "string" && readPicture(value, ["bare base64", "data address"]) !== undefined
+  typeof value === "string" && givenPicture(value, ["bare base64", "data address"]) !== undefined
     ? undefined
     : `${path} must be a picture in base64, or the address of one.`;
 

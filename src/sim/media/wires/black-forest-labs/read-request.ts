@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { faultIn } from "../../field-rules.ts";
 import { parseSize, sizeOfArea } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { readPicture } from "../../read-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { detailError, unprocessable } from "./errors.ts";
 import { type FluxModel, fluxModel, INPUT_FIELDS } from "./models.ts";
 
@@ -43,7 +43,7 @@ export function readRequest(name: string, body: Json | undefined): FluxWish {
   if (fault !== undefined) throw unprocessable(fault);
   const pictures = PICTURE_FIELDS.flatMap((field) => {
     const given = body[field];
-    return typeof given === "string" ? [readPicture(given, ["bare base64", "data address"])] : [];
+    return typeof given === "string" ? [givenPicture(given, ["bare base64", "data address"])] : [];
   });
   const sizes = pictures.flatMap((picture) => (picture?.size === undefined ? [] : [picture.size]));
   const prompt = typeof body["prompt"] === "string" ? body["prompt"] : "";

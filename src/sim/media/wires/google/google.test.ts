@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { type Heard, Rehearsal } from "../../rehearsal.ts";
-import { filmFacts } from "./film-facts.ts";
+import { filmFacts } from "../../film-facts.ts";
 import { geminiMedia, vertexMedia } from "./host.ts";
 
 const KEY = { "x-goog-api-key": "any-key" };
@@ -284,7 +284,7 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
     };
     expect(response.videos[0]?.mimeType).toBe("video/mp4");
     const film = Buffer.from(response.videos[0]?.bytesBase64Encoded ?? "", "base64");
-    expect(filmFacts(film)).toEqual({ width: 720, height: 1280, seconds: 4, sound: false });
+    expect(filmFacts(film)).toEqual({ width: 720, height: 1280, seconds: 4, audio: false });
   });
 
   test("on Gemini the file wants the key, and sends on to a place that does not", async () => {
@@ -310,7 +310,7 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
       expect(filmFacts(new Uint8Array(await (film as Response).arrayBuffer()))).toMatchObject({
         width: 1280,
         seconds: 4,
-        sound: true,
+        audio: true,
       });
     }
     gemini.nowMs += 3_600_000;

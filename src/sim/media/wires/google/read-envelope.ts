@@ -2,9 +2,9 @@ import type { Exchange } from "../../../exchange.ts";
 import type { Json } from "../../../json.ts";
 import { type GoogleHost, invalid } from "../../../wires/google/errors.ts";
 import { names, withCamelNames } from "../../../wires/google/proto-json.ts";
-import { Fields } from "./fields.ts";
+import { Fields } from "../../fields.ts";
 import { GOOGLE_REFUSALS } from "./refusals.ts";
-import { saysJson } from "./says-json.ts";
+import { saysJson } from "../../says-json.ts";
 
 const ENVELOPE = {
   gemini: names("instances parameters webhookConfig"),

@@ -1,8 +1,8 @@
 import { decodeBase64 } from "../../../media.ts";
 import { type GoogleHost, invalid } from "../../../wires/google/errors.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import type { Fields } from "./fields.ts";
-import { type GivenPicture, pictureOfBytes } from "./given-picture.ts";
+import type { Fields } from "../../fields.ts";
+import { type GivenPicture, pictureOfBytes } from "../../given-picture.ts";
 import { unsupported } from "./refusals.ts";
 
 const KNOWN = names("bytesBase64Encoded gcsUri mimeType");

@@ -9,7 +9,7 @@ import {
   unknownName,
 } from "../../../wires/google/errors.ts";
 import type { AtOnce } from "../../play-fate.ts";
-import type { Refusals } from "./fields.ts";
+import type { Refusals } from "../../fields.ts";
 
 export const GOOGLE_REFUSALS: Refusals = {
   unknown: unknownName,

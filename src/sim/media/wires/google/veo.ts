@@ -7,7 +7,7 @@ import { fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce } from "../../play-fate.ts";
-import { Fields } from "./fields.ts";
+import { Fields } from "../../fields.ts";
 import { jsonBody } from "./read-envelope.ts";
 import { GOOGLE_REFUSALS, noSuchModel, wordsAtOnce } from "./refusals.ts";
 import { readVeo, type VeoWish } from "./veo-request.ts";

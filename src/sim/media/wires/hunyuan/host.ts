@@ -6,6 +6,7 @@ import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
 import { publishPicture } from "../../publish.ts";
+import { saysJson } from "../../says-json.ts";
 import { AT_ONCE, tencentError } from "./errors.ts";
 import { type HunyuanWish, readRequest } from "./read-request.ts";
 import { verifySignature } from "./verify-signature.ts";
@@ -97,7 +98,7 @@ function checkHeaders({ headers }: Exchange, version: string): void {
   if (headers.get("x-tc-version") !== version) {
     throw tencentError("NoSuchVersion", `The version of this action is ${version}.`);
   }
-  if (!/^application\/json\b/i.test(headers.get("content-type") ?? "")) {
+  if (!saysJson(headers)) {
     throw tencentError("InvalidParameter", "Content-Type must be application/json.");
   }
 }

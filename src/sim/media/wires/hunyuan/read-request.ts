@@ -12,8 +12,8 @@ import {
   wholeIn,
 } from "../../field-rules.ts";
 import { parseSize } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { readPicture } from "../../read-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { tencentError } from "./errors.ts";
 
 export interface HunyuanWish {
@@ -40,7 +40,7 @@ const resolution: FieldRule = (value, path) => {
 };
 
 const picture: FieldRule = (value, path) =>
-  typeof value === "string" && readPicture(value, ["bare base64", "data address"]) !== undefined
+  typeof value === "string" && givenPicture(value, ["bare base64", "data address"]) !== undefined
     ? undefined
     : `${path} must be a picture.`;
 

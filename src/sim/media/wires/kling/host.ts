@@ -5,6 +5,7 @@ import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce } from "../../play-fate.ts";
 import { publishFilm, publishPicture } from "../../publish.ts";
+import { saysJson } from "../../says-json.ts";
 import { authenticate } from "./authenticate.ts";
 import { AT_ONCE, invalidParameter, klingError, notFound } from "./errors.ts";
 import { type KlingImagesWish, readImages } from "./read-images.ts";
@@ -34,7 +35,7 @@ function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
 }
 
 function submit(exchange: Exchange, studio: MediaStudio, key: string, kind: string, address: string): Response {
-  if (!/^application\/json\b/i.test(exchange.headers.get("content-type") ?? "")) {
+  if (!saysJson(exchange.headers)) {
     throw klingError(400, 1200, "Content-Type must be application/json.");
   }
   if (!isObject(exchange.body)) throw invalidParameter("The request body must be a JSON object.");

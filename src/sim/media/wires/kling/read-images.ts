@@ -13,7 +13,7 @@ import {
   wholeIn,
 } from "../../field-rules.ts";
 import { parseSize, sizeOfArea } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
+import { seedOf } from "../../seed-of.ts";
 import { invalidParameter, notFound } from "./errors.ts";
 import { picture } from "./pictures.ts";
 

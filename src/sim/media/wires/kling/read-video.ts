@@ -13,9 +13,9 @@ import {
   text,
 } from "../../field-rules.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
+import { seedOf } from "../../seed-of.ts";
 import { invalidParameter, notFound } from "./errors.ts";
-import { givenPicture, picture } from "./pictures.ts";
+import { pictureOf, picture } from "./pictures.ts";
 
 export interface KlingVideoWish {
   kind: "videos";
@@ -101,8 +101,8 @@ export function readVideo(address: string, body: JsonObject): KlingVideoWish | u
   if (!MODELS.test(model)) throw notFound(`The model ${model} does not exist here.`);
   const fault = faultIn(body, rulesOf(at.rules, model), at.required);
   if (fault !== undefined) throw invalidParameter(fault.message);
-  const first = givenPicture(body["image"]);
-  const last = givenPicture(body["image_tail"]);
+  const first = pictureOf(body["image"]);
+  const last = pictureOf(body["image_tail"]);
   if (address === "image2video" && first === undefined && last === undefined) {
     throw invalidParameter("One of image and image_tail is required.");
   }

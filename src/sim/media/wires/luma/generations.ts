@@ -4,7 +4,8 @@ import { makeFilm } from "../../../media-maker/make-film.ts";
 import { fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { isHeldBack, linkLifeMs, playAtOnce, seedOf } from "../../play-fate.ts";
+import { isHeldBack, linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { seedOf } from "../../seed-of.ts";
 import type { Generation } from "./read-generation.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
 

@@ -1,7 +1,7 @@
 import { bearerOf } from "../../../credentials.ts";
 import type { Exchange } from "../../../exchange.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
-import { saysJson } from "../google/says-json.ts";
+import { saysJson } from "../../says-json.ts";
 import { showGeneration, startGeneration } from "./generations.ts";
 import { readFilm, readPicture } from "./read-generation.ts";
 import { refused } from "./refusals.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { type Heard, Rehearsal } from "../../rehearsal.ts";
-import { filmFacts } from "../google/film-facts.ts";
+import { filmFacts } from "../../film-facts.ts";
 import { lumaMedia } from "./host.ts";
 
 const KEY = { authorization: "Bearer any-key" };
@@ -46,7 +46,7 @@ describe("contract 2.1 to 2.3: generations", () => {
       width: 540,
       height: 960,
       seconds: 5,
-      sound: false,
+      audio: false,
     });
     stage.nowMs += 24 * 3_600_000;
     expect((await stage.fetchLink(assets.video)).status).toBe(403);

@@ -6,9 +6,10 @@ import { fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { sizeOfShortSide } from "../../picture-size.ts";
-import { isHeldBack, linkLifeMs, playAtOnce, seedOf } from "../../play-fate.ts";
-import { Fields } from "../google/fields.ts";
-import { type GivenPicture, givenPicture } from "../google/given-picture.ts";
+import { isHeldBack, linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { seedOf } from "../../seed-of.ts";
+import { Fields } from "../../fields.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { badParameters, baseResponse, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "./refusals.ts";
 
 const HOST = "minimax films";
@@ -33,7 +34,7 @@ interface Wish {
 function readFrame(body: Fields, name: string): GivenPicture | undefined {
   const address = body.text(name);
   if (address === undefined) return undefined;
-  const picture = givenPicture(address);
+  const picture = givenPicture(address, ["data address"]);
   if (picture === undefined) {
     throw badParameters(firstWord, `${name} is neither an address nor a picture as a data URI`);
   }
@@ -47,7 +48,7 @@ function readSubjects(body: Fields): number {
     const subject = new Fields(value, path, names("type image"), REFUSALS);
     if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
     const pictures = subject.list("image");
-    const isSound = pictures.every((one) => typeof one === "string" && givenPicture(one) !== undefined);
+    const isSound = pictures.every((one) => typeof one === "string" && givenPicture(one, ["data address"]) !== undefined);
     if (pictures.length === 0 || !isSound)
       throw subject.refuse("image", "a list of addresses or data URIs of pictures");
   }

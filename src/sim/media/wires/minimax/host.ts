@@ -1,7 +1,7 @@
 import { bearerOf } from "../../../credentials.ts";
 import type { Exchange } from "../../../exchange.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
-import { saysJson } from "../google/says-json.ts";
+import { saysJson } from "../../says-json.ts";
 import { showFile, showFilm, startFilm } from "./first-films.ts";
 import { makePictures } from "./pictures.ts";
 import { badParameters, CODES, firstWord, secondWord, type Word } from "./refusals.ts";

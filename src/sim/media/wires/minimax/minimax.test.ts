@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { type Heard, Rehearsal } from "../../rehearsal.ts";
-import { filmFacts } from "../google/film-facts.ts";
+import { filmFacts } from "../../film-facts.ts";
 import { minimaxMedia } from "./host.ts";
 
 const KEY = { authorization: "Bearer any-key" };
@@ -160,7 +160,7 @@ describe("contract 2.1 to 2.3: films of the second generation", () => {
     const task = taskOf(await poll(task_id));
     expect(task).toMatchObject({ status: "succeeded", duration: 4, usage: { total_seconds: 4, output_seconds: 4 } });
     const film = await stage.fetchLink((task.content as JsonObject).url ?? "");
-    expect(filmFacts(film.bytes)).toEqual({ width: 768, height: 768, seconds: 4, sound: true });
+    expect(filmFacts(film.bytes)).toEqual({ width: 768, height: 768, seconds: 4, audio: true });
   });
 
   test("only what is queued can be cancelled", async () => {

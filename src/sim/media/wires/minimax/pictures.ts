@@ -5,9 +5,10 @@ import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
-import { isHeldBack, linkLifeMs, playAtOnce, seedOf, waitFor } from "../../play-fate.ts";
-import { Fields } from "../google/fields.ts";
-import { givenPicture } from "../google/given-picture.ts";
+import { isHeldBack, linkLifeMs, playAtOnce, waitFor } from "../../play-fate.ts";
+import { seedOf } from "../../seed-of.ts";
+import { Fields } from "../../fields.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "./refusals.ts";
 
 const MODELS = ["image-01", "image-01-live", "standard"] as const;
@@ -61,7 +62,7 @@ function checkSubject(value: Json, at: number): void {
   const path = `subject_reference[${at}]`;
   const subject = new Fields(value, path, names("type image_file"), REFUSALS);
   if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
-  if (givenPicture(subject.requiredText("image_file")) === undefined) {
+  if (givenPicture(subject.requiredText("image_file"), ["data address"]) === undefined) {
     throw badParameters(firstWord, `${path}.image_file is neither an address nor a picture as a data URI`);
   }
 }

@@ -1,8 +1,8 @@
 import type { Json } from "../../../json.ts";
 import { isObject } from "../../../json.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import { Fields } from "../google/fields.ts";
-import { type GivenPicture, givenPicture } from "../google/given-picture.ts";
+import { Fields } from "../../fields.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { badParameters, refusalsIn, secondWord } from "./refusals.ts";
 
 const REFUSALS = refusalsIn(secondWord);
@@ -40,7 +40,7 @@ function readItem(value: Json, path: string): Item | undefined {
   const address = new Fields(nested, `${path}.${type}`, names("url"), REFUSALS).requiredText("url");
   const role = item.choice("role", ROLES[type]) ?? ROLES[type][0];
   if (type !== "image_url") return { type, role, text: "" };
-  const picture = givenPicture(address);
+  const picture = givenPicture(address, ["data address"]);
   if (picture === undefined) {
     throw badParameters(secondWord, `${path}.${type}.url is neither an address nor a picture as a data URI`);
   }

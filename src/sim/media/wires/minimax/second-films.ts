@@ -7,8 +7,9 @@ import { fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
-import { isHeldBack, linkLifeMs, playAtOnce, seedOf } from "../../play-fate.ts";
-import { Fields } from "../google/fields.ts";
+import { isHeldBack, linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { seedOf } from "../../seed-of.ts";
+import { Fields } from "../../fields.ts";
 import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "./refusals.ts";
 import { readContent } from "./second-content.ts";
 

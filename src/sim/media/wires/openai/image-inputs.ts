@@ -3,7 +3,7 @@ import type { Json } from "../../../json.ts";
 import { missing, requireArray, requireObject, requireString, wrongType } from "../../../wires/openai/check.ts";
 import { invalid, openaiError } from "../../../wires/openai/errors.ts";
 import { duplicate, type Fields, refuseUnknown } from "./fields.ts";
-import { type GivenPicture, lookAt, pictureAt } from "./given-picture.ts";
+import { type GivenPicture, givenPicture, pictureOfBytes } from "../../given-picture.ts";
 import type { FormPart } from "./multipart.ts";
 
 const MOST_PICTURES = 16;
@@ -30,7 +30,7 @@ export function pictureInFile(file: FormPart, param: string): GivenPicture {
   }
   if (file.bytes.length >= MOST_PICTURE_BYTES)
     throw invalidImage(`The file must be smaller than ${MOST_PICTURE_BYTES} bytes.`, param);
-  const picture = lookAt(file.bytes);
+  const picture = pictureOfBytes(file.bytes);
   if (picture?.mimeType !== declared) throw invalidImage("Invalid image data.", param);
   return picture;
 }
@@ -44,7 +44,7 @@ export function pictureInReference(value: Json | undefined, param: string): Give
       param: `${param}.file_id`,
     });
   }
-  const picture = pictureAt(requireString(reference.image_url, `${param}.image_url`));
+  const picture = givenPicture(requireString(reference.image_url, `${param}.image_url`), ["data address"]);
   const known = picture?.mimeType === undefined || PICTURE_TYPES.includes(picture.mimeType);
   if (picture === undefined || !known) throw invalidImage("Invalid image data.", `${param}.image_url`);
   return picture;

@@ -3,7 +3,7 @@ import { optionalEnum, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
 import { duplicate, type Fields, refuseUnknown } from "./fields.ts";
 import { pictureInFile, pictureInReference } from "./image-inputs.ts";
-import { parseMeasures } from "./measures.ts";
+import { parseDrawable } from "../../picture-size.ts";
 
 export interface VideoWish {
   model: string;
@@ -57,7 +57,7 @@ export function readVideoWish(fields: Fields): VideoWish {
     prompt,
     seconds,
     size,
-    measures: parseMeasures(size) ?? { width: 720, height: 1280 },
+    measures: parseDrawable(size, "x") ?? { width: 720, height: 1280 },
     ...(firstFrame === undefined ? {} : { firstFrame }),
   };
 }

@@ -9,7 +9,7 @@ import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { fateOfOne } from "./fate-of-one.ts";
 import { anyFields, jsonFields, refuseUnknown } from "./fields.ts";
-import { seedOf } from "./seed-of.ts";
+import { seedOf } from "../../seed-of.ts";
 import { strike } from "./strike.ts";
 import { promptIn, readVideoWish, type VideoWish } from "./video-wish.ts";
 

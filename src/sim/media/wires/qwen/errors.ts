@@ -3,6 +3,7 @@ import { HostError } from "../../../host-error.ts";
 import { isObject, type JsonObject } from "../../../json.ts";
 import { type FieldRules, faultIn } from "../../field-rules.ts";
 import type { AtOnce } from "../../play-fate.ts";
+import { saysJson } from "../../says-json.ts";
 
 export function dashscopeError(status: number, code: string, message: string): HostError {
   return new HostError(status, JSON.stringify({ code, message, request_id: "req_simulated" }));
@@ -26,7 +27,7 @@ export const AT_ONCE: AtOnce = {
 
 /** The body, where it is JSON and an object. */
 export function bodyOf(exchange: Exchange): JsonObject {
-  if (!/^application\/json\b/i.test(exchange.headers.get("content-type") ?? "")) {
+  if (!saysJson(exchange.headers)) {
     throw invalidParameter("Content-Type must be application/json.");
   }
   if (!isObject(exchange.body)) throw invalidParameter("The request body is not a JSON object.");

@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { anyText, anything, type FieldRules, flag, listOf, oneOf, recordOf, text, wholeIn } from "../../field-rules.ts";
 import { isDrawable, parseSize } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { readPicture } from "../../read-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { checkObject, invalidParameter, modelNotFound } from "./errors.ts";
 import { type ImageModel, imageModel, MOST_SEQUENTIAL } from "./image-models.ts";
 
@@ -76,7 +76,7 @@ function checkPictures(pictures: readonly string[], [least, most]: ImageModel["r
     throw invalidParameter(`This model takes ${least} to ${most} pictures, not ${pictures.length}.`);
   }
   for (const picture of pictures) {
-    if (readPicture(picture, ["data address"]) === undefined) {
+    if (givenPicture(picture, ["data address"]) === undefined) {
       throw invalidParameter("An image of the input is neither an address nor the data of a picture.");
     }
   }

@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { anyText, type FieldRules, flag, listOf, oneOf, recordOf, text, wholeIn } from "../../field-rules.ts";
 import { isDrawable, parseSize, sizeOfShortSide } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { type GivenPicture, readPicture } from "../../read-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { checkObject, invalidParameter, modelNotFound } from "./errors.ts";
 
 export interface VideoWish {
@@ -95,7 +95,7 @@ function rulesOf(model: VideoModel): { input: FieldRules; parameters: FieldRules
 
 function pictureAt(given: Json | undefined, path: string): GivenPicture | undefined {
   if (typeof given !== "string") return undefined;
-  const picture = readPicture(given, ["data address"]);
+  const picture = givenPicture(given, ["data address"]);
   if (picture === undefined) throw invalidParameter(`${path} is neither an address nor the data of a picture.`);
   return picture;
 }

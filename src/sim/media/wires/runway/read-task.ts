@@ -3,9 +3,9 @@ import type { Json } from "../../../json.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { isDrawable, parseSize } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { Fields } from "../google/fields.ts";
-import { type GivenPicture, givenPicture, isPublicAddress } from "../google/given-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { Fields } from "../../fields.ts";
+import { type GivenPicture, givenPicture, isPublicAddress } from "../../given-picture.ts";
 import { RUNWAY_REFUSALS } from "./refusals.ts";
 
 export type Endpoint = "image_to_video" | "text_to_video" | "video_to_video" | "text_to_image";
@@ -38,7 +38,7 @@ export interface Wish {
 }
 
 function picture(value: Json | undefined, path: string): GivenPicture {
-  const found = typeof value === "string" ? givenPicture(value) : undefined;
+  const found = typeof value === "string" ? givenPicture(value, ["data address"]) : undefined;
   if (found === undefined) {
     throw RUNWAY_REFUSALS.invalid(path, "an address or a data URI of a picture", value ?? null);
   }

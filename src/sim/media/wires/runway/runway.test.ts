@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { type Heard, Rehearsal } from "../../rehearsal.ts";
-import { filmFacts } from "../google/film-facts.ts";
+import { filmFacts } from "../../film-facts.ts";
 import { runwayMedia } from "./host.ts";
 
 const KEY = { authorization: "Bearer any-key", "x-runway-version": "2024-11-06" };
@@ -45,7 +45,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     const { status, output } = (await poll(id)).body as { status: string; output: string[] };
     expect(status).toBe("SUCCEEDED");
     const film = await stage.fetchLink(output[0]);
-    expect(filmFacts(film.bytes)).toEqual({ width: 96, height: 64, seconds: 2, sound: true });
+    expect(filmFacts(film.bytes)).toEqual({ width: 96, height: 64, seconds: 2, audio: true });
     stage.nowMs += 24 * 3_600_000;
     expect((await stage.fetchLink(output[0])).status).toBe(403);
   });

@@ -3,6 +3,7 @@ import { HostError } from "../../../host-error.ts";
 import { isObject, type JsonObject } from "../../../json.ts";
 import { type FieldRules, faultIn } from "../../field-rules.ts";
 import type { AtOnce } from "../../play-fate.ts";
+import { saysJson } from "../../says-json.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   400: "BadRequest",
@@ -44,7 +45,7 @@ export const AT_ONCE: AtOnce = {
 
 /** The body, where it is JSON and an object. */
 export function bodyOf(exchange: Exchange): JsonObject {
-  if (!/^application\/json\b/i.test(exchange.headers.get("content-type") ?? "")) {
+  if (!saysJson(exchange.headers)) {
     throw arkError(400, "InvalidParameter", "The content type of the request must be application/json.");
   }
   if (!isObject(exchange.body)) throw arkError(400, "InvalidParameter", "The request body is not a JSON object.");

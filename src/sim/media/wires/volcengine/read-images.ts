@@ -12,8 +12,8 @@ import {
   wholeIn,
 } from "../../field-rules.ts";
 import { isDrawable, parseSize } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { readPicture } from "../../read-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { checkBody, invalidParameter, modelNotFound } from "./errors.ts";
 import { type SeedreamModel, seedreamModel } from "./seedream-models.ts";
 
@@ -82,7 +82,7 @@ function countReferences(image: Json | undefined, model: SeedreamModel): number 
     throw invalidParameter("image", `this model takes at most ${model.mostReferences} pictures, not ${given.length}.`);
   }
   for (const picture of given) {
-    if (typeof picture !== "string" || readPicture(picture, ["data address"]) === undefined) {
+    if (typeof picture !== "string" || givenPicture(picture, ["data address"]) === undefined) {
       throw invalidParameter(
         "image",
         "it must be an address, or data:image/<format in lower case>;base64, and a picture.",

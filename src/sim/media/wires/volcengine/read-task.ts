@@ -12,8 +12,8 @@ import {
   wholeIn,
 } from "../../field-rules.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
-import { seedOf } from "../../play-fate.ts";
-import { type GivenPicture, readPicture } from "../../read-picture.ts";
+import { seedOf } from "../../seed-of.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { checkBody, invalidParameter, modelNotFound } from "./errors.ts";
 
 export interface SeedanceWish {
@@ -131,7 +131,7 @@ function readPart(item: JsonObject, given: Given): void {
   if (item["type"] === "text") given.prompt += String(item["text"]);
   if (item["type"] === "audio_url") given.audio = true;
   if (item["type"] !== "image_url" || !isObject(item["image_url"])) return;
-  const picture = readPicture(String(item["image_url"]["url"]), ["data address"]);
+  const picture = givenPicture(String(item["image_url"]["url"]), ["data address"]);
   if (picture === undefined)
     throw invalidParameter("content.image_url", "it must be the address or the data of a picture.");
   const role = item["role"] ?? "first_frame";

@@ -2,16 +2,16 @@ import type { JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { requireString } from "../../../wires/openai/check.ts";
 import { invalid } from "../../../wires/openai/errors.ts";
-import { proportionOf } from "../openai/measures.ts";
+import { proportionOf, ratioWithin3 } from "../../picture-size.ts";
 
 /** Width to height, which `auto` takes from the picture that came with the request. */
-export function aspectOf(values: JsonObject, own: ImageSize | undefined): number {
+export function aspectOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
   const asked = values.aspect_ratio ?? "auto";
   const text = requireString(asked, "aspect_ratio");
-  if (text === "auto") return own === undefined ? 1 : Math.min(3, Math.max(1 / 3, own.width / own.height));
+  if (text === "auto") return ratioWithin3(own ?? { width: 1, height: 1 });
   const proportion = proportionOf(text);
   if (proportion === undefined || proportion > 3 || proportion < 1 / 3) {
     throw invalid(`aspect_ratio '${text}' is not supported.`, "aspect_ratio", "invalid_value");
   }
-  return proportion;
+  return { width: proportion, height: 1 };
 }

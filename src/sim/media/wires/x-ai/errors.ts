@@ -1,5 +1,5 @@
 import type { Json } from "../../../json.ts";
-import type { Said } from "../openai/in-words-of.ts";
+import type { Refusal } from "../../../wires/compatible/behaviour.ts";
 
 const CODES: Readonly<Record<number, string>> = {
   400: "Client specified an invalid argument",
@@ -12,6 +12,6 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 /** Two texts: the sort of error, and what was wrong. */
-export function inXAiWords({ status, message }: Said): Json {
+export function inXAiWords({ status, message }: Refusal): Json {
   return { code: CODES[status] ?? "Unknown error", error: message };
 }

@@ -8,9 +8,9 @@ import { type Fate, fateOf } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { fateOfOne } from "../openai/fate-of-one.ts";
 import { jsonFields, refuseUnknown } from "../openai/fields.ts";
-import type { GivenPicture } from "../openai/given-picture.ts";
-import { measuresFor } from "../openai/measures.ts";
-import { seedOf } from "../openai/seed-of.ts";
+import type { GivenPicture } from "../../given-picture.ts";
+import { sizeOfShortSide } from "../../picture-size.ts";
+import { seedOf } from "../../seed-of.ts";
 import { strike, takeTime } from "../openai/strike.ts";
 import { aspectOf } from "./aspect-of.ts";
 import { inXAiWords } from "./errors.ts";
@@ -75,7 +75,7 @@ function readWish(values: JsonObject, edits: boolean): ImageWish {
     model: name,
     prompt,
     count: optionalNumber(values, "n", [1, 10], true) ?? 1,
-    measures: measuresFor(aspectOf(values, inputs[0]?.size), SHORT_SIDES[resolution] ?? 1_024),
+    measures: sizeOfShortSide(aspectOf(values, inputs[0]?.size), SHORT_SIDES[resolution] ?? 1_024, 16),
     asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
     inputs,
   };

@@ -2,7 +2,7 @@ import type { Json } from "../../../json.ts";
 import { missing, requireArray, requireObject, requireString } from "../../../wires/openai/check.ts";
 import { invalid } from "../../../wires/openai/errors.ts";
 import { refuseUnknown } from "../openai/fields.ts";
-import { type GivenPicture, pictureAt } from "../openai/given-picture.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 
 /** `{ url, type? }`, where the address may hold the bytes. */
 export function readPicture(value: Json | undefined, param: string): GivenPicture {
@@ -11,7 +11,7 @@ export function readPicture(value: Json | undefined, param: string): GivenPictur
   if (given.type !== undefined && given.type !== "image_url") {
     throw invalid(`${param}.type must be "image_url".`, param, "invalid_value");
   }
-  const picture = pictureAt(requireString(given.url, `${param}.url`));
+  const picture = givenPicture(requireString(given.url, `${param}.url`), ["data address"]);
   if (picture === undefined || picture.mimeType === "image/gif") {
     throw invalid(`${param}.url is neither a picture in a data URL nor the address of one.`, param, "invalid_image");
   }

@@ -9,7 +9,7 @@ import {
 } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
 import { refuseUnknown } from "../openai/fields.ts";
-import { measuresFor } from "../openai/measures.ts";
+import { sizeOfShortSide } from "../../picture-size.ts";
 import { aspectOf } from "./aspect-of.ts";
 import { readPicture, readPictures } from "./pictures.ts";
 
@@ -65,12 +65,12 @@ export function readVideoWish(values: JsonObject, action: VideoAction): VideoWis
   const prompt = first !== undefined && values.prompt === undefined ? "" : requireString(values.prompt, "prompt");
   const resolution = optionalEnum(values, "resolution", RESOLUTIONS) ?? "480p";
   const wide = values.aspect_ratio === undefined && first?.size === undefined;
-  const proportion = wide ? 16 / 9 : aspectOf(values, first?.size);
+  const ratio = wide ? { width: 16, height: 9 } : aspectOf(values, first?.size);
   return {
     model,
     prompt,
     seconds: optionalNumber(values, "duration", [1, LONGEST_SECONDS], true) ?? 6,
-    measures: measuresFor(proportion, Number.parseInt(resolution, 10)),
+    measures: sizeOfShortSide(ratio, Number.parseInt(resolution, 10), 16),
     resolution,
     ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
   };

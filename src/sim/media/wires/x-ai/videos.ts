@@ -6,7 +6,7 @@ import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { fateOfOne } from "../openai/fate-of-one.ts";
 import { jsonFields } from "../openai/fields.ts";
-import { seedOf } from "../openai/seed-of.ts";
+import { seedOf } from "../../seed-of.ts";
 import { strike } from "../openai/strike.ts";
 import { readVideoWish, type VideoAction, type VideoWish } from "./video-wish.ts";
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
-import { filmFacts } from "../openai/film-facts.ts";
+import { filmFacts } from "../../film-facts.ts";
 import { JOB_MS, type Rehearsal, rehearse } from "../openai/rehearse.ts";
 import { xAiMedia } from "./host.ts";
 

@@ -1,5 +1,5 @@
 import type { Json } from "../../../json.ts";
-import type { Said } from "../openai/in-words-of.ts";
+import type { Refusal } from "../../../wires/compatible/behaviour.ts";
 
 const NUMBERS: Readonly<Record<number, string>> = {
   400: "1210",
@@ -11,7 +11,7 @@ const NUMBERS: Readonly<Record<number, string>> = {
 const CONTENT_REFUSED = "1301";
 
 /** This host counts its errors. */
-export function inZhipuWords({ status, message, code }: Said): Json {
+export function inZhipuWords({ status, message, code }: Refusal): Json {
   const number = code === "content_filter" ? CONTENT_REFUSED : (NUMBERS[status] ?? "500");
   return { error: { code: number, message } };
 }

@@ -8,8 +8,8 @@ import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { fateOfOne } from "../openai/fate-of-one.ts";
 import { jsonFields, refuseUnknown } from "../openai/fields.ts";
-import { parseMeasures } from "../openai/measures.ts";
-import { seedOf } from "../openai/seed-of.ts";
+import { parseDrawable } from "../../picture-size.ts";
+import { seedOf } from "../../seed-of.ts";
 import { strike, takeTime } from "../openai/strike.ts";
 import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "./fields.ts";
 import { LINK_KEPT_MS, type Task, takeTask } from "./tasks.ts";
@@ -53,7 +53,7 @@ interface ImageWish {
 }
 
 function measuresOf(size: string, model: ImageModel): ImageSize {
-  const measures = parseMeasures(size);
+  const measures = parseDrawable(size, "x");
   if (measures === undefined) throw badValue(size, model.sizes, "size");
   const fits = (side: number): boolean => side >= model.least && side <= MOST_SIDE && side % model.step === 0;
   const free = fits(measures.width) && fits(measures.height);

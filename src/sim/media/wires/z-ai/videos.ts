@@ -8,9 +8,9 @@ import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
 import type { MediaStudio } from "../../host.ts";
 import { fateOfOne } from "../openai/fate-of-one.ts";
 import { jsonFields, refuseUnknown } from "../openai/fields.ts";
-import { type GivenPicture, pictureAtOrBare } from "../openai/given-picture.ts";
-import { measuresFor, parseMeasures, proportionOf } from "../openai/measures.ts";
-import { seedOf } from "../openai/seed-of.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
+import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../picture-size.ts";
+import { seedOf } from "../../seed-of.ts";
 import { strike } from "../openai/strike.ts";
 import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "./fields.ts";
 import { LINK_KEPT_MS, takeTask } from "./tasks.ts";
@@ -48,7 +48,7 @@ function picturesOf(value: Json | undefined): GivenPicture[] {
     throw invalid("image_url must be one picture, or a list of one or two.", "image_url", "invalid_value");
   }
   return list.map((one) => {
-    const picture = pictureAtOrBare(requireString(one, "image_url"));
+    const picture = givenPicture(requireString(one, "image_url"), ["data address", "bare base64"]);
     if (picture === undefined || picture.mimeType === "image/gif") {
       throw invalid("image_url is neither the address of a picture nor one in base64.", "image_url", "invalid_value");
     }
@@ -59,20 +59,20 @@ function picturesOf(value: Json | undefined): GivenPicture[] {
 function measuresOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
   if (values.size !== undefined) {
     const size = requireString(values.size, "size");
-    const measures = parseMeasures(size);
+    const measures = parseDrawable(size, "x");
     if (measures === undefined || measures.width % 2 !== 0 || measures.height % 2 !== 0) {
       throw badValue(size, ["1280x720", "720x1280", "1024x1024", "1920x1080", "1080x1920"], "size");
     }
     // Where the shape is told apart from it, the size is that of the level.
     const shape = typeof values.aspect_ratio === "string" ? proportionOf(values.aspect_ratio) : undefined;
     if (shape === undefined || own !== undefined) return measures;
-    return measuresFor(shape, Math.min(measures.width, measures.height));
+    return sizeOfShortSide({ width: shape, height: 1 }, Math.min(measures.width, measures.height), 16);
   }
   const ratio = values.aspect_ratio === undefined ? "16:9" : requireString(values.aspect_ratio, "aspect_ratio");
   const proportion = proportionOf(ratio);
   if (proportion === undefined) throw badValue(ratio, ["16:9", "9:16", "1:1"], "aspect_ratio");
-  const kept = own === undefined ? proportion : Math.min(3, Math.max(1 / 3, own.width / own.height));
-  return measuresFor(kept, SHORT_SIDE);
+  const kept = own === undefined ? { width: proportion, height: 1 } : ratioWithin3(own);
+  return sizeOfShortSide(kept, SHORT_SIDE, 16);
 }
 
 function readWish(values: JsonObject): VideoWish {
