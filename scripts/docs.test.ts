@@ -13,7 +13,7 @@ import { DIALECTS } from "../src/dialects/index.ts";
 import { DEFAULT_FILE_LIMITS } from "../src/files/files.ts";
 import type { ImageWire } from "../src/media/media-wire.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
-import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media-calls.sample.ts";
+import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { FATES } from "../src/sim/media/fate.ts";

@@ -28,11 +28,14 @@ export interface FilmStandOptions {
   timings?: Partial<Timings>;
   providers?: Record<string, object>;
   models?: object[];
+  /** How long the hosts work at a film. */
+  jobMs?: number;
 }
 
 /** A gateway with every provider that makes films, each at the host of it that a simulator plays. */
-export async function startFilmStand({ timings, providers, models = [] }: FilmStandOptions = {}): Promise<FilmStand> {
-  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 60 });
+export async function startFilmStand(options: FilmStandOptions = {}): Promise<FilmStand> {
+  const { timings, providers, models = [], jobMs = 60 } = options;
+  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: jobMs });
   const limits = { budget_usd_per_day: BUDGET_USD };
   const gateway = await startTestGateway({
     config: {

@@ -60,6 +60,8 @@ export const IMAGE_FAMILIES: readonly ImageFamily[] = [
     takes: [], most: 10, perCall: 10, inputs: 1, mask: true, price: 0.01 },
   { provider: "openai", model: "own/dall-e-3", usual: "png 1024x1024", wide: "1792x1024", large: "~1024x1024", exact: "refused",
     takes: ["quality"], most: 10, perCall: 1, inputs: 0, price: 0.01 },
+  { provider: "azure-openai", model: "own/azure-image", usual: "png 1024x1024", wide: "~1536x1024", large: "~1024x1024", exact: "1536x1024",
+    takes: ["quality"], most: 10, perCall: 10, inputs: 16, mask: true, price: 0.01 },
   { provider: "gemini", model: "google/gemini-2.5-flash-image:gemini", usual: "png 1024x1024", wide: "1344x768", large: "-1024x1024", exact: "~1248x832",
     takes: ["seed"], most: 4, perCall: 1, inputs: 3, price: tokens(0.3, 0.3, 2.5, 30) },
   { provider: "gemini", model: "google/gemini-3.1-flash-image:gemini", usual: "png 1024x1024", wide: "1344x768", large: "2048x2048", exact: "~1248x832",

@@ -41,6 +41,7 @@ function providersAt(simulatorUrl: string): Record<string, object> {
   const host = (kind: string, path: string) => ({ kind, ...at(`/hosts/${kind}${path}`) });
   return {
     openai: { kind: "openai", ...at("/openai/v1") },
+    "azure-openai": host("azure-openai", ""),
     gemini: { kind: "gemini", ...at("/gemini") },
     vertex: { kind: "vertex", ...at("/vertex"), project: "p", location: "us-central1" },
     "x-ai": host("x-ai", "/v1"),
@@ -79,9 +80,10 @@ const own = (id: string, provider: string, model: string) => ({
 });
 
 /** Models that the built-in catalogue does not have, or has no price for. */
-const OWN_MODELS = [
+export const OWN_MODELS = [
   own("own/dall-e-2", "openai", "dall-e-2"),
   own("own/dall-e-3", "openai", "dall-e-3"),
+  own("own/azure-image", "azure-openai", "gpt-image-1.5"),
   own("own/imagine-2", "x-ai", "grok-imagine-image-2.0"),
   own("own/glm-image", "z-ai", "glm-image"),
   own("own/cogview", "z-ai", "cogview-4-250304"),

@@ -30,7 +30,7 @@ const MASK = halfTransparent(SIDE, SIDE);
 /** A picture of one colour: its pixels are a row of codes that never grow, because the table is emptied before they would. */
 function gif(width: number, height: number): string {
   const head = Buffer.from("GIF89a\0\0\0\0\x80\0\0\xc8\x1e\x1e\0\0\0,\0\0\0\0\0\0\0\0\0\x02", "latin1");
-  for (const place of [6, 29 - 5]) {
+  for (const place of [6, 24]) {
     head.writeUInt16LE(width, place);
     head.writeUInt16LE(height, place + 2);
   }
@@ -62,7 +62,7 @@ const counts = fc.oneof(
 );
 const seeds = fc.constantFrom(0, 1, 7, -1, 99_999, 2_147_483_647, 2_147_483_648, 4_294_967_295, 2 ** 40);
 const ratios = fc.constantFrom(
-  ...["1:1", "4:3", "3:4", "16:9", "9:16", "2:3", "3:2", "21:9", "9:21", "4:5", "5:4", "2:1", "7:5", "1:10", "auto"],
+  ...["1:1", "4:3", "3:4", "16:9", "9:16", "2:3", "3:2", "21:9", "9:21", "4:5", "5:4", "2:1", "7:5", "1:4", "auto"],
 );
 const sizes = fc.constantFrom(
   ...["auto", "1024x1024", "1536x1024", "1024x1536", "1000x1000", "640x480", "1792x1024", "2048x1152", "256x256"],

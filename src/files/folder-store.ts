@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { join } from "node:path";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent } from "./bounded-content.ts";
+import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
   checkedFileName,
@@ -50,7 +51,7 @@ export class FolderStore implements FileStore {
 
   async open(name: string, range?: ByteRange): Promise<OpenFile | undefined> {
     const place = this.#place(name);
-    const found = await this.#onDisk(() => unlessMissing(stat(place)));
+    const found = await this.#onDisk(() => unlessMissing(stat(place), "ENOENT"));
     if (found === undefined) return undefined;
     const { start, end } = range ?? { start: 0, end: found.size };
     // The runtime opens the file when the stream is first read, and closes it when it is done or cancelled.
@@ -64,7 +65,7 @@ export class FolderStore implements FileStore {
 
   async *list(): AsyncGenerator<ListedFile> {
     for (const name of await this.#names(isFileName)) {
-      const found = await this.#onDisk(() => unlessMissing(stat(join(this.#folder, name))));
+      const found = await this.#onDisk(() => unlessMissing(stat(join(this.#folder, name)), "ENOENT"));
       if (found?.isFile()) yield { name, writtenAtMs: found.mtimeMs };
     }
   }
@@ -73,7 +74,7 @@ export class FolderStore implements FileStore {
     for (const name of await this.#names((one) => TEMPORARY.test(one))) {
       const path = join(this.#folder, name);
       await this.#onDisk(async () => {
-        const found = await unlessMissing(stat(path));
+        const found = await unlessMissing(stat(path), "ENOENT");
         if (found && found.mtimeMs < nowMs - UNFINISHED_MS) await rm(path, { force: true });
       });
     }
@@ -118,7 +119,7 @@ export class FolderStore implements FileStore {
     try {
       return await work();
     } catch (cause) {
-      const code = codeOf(cause) ?? "unknown reason";
+      const code = errorCode(cause) ?? "unknown reason";
       if (code === "ENOSPC" || code === "EDQUOT") {
         throw new GatewayError("overloaded", "The file store has no room left on its disk.", { cause });
       }
@@ -131,17 +132,4 @@ async function writeWhole(handle: FileHandle, piece: Uint8Array): Promise<void> 
   for (let written = 0; written < piece.length; ) {
     written += (await handle.write(piece, written, piece.length - written)).bytesWritten;
   }
-}
-
-async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await work;
-  } catch (thrown) {
-    if (codeOf(thrown) === "ENOENT") return undefined;
-    throw thrown;
-  }
-}
-
-function codeOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
 }

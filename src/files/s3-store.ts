@@ -1,6 +1,7 @@
 import { S3Client } from "bun";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
+import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
   checkedFileName,
@@ -91,7 +92,7 @@ export class S3Store implements FileStore {
 
   async open(name: string, range?: ByteRange): Promise<OpenFile | undefined> {
     const file = this.#client.file(this.#key(name));
-    const found = await this.#ask(unlessMissing(file.stat()));
+    const found = await this.#ask(unlessMissing(file.stat(), "NoSuchKey"));
     if (found === undefined) return undefined;
     const { start, end } = range ?? { start: 0, end: found.size };
     // An empty range has no form in the protocol's header.
@@ -129,23 +130,10 @@ export class S3Store implements FileStore {
     try {
       return await Promise.race([answer, promise]);
     } catch (cause) {
-      const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : "unknown reason");
+      const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : "unknown reason");
       throw new GatewayError("internal", `The file store ${this.#shown} cannot be used: ${reason}.`, { cause });
     } finally {
       clearTimeout(timer);
     }
   }
-}
-
-async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await work;
-  } catch (thrown) {
-    if (codeOf(thrown) === "NoSuchKey") return undefined;
-    throw thrown;
-  }
-}
-
-function codeOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import { refuse } from "../dialects/check.ts";
+import { convertPicture } from "./convert-picture.ts";
 import type { ImageRequest } from "./image-request.ts";
 import { inspectPicture, type PictureFacts } from "./inspect-picture.ts";
 import type { VideoRequest } from "./operations/decode-video.ts";
@@ -46,7 +47,9 @@ async function checkPicture(picture: Picture, path: string): Promise<{ picture: 
     const found = facts === undefined ? "its bytes are no picture that can be read" : `it is ${facts.mimeType}`;
     return refuse(path, `must be a picture as PNG, JPEG, WebP or GIF; ${found}`);
   }
-  return { picture: { mimeType: facts.mimeType, base64: picture.base64 }, facts };
+  const read = { mimeType: facts.mimeType, base64: picture.base64 };
+  // Hardly a host takes a GIF, and a still picture is what all of them want of it.
+  return { picture: facts.mimeType === "image/gif" ? await convertPicture(read, "image/png") : read, facts };
 }
 
 /** Contract 2.4: where the mask is transparent, the first picture is edited. */

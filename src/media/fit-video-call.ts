@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import { nearestRatio, readRatio } from "./aspect-ratio.ts";
+import { foldSeed } from "./number-range.ts";
 import type { FittedVideoCall, VideoAbilities, VideoCall, VideoWish } from "./video-call.ts";
 
 export type VideoField =
@@ -63,6 +64,11 @@ export function fitVideoCall(
     delete fitted[wish];
     if (call[wish] !== false) note(wish, "dropped", "this model has no such setting");
   }
+  if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, abilities.seeds);
+  if (fitted.seed !== undefined && fitted.seed !== call.seed) {
+    note("seed", "approximated", `the seeds of this model go to ${abilities.seeds?.max}; it is told ${fitted.seed}`);
+  }
+  settlePeople(abilities, fitted, note);
   settleFps(call, abilities, fitted, note);
   const ratio = settleRatio(call, abilities, note);
   if (ratio !== undefined) fitted.aspectRatio = ratio;
@@ -71,14 +77,26 @@ export function fitVideoCall(
 
 type Note = (field: VideoField, action: VideoNote["action"], reason: string) => void;
 
-function settleRatio(call: VideoCall, { ratios }: VideoAbilities, note: Note): string | undefined {
+function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoAbilities, note: Note): string | undefined {
   // A first frame has a shape of its own, which a default must not cut.
   if (call.aspectRatio === undefined) return call.image ? undefined : ratios[0];
+  if (shapedByImage && call.image) {
+    note("aspectRatio", "dropped", "the film has the shape of its first frame");
+    return undefined;
+  }
   if (ratios.includes(call.aspectRatio)) return call.aspectRatio;
   const nearest = nearestRatio(readRatio(call.aspectRatio) ?? 16 / 9, ratios);
   if (nearest === undefined) note("aspectRatio", "dropped", "this model chooses the shape by itself");
   else note("aspectRatio", "approximated", `the nearest shape of this model is ${nearest}`);
   return nearest;
+}
+
+function settlePeople({ people }: VideoAbilities, fitted: FittedVideoCall, note: Note): void {
+  const { personGeneration } = fitted;
+  const widest = people?.at(-1);
+  if (personGeneration === undefined || widest === undefined || people?.includes(personGeneration)) return;
+  fitted.personGeneration = widest;
+  note("personGeneration", "approximated", `the nearest word of this model is ${widest}`);
 }
 
 function settleFps(call: VideoCall, { takes, fps }: VideoAbilities, fitted: FittedVideoCall, note: Note): void {
@@ -130,7 +148,8 @@ function refuseTooMuch(call: VideoCall, abilities: VideoAbilities, model: string
   if (call.lastFrame && !abilities.lastFrame) refuse("lastFrame", `${model} takes no last frame.`);
   if (abilities.imageOnly && !call.image) refuse("image", `${model} animates a picture: a first frame is needed.`);
   if (call.lastFrame && !call.image) refuse("lastFrame", "A last frame needs a first one.");
-  const { maxPrompt } = abilities;
+  const { maxPrompt, promptNeeded } = abilities;
+  if (promptNeeded && !call.prompt) refuse("prompt", `${model} needs a prompt beside its pictures.`);
   if (maxPrompt !== undefined && call.prompt !== undefined && [...call.prompt].length > maxPrompt) {
     refuse("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
   }

@@ -1,4 +1,5 @@
 import type { ImageWish } from "./image-call.ts";
+import type { NumberRange } from "./number-range.ts";
 import type { ImageTier, PixelSize } from "./picture.ts";
 
 /** Any size within bounds. */
@@ -30,11 +31,27 @@ export interface ImageAbilities {
   maxCount: number;
   /** Most pictures of one call to the provider; more are asked for by several calls at once. */
   perCall: number;
+  /** Most pictures going in and coming out of one call to the provider, where they are counted together. */
+  together?: number;
   takes: readonly ImageWish[];
+  /** Those of `takes` that it has only beside a picture, or only without one. */
+  onlyWithInputs?: readonly ImageWish[];
+  onlyWithoutInputs?: readonly ImageWish[];
+  /** The seeds that it takes; any whole number where absent. */
+  seeds?: NumberRange;
+  /** It takes no seed for pictures that are to have a watermark. */
+  seedExcludesWatermark?: true;
+  guidance?: NumberRange;
+  /** Its words for quality, where `quality` is taken. */
+  qualities?: readonly string[];
   sizes: SizeRule;
+  /** The sizes beside a picture, where they are others. */
+  sizesWithInputs?: SizeRule;
   /** A size that the model does not take is the client's mistake; elsewhere the nearest one is used, and noted. */
   exactSizes?: true;
   maxInputs: number;
+  /** A picture is needed: the model edits and does not invent. */
+  imageOnly?: true;
   mask: boolean;
   /** How its masks mark what is to be changed: by transparency, as clients do, or in white on black. `alpha` where absent. */
   maskForm?: "alpha" | "white";

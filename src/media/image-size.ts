@@ -6,6 +6,9 @@ import type { ImageTier, PixelSize } from "./picture.ts";
 
 const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
 
+/** Sides stand on a raster: so much of a difference in shape is nobody's wish that was not met. */
+const SHAPE_TOLERANCE = 0.04;
+
 /** What is told to the model about the size, and in which respects it is not what the client asked for. */
 export interface SettledSize {
   pixels?: PixelSize;
@@ -19,7 +22,7 @@ const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
 
 /** Turns a client's size, shape and level into what the model takes (contract 2.4: imageSize, sampleImageSize, aspectRatio). */
 export function settleSize(call: ImageCall, abilities: ImageAbilities): SettledSize {
-  const { sizes } = abilities;
+  const sizes = call.inputs.length === 0 ? abilities.sizes : (abilities.sizesWithInputs ?? abilities.sizes);
   switch (sizes.kind) {
     case "none":
       return { notes: unusable(call) };
@@ -89,11 +92,10 @@ function nearestTier(wanted: ImageTier | undefined, tiers: readonly ImageTier[])
 function settlePreset(call: ImageCall, rule: Extract<SizeRule, { kind: "presets" }>, exact: boolean): SettledSize {
   const settled: SettledSize = { notes: [] };
   const { size } = call;
-  if (size === "auto" && rule.auto) return { ...settled, size: "auto" };
   if (size !== undefined && size !== "auto") {
-    if (rule.sizes.some((preset) => words(preset) === words(size))) return { ...settled, pixels: size };
+    if (rule.sizes.some((preset) => words(preset) === words(size))) return exactly(size, call);
     const problem = rule.free === undefined ? "" : sizeProblem(size, rule.free);
-    if (rule.free !== undefined && problem === undefined) return { ...settled, pixels: size };
+    if (rule.free !== undefined && problem === undefined) return exactly(size, call);
     if (exact) throw wrongSize(size, rule, problem);
   }
   const ratio = wantedRatio(call);
@@ -132,7 +134,7 @@ function settleFree(call: ImageCall, rule: Extract<SizeRule, { kind: "free" }>, 
   const { size } = call;
   if (size !== undefined && size !== "auto") {
     const problem = sizeProblem(size, rule.free);
-    if (problem === undefined) return { ...settled, pixels: size };
+    if (problem === undefined) return exactly(size, call);
     if (exact) throw wrongSize(size, rule, problem);
   }
   const ratio = wantedRatio(call);
@@ -140,15 +142,24 @@ function settleFree(call: ImageCall, rule: Extract<SizeRule, { kind: "free" }>, 
   const standardTier = nearestTier(tierOf(rule.standard), rule.tiers) ?? "1K";
   const asked = ratio !== undefined || tier !== undefined;
   settled.pixels = asked ? freeSize(ratio ?? ratioOf(rule.standard), tier ?? standardTier, rule.free) : rule.standard;
-  if (call.tier !== undefined && tier !== call.tier) {
-    settled.notes.push({
-      field: "tier",
-      action: "approximated",
-      reason: tier === undefined ? "this model has one resolution" : `the nearest level of this model is ${tier}`,
-    });
+  if (call.tier !== undefined && tierOf(settled.pixels) !== call.tier) {
+    const reason = `the nearest size of this model is ${words(settled.pixels)}`;
+    settled.notes.push({ field: "tier", action: "approximated", reason });
   }
   noteDifference(call, settled.pixels, settled.notes);
   return settled;
+}
+
+/** A size that the model makes; a shape or level beside it that says otherwise is not heard. */
+function exactly(size: PixelSize, call: ImageCall): SettledSize {
+  const reason = `the size says otherwise: ${words(size)}`;
+  const ratio = call.aspectRatio === undefined ? undefined : readRatio(call.aspectRatio);
+  const notes: SettledSize["notes"] = [];
+  if (ratio !== undefined && ratioDistance(ratioOf(size), ratio) > SHAPE_TOLERANCE) {
+    notes.push({ field: "aspectRatio", action: "dropped", reason });
+  }
+  if (call.tier !== undefined && call.tier !== tierOf(size)) notes.push({ field: "tier", action: "dropped", reason });
+  return { pixels: size, notes };
 }
 
 /** Tells of a size or shape that could not be met. A side may be off by the raster alone. */
@@ -156,7 +167,7 @@ function noteDifference(call: ImageCall, chosen: PixelSize, notes: SettledSize["
   const reason = `the nearest size of this model is ${words(chosen)}`;
   if (call.size !== undefined && call.size !== "auto") notes.push({ field: "size", action: "approximated", reason });
   const ratio = call.aspectRatio === undefined ? undefined : readRatio(call.aspectRatio);
-  if (ratio !== undefined && ratioDistance(ratioOf(chosen), ratio) > 0.04) {
+  if (ratio !== undefined && ratioDistance(ratioOf(chosen), ratio) > SHAPE_TOLERANCE) {
     notes.push({ field: "aspectRatio", action: "approximated", reason });
   }
 }

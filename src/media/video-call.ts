@@ -1,4 +1,5 @@
 import type { JsonObject } from "../canon/json.ts";
+import type { NumberRange } from "./number-range.ts";
 import type { Picture } from "./picture.ts";
 
 /** A request for videos in canonical form (contract 2.1). */
@@ -37,8 +38,14 @@ export interface VideoAbilities {
   /** Most videos of one job of the provider's; more are asked for by several jobs under one operation. */
   perJob: number;
   takes: readonly VideoWish[];
+  /** The seeds that it takes; any whole number where absent. */
+  seeds?: NumberRange;
+  /** Its words for people in films, where `personGeneration` is taken. The last one is the widest. */
+  people?: readonly string[];
   /** The usual one first; empty where the shape cannot be chosen. */
   ratios: readonly string[];
+  /** A film that begins with a picture has the picture's shape, whatever was asked for. */
+  shapedByImage?: true;
   /** The usual one first. */
   resolutions: readonly string[];
   seconds: readonly number[] | { min: number; max: number };
@@ -52,6 +59,8 @@ export interface VideoAbilities {
   lastFrame: boolean;
   /** A picture is needed: the model animates and does not invent. */
   imageOnly?: true;
+  /** A prompt is needed beside a picture as well. */
+  promptNeeded?: true;
   /** Frame rates to choose from, where `fps` is taken. */
   fps?: readonly number[];
   maxPrompt?: number;

@@ -3,7 +3,7 @@ import type { Secret } from "../canon/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
 import type { MediaWires } from "../media/media-wire.ts";
-import { ProviderMedia } from "./provider-media.ts";
+import { ProviderMedia } from "./media/provider-media.ts";
 
 export type Verb = "generate" | "count_tokens";
 

@@ -40,16 +40,16 @@ async function grant(form: Record<string, string>): Promise<{ status: number; bo
 
 const grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-function generate(token: string): Promise<Response> {
-  return fetch(
-    `${simulator.url}/vertex/v1/projects/p/locations/global/publishers/google/models/standard:generateContent`,
-    {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] }),
-    },
-  );
+function post(token: string, verb: string, body: object): Promise<Response> {
+  return fetch(`${simulator.url}/vertex/v1/projects/p/locations/global/publishers/google/models/standard:${verb}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
 }
+const generate = (token: string): Promise<Response> =>
+  post(token, "generateContent", { contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+const predict = (token: string): Promise<Response> => post(token, "predict", { instances: [{ prompt: "a cat" }] });
 
 describe("providers 1.4: service accounts on Vertex", () => {
   test("a good assertion gives a token that works for an hour and no longer", async () => {
@@ -57,10 +57,12 @@ describe("providers 1.4: service accounts on Vertex", () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ token_type: "Bearer" });
     const token = String(body.access_token);
-    expect((await generate(token)).status).toBe(200);
-    expect((await generate("ya29.made-up")).status).toBe(401);
+    for (const call of [generate, predict]) {
+      expect((await call(token)).status).toBe(200);
+      expect((await call("ya29.simulated-made-up")).status).toBe(401);
+    }
     nowMs += 3_601_000;
-    expect((await generate(token)).status).toBe(401);
+    for (const call of [generate, predict]) expect((await call(token)).status).toBe(401);
   });
 
   test("each flaw of an assertion is refused", async () => {

@@ -7,6 +7,7 @@ import type { MediaStudio } from "./media/host.ts";
 import { mediaHostOf } from "./media/hosts.ts";
 import { MediaJobs } from "./media/jobs.ts";
 import { MediaLinks } from "./media/links.ts";
+import { StreamedAnswer } from "./media/streamed-answer.ts";
 import type { Ending } from "./play.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import type { SimulatorState } from "./wire.ts";
@@ -154,7 +155,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     try {
       const media = await mediaHostOf(exchange.url.pathname)?.(exchange, studio());
       if (media !== undefined) {
-        exchange.ended("finished");
+        if (!(media instanceof StreamedAnswer)) exchange.ended("finished");
         return media;
       }
       return await host.handle(exchange);
@@ -171,6 +172,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     baseUrl: `http://${server.hostname}:${server.port}`,
     nowMs,
     acceptsKey: (key) => credentials.accepts(key),
+    acceptsToken: (token) => tokens.accepts(token),
   });
 
   const server = Bun.serve({

@@ -1,14 +1,13 @@
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
-import { binaryOfText, countCharacters } from "../../wire/binary-text.ts";
-import { endOfString, findValue } from "../../wire/json-text.ts";
+import { findValue } from "../../wire/json-text.ts";
 
 /** The members of a delta that carry generated text and nothing else. */
 const TEXT_KEYS = ["content", "reasoning_content", "reasoning"] as const;
 const TWIN: Readonly<Record<string, string>> = { reasoning: "reasoning_content", reasoning_content: "reasoning" };
-const PADDING = ',"obfuscation":"';
-const CLOSE = "}\n\n";
-const PADDING_BYTES = Buffer.from(PADDING);
-const CLOSE_BYTES = Buffer.from(CLOSE);
+const PADDING_TEXT = ',"obfuscation":"';
+const PADDING = Buffer.from(PADDING_TEXT);
+const CLOSE = Buffer.from("}\n\n");
+const NOTHING = new Uint8Array(0);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** The largest event that is worth room of its own in each stream. */
@@ -21,31 +20,26 @@ const MAX_ONE = 1024;
  */
 export class ChunkTemplate {
   /** Up to and with the quote that opens the text. */
-  readonly #head: string;
+  readonly #head: Uint8Array;
   /** From the quote that closes the text to the end, but for the random padding that some hosts add. */
-  readonly #tail: string;
-  readonly #clientHead: string;
+  readonly #tail: Uint8Array;
+  readonly #clientHead: Uint8Array;
   /** Between the text and its repetition under the field's other name; undefined where there is none. */
-  readonly #clientTwin: string | undefined;
+  readonly #clientTwin: Uint8Array | undefined;
   readonly #hide: boolean;
-  readonly #headBytes: Uint8Array;
-  readonly #tailBytes: Uint8Array;
   #one: Uint8Array | undefined;
-  /** Set by a successful `render`: where the last event ends, and how much text they carried. */
+  /** Set by a successful `renderRun`: where the last event ends, and how much text they carried. */
   end = 0;
   characters = 0;
-  /** Set by a successful `#match`: where the event's text begins and ends. */
-  #textStart = 0;
+  /** Set by a successful `#match`: where the event's text ends. */
   #textEnd = 0;
 
   private constructor(head: string, tail: string, clientHead: string, clientTwin: string | undefined, hide: boolean) {
-    this.#head = binaryOfText(head);
-    this.#tail = binaryOfText(tail);
-    this.#clientHead = binaryOfText(clientHead);
-    this.#clientTwin = clientTwin === undefined ? undefined : binaryOfText(clientTwin);
+    this.#head = Buffer.from(head);
+    this.#tail = Buffer.from(tail);
+    this.#clientHead = Buffer.from(clientHead);
+    this.#clientTwin = clientTwin === undefined ? undefined : Buffer.from(clientTwin);
     this.#hide = hide;
-    this.#headBytes = Buffer.from(head);
-    this.#tailBytes = Buffer.from(tail);
   }
 
   /** Learns from an event that was read already; undefined where it is not an ordinary one. */
@@ -62,7 +56,7 @@ export class ChunkTemplate {
 
     const lead = "data: ".length;
     const after = data.slice(text.end - 1);
-    const padding = after.indexOf(PADDING);
+    const padding = after.indexOf(PADDING_TEXT);
     const tail = padding < 0 ? after.slice(0, -1) : after.slice(0, padding);
     const clientStart = `data: ${data.slice(0, model.start)}${JSON.stringify(publicModel)}${data.slice(model.end, text.start + 1)}`;
     const twin = TWIN[key];
@@ -72,79 +66,99 @@ export class ChunkTemplate {
   }
 
   /**
-   * The same for a piece that is one event, which most are: no text is made of its bytes, and nothing is allocated but a view.
-   * What it gives holds until the next call. Undefined for anything else, a longer piece or another form of answer too.
+   * The client's form of a piece that is one event, which most are: nothing is allocated but a view, and what it gives holds
+   * until the next call. Undefined for anything else, a longer piece or another form of answer too.
    */
   renderOne(event: Uint8Array): Uint8Array | undefined {
-    const head = this.#headBytes;
     const { length } = event;
-    if (this.#hide || this.#clientTwin !== undefined || length > MAX_ONE || !holds(event, 0, head)) return undefined;
-    let end = head.length;
+    if (this.#hide || this.#clientTwin !== undefined || length > MAX_ONE) return undefined;
+    this.characters = 0;
+    if (this.#match(event, 0) !== length) return undefined;
+    const head = this.#head.length;
+    const lead = this.#clientHead.length;
+    this.#one ??= this.#roomForOne();
+    this.#one.set(event.subarray(head), lead);
+    return this.#one.subarray(0, lead + length - head);
+  }
+
+  /** With the client's head in its place already. */
+  #roomForOne(): Uint8Array {
+    const bytes = Buffer.alloc(this.#clientHead.length + MAX_ONE);
+    bytes.set(this.#clientHead);
+    return bytes;
+  }
+
+  /**
+   * The client's form of a run of events, of as many from `at` on as are alike, in bytes of their own. Undefined where the
+   * first is not one of these.
+   */
+  renderRun(events: Uint8Array, at: number): Uint8Array | undefined {
+    this.characters = 0;
+    let end = this.#match(events, at);
+    if (end < 0) return undefined;
+    const room = this.#hide ? NOTHING : Buffer.allocUnsafe(this.#mostBytes(events.length - at));
+    let written = 0;
+    let from = at;
+    for (; end >= 0; end = this.#match(events, from)) {
+      if (!this.#hide) written = this.#write(room, written, events, from, end);
+      from = end;
+    }
+    this.end = from;
+    return room.subarray(0, written);
+  }
+
+  /** How long the client's form of so many bytes can be. */
+  #mostBytes(length: number): number {
+    const shortest = this.#head.length + this.#tail.length + CLOSE.length;
+    const { length: twin } = this.#clientTwin ?? NOTHING;
+    const texts = this.#clientTwin === undefined ? length : 2 * length;
+    return texts + Math.ceil(length / shortest) * (this.#clientHead.length + twin);
+  }
+
+  /** Writes the event that was matched last; gives where it ends. */
+  #write(room: Uint8Array, at: number, events: Uint8Array, from: number, end: number): number {
+    const textStart = from + this.#head.length;
+    let place = at;
+    const put = (bytes: Uint8Array) => {
+      room.set(bytes, place);
+      place += bytes.length;
+    };
+    put(this.#clientHead);
+    if (this.#clientTwin !== undefined) {
+      put(events.subarray(textStart, this.#textEnd));
+      put(this.#clientTwin);
+    }
+    put(events.subarray(textStart, end));
+    return place;
+  }
+
+  /** Where the event at `at` ends, or -1 where it is not one of these. */
+  #match(events: Uint8Array, at: number): number {
+    const head = this.#head;
+    if (!holds(events, at, head)) return -1;
+    const { length } = events;
+    let end = at + head.length;
     let characters = 0;
     for (; end < length; end++) {
-      const byte = event[end] ?? 0;
+      const byte = events[end] ?? 0;
       if (byte === QUOTE) break;
       if ((byte & 0xc0) !== 0x80) characters++;
       if (byte !== BACKSLASH) continue;
       end++;
       characters++;
     }
-    const close = length - CLOSE_BYTES.length;
-    if (!holds(event, end, this.#tailBytes) || !holds(event, close, CLOSE_BYTES)) return undefined;
-    if (!isPadding(event, end + this.#tailBytes.length, close)) return undefined;
-    this.characters = characters;
-    this.#one ??= this.#clientBytes();
-    const lead = this.#clientHead.length;
-    this.#one.set(event.subarray(head.length), lead);
-    return this.#one.subarray(0, lead + length - head.length);
-  }
-
-  /** Room for one event, with the client's head in its place already. */
-  #clientBytes(): Uint8Array {
-    const bytes = Buffer.alloc(this.#clientHead.length + MAX_ONE);
-    bytes.write(this.#clientHead, "latin1");
-    return bytes;
-  }
-
-  /** The client's form of the events from `at` on, of as many as are alike; undefined where the first is not one of these. */
-  render(events: string, at: number): string | undefined {
-    this.characters = 0;
-    let end = this.#match(events, at);
-    if (end < 0) return undefined;
-    let text = this.#clientForm(events, end);
-    // Of many events the texts are collected and joined once: to lengthen a text by each in turn would cost more.
-    let texts: string[] | undefined;
-    for (let next = this.#match(events, end); next >= 0; next = this.#match(events, end)) {
-      end = next;
-      texts ??= [text];
-      texts.push(this.#clientForm(events, end));
+    if (!holds(events, end, this.#tail)) return -1;
+    this.#textEnd = end;
+    end += this.#tail.length;
+    if (holds(events, end, PADDING)) {
+      end += PADDING.length;
+      while (end < length && events[end] !== QUOTE && events[end] !== BACKSLASH) end++;
+      if (events[end] !== QUOTE) return -1;
+      end++;
     }
-    if (texts) text = texts.join(this.#hide ? "" : this.#clientHead);
-    this.end = end;
-    return this.#hide ? "" : this.#clientHead + text;
-  }
-
-  /** Where the event at `at` ends, or -1 where it is not one of these. */
-  #match(events: string, at: number): number {
-    if (!events.startsWith(this.#head, at)) return -1;
-    const textStart = at + this.#head.length;
-    const textEnd = endOfString(events, textStart) - 1;
-    if (!events.startsWith(this.#tail, textEnd)) return -1;
-    let close = textEnd + this.#tail.length;
-    if (events.startsWith(PADDING, close)) close = endOfString(events, close + PADDING.length);
-    if (!events.startsWith(CLOSE, close)) return -1;
-    this.#textStart = textStart;
-    this.#textEnd = textEnd;
-    this.characters += countCharacters(events, textStart, textEnd);
-    return close + CLOSE.length;
-  }
-
-  /** What follows the client's head for the event that was matched last. */
-  #clientForm(events: string, end: number): string {
-    if (this.#hide) return "";
-    if (this.#clientTwin === undefined) return events.slice(this.#textStart, end);
-    const text = events.slice(this.#textStart, this.#textEnd);
-    return text + this.#clientTwin + text + events.slice(this.#textEnd, end);
+    if (!holds(events, end, CLOSE)) return -1;
+    this.characters += characters;
+    return end + CLOSE.length;
   }
 }
 
@@ -153,14 +167,4 @@ function holds(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   if (at < 0 || at + wanted.length > bytes.length) return false;
   for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
   return true;
-}
-
-/** Nothing, or the random padding that some hosts add, and nothing behind it. */
-function isPadding(bytes: Uint8Array, from: number, to: number): boolean {
-  if (from === to) return true;
-  if (!holds(bytes, from, PADDING_BYTES) || bytes[to - 1] !== QUOTE) return false;
-  for (let at = from + PADDING_BYTES.length; at < to - 1; at++) {
-    if (bytes[at] === QUOTE || bytes[at] === BACKSLASH) return false;
-  }
-  return to - 1 >= from + PADDING_BYTES.length;
 }

@@ -1,6 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
-import { binaryOfBytes, binaryOfText, bytesOfBinary, textOfBinary } from "../../wire/binary-text.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
@@ -16,6 +15,19 @@ import { decodeUsage } from "./usage.ts";
 /** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
 const MAX_TEMPLATES = 4;
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */
+function endOfEvent(events: Uint8Array, at: number): number {
+  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
+    if (events[end + 1] === LF) return end + 2;
+  }
+  return events.length;
+}
+
 export class ChatTap extends TapBase {
   readonly #context: NativeAnswerContext;
   readonly #toolCalls: ToolCallIndexer;
@@ -23,7 +35,6 @@ export class ChatTap extends TapBase {
   readonly #showUsage: boolean;
   readonly #templates: ChunkTemplate[] = [];
   #id: string | undefined;
-  #rendered = "";
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -34,7 +45,7 @@ export class ChatTap extends TapBase {
   }
 
   push(events: string): string {
-    return textOfBinary(this.#pass(binaryOfText(events)));
+    return decoder.decode(this.pushBytes(encoder.encode(events)));
   }
 
   pushBytes(events: Uint8Array): Uint8Array {
@@ -47,30 +58,40 @@ export class ChatTap extends TapBase {
         return one;
       }
     }
-    return bytesOfBinary(this.#pass(binaryOfBytes(events)));
+    return this.#passBytes(events);
   }
 
-  /** Events in binary text: those that are known by their bytes stay as they are, the others are read. */
-  #pass(events: string): string {
-    if (events.includes("\r")) return this.#read(events);
-    let text = "";
+  /** Runs of ordinary chunks as they are, but for their heads; what is between them is read. */
+  #passBytes(events: Uint8Array): Uint8Array {
+    if (events.includes(CR)) return this.#read(events);
+    const pieces: Uint8Array[] = [];
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
-      const template = this.#render(events, at);
+      const template = this.#renderRun(events, at, pieces);
       if (template) {
-        text += this.#rendered;
         at = template.end;
         continue;
       }
-      const blank = events.indexOf("\n\n", at);
-      const end = blank < 0 ? events.length : blank + 2;
-      text += this.#read(events.slice(at, end));
+      const end = endOfEvent(events, at);
+      pieces.push(this.#read(events.subarray(at, end)));
       at = end;
     }
-    return text;
+    const [first] = pieces;
+    return pieces.length === 1 && first ? first : Buffer.concat(pieces);
   }
 
-  #read(events: string): string {
-    return binaryOfText(this.pushCarefully(textOfBinary(events)));
+  #read(events: Uint8Array): Uint8Array {
+    return encoder.encode(this.pushCarefully(decoder.decode(events)));
+  }
+
+  #renderRun(events: Uint8Array, at: number, pieces: Uint8Array[]): ChunkTemplate | undefined {
+    for (const template of this.#templates) {
+      const run = template.renderRun(events, at);
+      if (run === undefined) continue;
+      this.generatedCharacters += template.characters;
+      pieces.push(run);
+      return template;
+    }
+    return undefined;
   }
 
   override end(): string {
@@ -78,18 +99,6 @@ export class ChatTap extends TapBase {
     this.state = "ended";
     // Some hosts close right after the finish reason; clients of this protocol wait for the sentinel.
     return "data: [DONE]\n\n";
-  }
-
-  /** Ordinary chunks, recognised by their bytes: the template that knew them, and `#rendered`. */
-  #render(events: string, at: number): ChunkTemplate | undefined {
-    for (const template of this.#templates) {
-      const text = template.render(events, at);
-      if (text === undefined) continue;
-      this.generatedCharacters += template.characters;
-      this.#rendered = text;
-      return template;
-    }
-    return undefined;
   }
 
   protected frame(frame: SseFrame): string {

@@ -35,6 +35,7 @@ export function decodePredict(body: unknown): ImageRequest {
   if (image !== undefined) inputs.add(readPredictPicture(image, "instances[0].image"), "instances[0].image");
   const otherReferences = readReferences(referenceImages, inputs, notes);
   const passed = readPassthrough(root, parameters, notes);
+  noteSecondLevel(passed, notes);
   const { mask, maskPath, ...given } = inputs.done();
   const call: ImageCall = {
     prompt: instance.string("prompt") ?? "",
@@ -99,6 +100,9 @@ function readWishes(parameters: Fields): Partial<ImageCall> {
   };
 }
 
+/** Without a word about it pictures are PNG here, whatever the model makes. */
+const USUAL_TYPE = "image/png";
+
 /** Only JPEG is compressed here, and by default as little as can be. */
 function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> {
   const options = new Fields(parameters.take("outputOptions"));
@@ -112,7 +116,7 @@ function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> 
     const path = "parameters.outputOptions.compressionQuality";
     notes.push({ path, action: "dropped", reason: "only image/jpeg is compressed" });
   }
-  return outputMimeType === undefined ? {} : { outputMimeType };
+  return { outputMimeType: outputMimeType ?? USUAL_TYPE };
 }
 
 type Passed = Partial<Record<Passthrough, { value: string; path: string }>>;
@@ -130,6 +134,13 @@ function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): 
     }
   }
   return passed;
+}
+
+/** A level may stand in either field; the one that is made for it wins. */
+function noteSecondLevel({ imageSize, sampleImageSize }: Passed, notes: FieldNote[]): void {
+  const tier = imageSize && readSize(imageSize.value)?.tier;
+  if (!imageSize || !sampleImageSize || tier === undefined || tier === sampleImageSize.value) return;
+  notes.push({ path: imageSize.path, action: "dropped", reason: `${sampleImageSize.path} says otherwise` });
 }
 
 function sizeOf({ imageSize, sampleImageSize }: Passed): Partial<ImageCall> {

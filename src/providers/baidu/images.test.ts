@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../canon/secret.ts";
-import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { baiduImages } from "./images.ts";
 import { baidu } from "./index.ts";
 

@@ -4,17 +4,20 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { MediaLink, Picture, PixelSize } from "../../media/picture.ts";
-import { emptyAnswer, mediaFailure } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { pictureType } from "../picture-type.ts";
+import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { pictureType } from "../media/picture-type.ts";
 import { BAIDU_CODES } from "./errors.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
+
+const SEEDS = { min: 0, max: 4_294_967_295 };
 
 const ERNIE: ImageAbilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["watermark"],
+  seeds: SEEDS,
   sizes: {
     kind: "presets",
     sizes: [
@@ -39,6 +42,8 @@ const HOSTED: ImageAbilities = {
   maxCount: 4,
   perCall: 4,
   takes: ["negativePrompt", "seed", "guidanceScale", "enhancePrompt", "watermark"],
+  seeds: SEEDS,
+  guidance: { min: 0, max: 30 },
   sizes: {
     kind: "free",
     free: { multipleOf: 16, minSide: 512, maxSide: 2048, maxRatio: 4 },
@@ -89,7 +94,7 @@ export const baiduImages: ImageWire = {
 function bodyOf(call: FittedImageCall, model: string, { abilities, base64 }: Family): JsonObject {
   const { pixels, negativePrompt, seed, guidanceScale, enhancePrompt } = call;
   return {
-    ...pickExtras(call.extras, abilities.takes.includes("guidanceScale") ? ["steps", "user"] : []),
+    ...pickExtras(call.extras, abilities.takes.includes("guidanceScale") ? ["steps"] : []),
     model,
     prompt: call.prompt,
     ...(abilities.perCall > 1 ? { n: call.count } : {}),

@@ -1,17 +1,16 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
-import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
+import { failedAnswer } from "../media/media-failure.ts";
 
 /** An answer `{ detail }` or `{ message }`; where fields are at fault, `detail` is a list of them. */
-export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
+export function readError(answer: MediaAnswer): GatewayError {
+  const { body } = answer;
   const faults = arrayAt(body, "detail").filter(isObject);
   const [first] = faults;
-  return failureToError({
-    status,
+  return failedAnswer(answer, {
     message: stringAt(body, "detail") ?? (faults.map(wordsOf).join("; ") || stringAt(body, "message")),
     path: first && pathOf(first),
-    retryAfterSeconds: readRetryAfter(retryAfter),
   });
 }
 

@@ -17,6 +17,7 @@ const EVERY: ImageAbilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["seed", "enhancePrompt"],
+  seeds: { min: 0, max: 4_294_967_295 },
   sizes: { kind: "ratio", ratios: RATIOS, tiers: [] },
   maxInputs: 1,
   mask: false,
@@ -27,6 +28,7 @@ const EVERY: ImageAbilities = {
 const guided = (abilities: ImageAbilities): ImageAbilities => ({
   ...abilities,
   takes: ["seed", "enhancePrompt", "guidanceScale"],
+  guidance: { min: 1, max: 100 },
 });
 
 const V2: Flux = {
@@ -76,7 +78,7 @@ const DEV: Flux = { ...V1, abilities: guided(V1.abilities), extras: ["safety_tol
 
 const FILL: Flux = {
   // It paints where its mask is white.
-  abilities: { ...guided(EVERY), sizes: { kind: "none" }, mask: true, maskForm: "white" },
+  abilities: { ...guided(EVERY), sizes: { kind: "none" }, imageOnly: true, mask: true, maskForm: "white" },
   inputField: "image",
   extras: ["safety_tolerance", "steps"],
 };

@@ -3,9 +3,9 @@ import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../ca
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer, Ticket, WireContext } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { forgottenJob, unmade } from "../unmade.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { forgottenJob, unmade } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
 import { flux } from "./flux.ts";
 

@@ -2,7 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { decodeError } from "../../dialects/genai/errors.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { unmade } from "../unmade.ts";
+import { unmade } from "../media/unmade.ts";
 
 /** A refused prompt is a plain 400 or code 3; only its words tell it from a bad field. */
 const REFUSAL = /responsible ai|usage guidelines|sensitive words|safety (?:filter|polic)|content polic/i;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { geminiImage } from "./gemini-image.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
 

@@ -7,8 +7,8 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pictureType } from "../picture-type.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pictureType } from "../media/picture-type.ts";
 import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
@@ -39,6 +39,7 @@ export function geminiImage(host: GoogleHost): ImageWire {
       maxCount: 4,
       perCall: 1,
       takes: vertex ? ["seed", "personGeneration"] : ["seed"],
+      seeds: { min: -2_147_483_648, max: 2_147_483_647 },
       sizes: { kind: "ratio", ratios: RATIOS, tiers: isOld(model) ? [] : ["1K", "2K", "4K"] },
       maxInputs: isOld(model) ? 3 : 14,
       mask: false,

@@ -5,15 +5,17 @@ import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { pictureType } from "../picture-type.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { pictureType } from "../media/picture-type.ts";
 import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
 const RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 const SHARED_WISHES: readonly ImageWish[] = ["guidanceScale", "personGeneration", "safetySetting", "includeRaiReason"];
 const VERTEX_WISHES: readonly ImageWish[] = [...SHARED_WISHES, "negativePrompt", "seed", "watermark", "enhancePrompt"];
+const SEEDS = { min: 0, max: 4_294_967_295 };
+const GUIDANCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const FILTERED = "The provider's safety filter held this picture back.";
 
 /** Edits a picture instead of inventing one. */
@@ -26,9 +28,6 @@ export function imagen(host: GoogleHost): ImageWire {
     abilities: (model) => (edits(model) ? EDITING : { ...GENERATING[host.name], sizes: sizesOf(model) }),
     submit: (call, context) => {
       const editing = edits(context.model);
-      if (editing && call.inputs.length === 0) {
-        throw new GatewayError("invalid_request", `${context.model} edits pictures: send the one to be edited.`);
-      }
       return {
         method: "POST",
         url: verbPath(host, context, "predict"),
@@ -53,8 +52,12 @@ const EDITING: ImageAbilities = {
   maxCount: 4,
   perCall: 4,
   takes: [...VERTEX_WISHES.filter((wish) => wish !== "enhancePrompt"), "editMode"],
+  seeds: SEEDS,
+  seedExcludesWatermark: true,
+  guidance: GUIDANCE,
   sizes: { kind: "ratio", ratios: RATIOS, tiers: [] },
   maxInputs: 1,
+  imageOnly: true,
   mask: true,
   maskForm: "white",
   formats: ["image/png", "image/jpeg"],
@@ -65,6 +68,9 @@ const generating = (takes: readonly ImageWish[]): Omit<ImageAbilities, "sizes"> 
   maxCount: 4,
   perCall: 4,
   takes,
+  seeds: SEEDS,
+  seedExcludesWatermark: true,
+  guidance: GUIDANCE,
   maxInputs: 0,
   mask: false,
   formats: ["image/png", "image/jpeg"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
 import { veo } from "./veo.ts";
 

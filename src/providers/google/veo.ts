@@ -4,9 +4,9 @@ import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media
 import type { MediaLink, Picture } from "../../media/picture.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { googleError, operationError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
@@ -49,6 +49,8 @@ function abilities(host: GoogleHost, model: string): VideoAbilities {
   return {
     perJob: vertex ? 4 : 1,
     takes: ["negativePrompt", "enhancePrompt", "personGeneration", ...(vertex ? ["seed" as const] : [])],
+    people: ["dont_allow", "allow_adult"],
+    seeds: { min: 0, max: 4_294_967_295 },
     ratios: ["16:9", "9:16"],
     resolutions: resolutionsOf(model),
     seconds: silent ? { min: 5, max: 8 } : [4, 6, 8],

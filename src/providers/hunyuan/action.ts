@@ -4,6 +4,9 @@ import type { MediaRequest, WireContext } from "../../media/media-wire.ts";
 const VERSION = "2022-12-29";
 const REGION = "ap-guangzhou";
 
+/** Zero is none of them. */
+export const SEEDS = { min: 1, max: 4_294_967_295 };
+
 /** Every action is a POST to the same address; a header says which. */
 export function action(name: string, json: JsonObject, { settings }: WireContext): MediaRequest {
   return {

@@ -1,9 +1,9 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
-import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type CodeTable, kindOfCode } from "../code-table.ts";
-import { unmade } from "../unmade.ts";
+import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   [/Illegal|Sensitive|Moderation/, "content_blocked"],
@@ -26,14 +26,8 @@ export function readRefusal(body: JsonObject | undefined): GatewayError | undefi
 }
 
 /** What stands before the host may answer with another status. */
-export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
-  const error = objectAt(objectAt(body, "Response"), "Error");
+export function readError(answer: MediaAnswer): GatewayError {
+  const error = objectAt(objectAt(answer.body, "Response"), "Error");
   const code = stringAt(error, "Code");
-  return failureToError({
-    status,
-    message: stringAt(error, "Message"),
-    kind: kindOfCode(KINDS, code),
-    code,
-    retryAfterSeconds: readRetryAfter(retryAfter),
-  });
+  return failedAnswer(answer, { message: stringAt(error, "Message"), kind: kindOfCode(KINDS, code), code });
 }

@@ -4,10 +4,10 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
 import type { MediaLink } from "../../media/picture.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { forgottenJob } from "../unmade.ts";
-import { action } from "./action.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { forgottenJob } from "../media/unmade.ts";
+import { action, SEEDS } from "./action.ts";
 import { readError, readFailure, readRefusal } from "./errors.ts";
 
 const SUBMIT = "SubmitTextToImageJob";
@@ -19,6 +19,7 @@ const ABILITIES: ImageAbilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["seed", "watermark", "enhancePrompt"],
+  seeds: SEEDS,
   // Each width has one height: the two together are 2048, the square first.
   sizes: { kind: "presets", sizes: SIDES.map((width) => ({ width, height: 2048 - width })) },
   maxInputs: 3,

@@ -1,10 +1,10 @@
 import { objectAt, stringAt } from "../../canon/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { pictureType } from "../picture-type.ts";
-import { action } from "./action.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { pictureType } from "../media/picture-type.ts";
+import { action, SEEDS } from "./action.ts";
 import { readError, readRefusal } from "./errors.ts";
 
 const NAME = "TextToImageLite";
@@ -13,6 +13,7 @@ const ABILITIES: ImageAbilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["negativePrompt", "seed", "watermark"],
+  seeds: SEEDS,
   sizes: {
     kind: "presets",
     sizes: [

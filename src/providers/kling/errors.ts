@@ -1,9 +1,9 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
-import { type FailureFacts, failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type CodeTable, kindOfCode } from "../code-table.ts";
-import { unmade } from "../unmade.ts";
+import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { type FailureWords, unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   // The account's own troubles: its token, its balance, its packages, its list of allowed addresses.
@@ -18,14 +18,14 @@ const KINDS: CodeTable = [
 /** Why a job failed stands in a sentence only. */
 const MODERATED = /risk control|sensitive|violat|policy|moderat|prohibited/i;
 
-function factsOf(body: JsonObject | undefined): Omit<FailureFacts, "status"> {
+function factsOf(body: JsonObject | undefined): FailureWords {
   const code = numberAt(body, "code")?.toString();
   return { message: stringAt(body, "message"), kind: kindOfCode(KINDS, code), code };
 }
 
 /** An answer `{ code, message, request_id }`. */
-export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
-  return failureToError({ ...factsOf(body), status, retryAfterSeconds: readRetryAfter(retryAfter) });
+export function readError(answer: MediaAnswer): GatewayError {
+  return failedAnswer(answer, factsOf(answer.body));
 }
 
 /** The same beside HTTP 200, where a code other than 0 is a refusal. */

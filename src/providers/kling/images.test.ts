@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const CONTEXT = wireContext("kling-v3");

@@ -3,8 +3,8 @@ import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, WireContext } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
 import { readError } from "./errors.ts";
 import { readTask, readTaskId } from "./tasks.ts";
 
@@ -15,6 +15,7 @@ const ABILITIES: ImageAbilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["negativePrompt", "watermark"],
+  onlyWithoutInputs: ["negativePrompt"],
   sizes: {
     kind: "ratio",
     ratios: ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "21:9"],
@@ -38,8 +39,7 @@ function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObj
     resolution: (call.tier ?? "1K").toLowerCase(),
     ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
     ...(image && { image: image.base64 }),
-    // Beside a picture the host refuses it.
-    ...(negativePrompt !== undefined && !image && { negative_prompt: negativePrompt }),
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
     ...(watermark !== undefined && { watermark_info: { enabled: watermark } }),
     external_task_id: jobName,
   };

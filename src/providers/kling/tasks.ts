@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
 import { readJobFailure, readRefusal } from "./errors.ts";
 
 export function readTaskId({ body }: MediaAnswer): string {

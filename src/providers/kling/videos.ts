@@ -2,9 +2,9 @@ import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.t
 import type { VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
 import { readTask, readTaskId } from "./tasks.ts";
 
@@ -17,6 +17,7 @@ const SILENT: VideoAbilities = {
   perJob: 1,
   takes: ["negativePrompt"],
   ratios: ["16:9", "9:16", "1:1"],
+  shapedByImage: true,
   resolutions: ["1080p", "720p"],
   seconds: [5, 10],
   usualSeconds: 5,
@@ -51,8 +52,7 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObj
     ...(abilities(model).audio === "chosen" && { sound: call.audio ? "on" : "off" }),
     ...(image && { image: image.base64 }),
     ...(lastFrame && { image_tail: lastFrame.base64 }),
-    // A film that begins with a picture has its shape.
-    ...(aspectRatio !== undefined && !image && !lastFrame && { aspect_ratio: aspectRatio }),
+    ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
     external_task_id: jobName,
   };
 }

@@ -1,19 +1,14 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import { arrayAt, stringAt } from "../../canon/json.ts";
-import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { unmade } from "../unmade.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { unmade } from "../media/unmade.ts";
 
 const MODERATION = /moderat|content polic|not allowed by our/i;
 
-export function lumaError({ status, body, retryAfter }: MediaAnswer): GatewayError {
-  const message = detail(body);
-  return failureToError({
-    status,
-    message,
-    kind: kindOfMessage(status, message),
-    retryAfterSeconds: readRetryAfter(retryAfter),
-  });
+export function lumaError(answer: MediaAnswer): GatewayError {
+  const message = detail(answer.body);
+  return failedAnswer(answer, { message, kind: kindOfMessage(answer.status, message) });
 }
 
 /** The host has no codes: its words alone tell a refusal or an empty account from a bad field. */

@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
 import { generationError } from "./errors.ts";
 
 export const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "9:21"];

@@ -1,7 +1,7 @@
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadePicture } from "../unmade.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadePicture } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 

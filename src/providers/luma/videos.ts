@@ -1,7 +1,7 @@
 import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 

@@ -1,24 +1,17 @@
-import type { ErrorKind, GatewayError } from "../../canon/error.ts";
+import type { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
-import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type CodeTable, kindOfCode } from "../code-table.ts";
-import { unmade } from "../unmade.ts";
-
-const KIND_OF_CODE: Readonly<Record<number, ErrorKind>> = {
-  1001: "upstream_timeout",
-  1002: "rate_limited",
-  1004: "upstream_credentials",
-  1008: "upstream_credentials",
-  1026: "content_blocked",
-  1027: "content_blocked",
-  1039: "rate_limited",
-  2013: "invalid_request",
-  2049: "upstream_credentials",
-};
+import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { unmade } from "../media/unmade.ts";
 
 /** The second version names its errors by words, and its jobs' errors by the numbers of the first or by words. */
-const KIND_OF_WORD: CodeTable = [
+const KINDS: CodeTable = [
+  [/^(1026|1027)$/, "content_blocked"],
+  [/^(1004|1008|2049)$/, "upstream_credentials"],
+  [/^(1002|1039)$/, "rate_limited"],
+  [/^1001$/, "upstream_timeout"],
+  [/^2013$/, "invalid_request"],
   [/sensitive|moderation|safety/i, "content_blocked"],
   [/balance|quota|authentication|authoriz|api.?key|permission/i, "upstream_credentials"],
   [/rate.?limit/i, "rate_limited"],
@@ -31,7 +24,7 @@ export function failureInside({ body }: MediaAnswer): GatewayError | undefined {
   const code = numberAt(said, "status_code") ?? 0;
   if (code === 0) return undefined;
   return unmade({
-    kind: KIND_OF_CODE[code] ?? "upstream_failed",
+    kind: kindOfCode(KINDS, String(code)) ?? "upstream_failed",
     message: stringAt(said, "status_msg"),
     code: String(code),
   });
@@ -42,20 +35,14 @@ export function minimaxError(answer: MediaAnswer): GatewayError {
   if (inside) return inside;
   const error = objectAt(answer.body, "error");
   const type = stringAt(error, "type");
-  return failureToError({
-    status: answer.status,
-    message: stringAt(error, "message"),
-    kind: kindOfCode(KIND_OF_WORD, type),
-    code: type,
-    retryAfterSeconds: readRetryAfter(answer.retryAfter),
-  });
+  return failedAnswer(answer, { message: stringAt(error, "message"), kind: kindOfCode(KINDS, type), code: type });
 }
 
 /** The `error` of a job of the second version. */
 export function taskError(error: JsonObject | undefined, status: string): GatewayError {
   const code = stringAt(error, "code") ?? numberAt(error, "code")?.toString();
   return unmade({
-    kind: KIND_OF_CODE[Number(code)] ?? kindOfCode(KIND_OF_WORD, code) ?? "upstream_failed",
+    kind: kindOfCode(KINDS, code) ?? "upstream_failed",
     message: stringAt(error, "message"),
     code: code ?? status,
   });

@@ -1,11 +1,10 @@
-import { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { failureInside, minimaxError, taskError } from "./errors.ts";
 
 const FAILED: ReadonlySet<string> = new Set(["failed", "cancelled", "expired"]);
@@ -23,13 +22,9 @@ export const h3: VideoWire = {
     audio: "always",
     image: true,
     lastFrame: true,
+    promptNeeded: true,
   }),
   submit: (call, { model }) => {
-    if (!call.prompt) {
-      throw new GatewayError("invalid_request", `${model} needs a prompt beside its pictures.`, {
-        path: "instances[0].prompt",
-      });
-    }
     return {
       method: "POST",
       url: "/v2/video_generation",
@@ -37,7 +32,7 @@ export const h3: VideoWire = {
         json: {
           model,
           content: [
-            { type: "text", text: call.prompt },
+            { type: "text", text: call.prompt ?? "" },
             ...(call.image === undefined ? [] : [frame(call.image, "first_frame")]),
             ...(call.lastFrame === undefined ? [] : [frame(call.lastFrame, "last_frame")]),
           ],

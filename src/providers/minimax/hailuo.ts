@@ -3,10 +3,10 @@ import { objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { forgottenJob, unmade, unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { forgottenJob, unmade, unmadeVideo } from "../media/unmade.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const HAILUO: VideoAbilities = {

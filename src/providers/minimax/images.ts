@@ -4,10 +4,10 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { pictureType } from "../picture-type.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { pictureType } from "../media/picture-type.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const FILTERED = "The provider's moderation held this picture back.";
@@ -16,6 +16,8 @@ const ABILITIES: ImageAbilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["seed", "enhancePrompt", "watermark"],
+  // Each of a call's pictures has the next one.
+  seeds: { min: 0, max: Number.MAX_SAFE_INTEGER - 9 },
   sizes: {
     kind: "free",
     free: { multipleOf: 8, minSide: 512, maxSide: 2048, maxRatio: 4 },

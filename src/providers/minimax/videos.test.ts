@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
 import { h3 } from "./h3.ts";
 import { hailuo } from "./hailuo.ts";
 import { minimaxMedia } from "./media.ts";

@@ -11,6 +11,10 @@ const GPT_IMAGE: ImageAbilities = {
   maxCount: 10,
   perCall: 10,
   takes: ["quality", "background", "moderation", "inputFidelity"],
+  qualities: ["auto", "low", "medium", "high"],
+  // The form of an edit has no such field.
+  onlyWithoutInputs: ["moderation"],
+  onlyWithInputs: ["inputFidelity"],
   sizes: { kind: "presets", sizes: PRESETS, auto: true },
   exactSizes: true,
   maxInputs: 16,
@@ -44,6 +48,7 @@ const FAMILIES: readonly (readonly [string, ImageAbilities])[] = [
       ...DALL_E,
       perCall: 1,
       takes: ["quality"],
+      qualities: ["standard", "hd"],
       sizes: { kind: "presets", sizes: [size(1024, 1024), size(1792, 1024), size(1024, 1792)] },
       maxInputs: 0,
       mask: false,

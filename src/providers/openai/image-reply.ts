@@ -4,8 +4,8 @@ import type { Usage } from "../../canon/usage.ts";
 import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
-import { emptyAnswer, errorWords, mediaFailure } from "../media-failure.ts";
-import { pictureType } from "../picture-type.ts";
+import { emptyAnswer, errorWords, mediaFailure } from "../media/media-failure.ts";
+import { pictureType } from "../media/picture-type.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
 type Reply = JobState<UpstreamImageReply>;

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { azureOpenai } from "../azure-openai.ts";
-import { formOf, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import {
+  formOf,
+  imageCall,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+  wireContext,
+} from "../media/media-calls.sample.ts";
 import { openaiImages } from "./images.ts";
 
 const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>

@@ -2,8 +2,8 @@ import type { JsonObject } from "../../canon/json.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FormPart, ImageWire, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";
-import { mediaFailure } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
+import { mediaFailure } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
 import { OPENAI_CODES } from "./errors.ts";
 import { imageAbilities } from "./image-abilities.ts";
 import { readImageEvent, readImages } from "./image-reply.ts";
@@ -34,7 +34,6 @@ function request(call: FittedImageCall, context: WireContext, settings: JsonObje
 /** What the price depends on is said even where it is the host's default. */
 function settingsOf(call: FittedImageCall, model: string): JsonObject {
   const { pixels, quality, background, outputMimeType, compression, moderation, inputFidelity } = call;
-  const edits = call.inputs.length > 0;
   const size = pixels && `${pixels.width}x${pixels.height}`;
   if (model.startsWith("dall-e")) {
     const newer = model.startsWith("dall-e-3");
@@ -56,9 +55,8 @@ function settingsOf(call: FittedImageCall, model: string): JsonObject {
     ...(format === undefined ? {} : { output_format: format }),
     // The host refuses a level of compression beside PNG, its usual format.
     ...(compression === undefined || (format ?? "png") === "png" ? {} : { output_compression: compression }),
-    // The form of an edit has no such field.
-    ...(moderation === undefined || edits ? {} : { moderation }),
-    ...(inputFidelity === undefined || !edits ? {} : { input_fidelity: inputFidelity }),
+    ...(moderation === undefined ? {} : { moderation }),
+    ...(inputFidelity === undefined ? {} : { input_fidelity: inputFidelity }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formOf, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { formOf, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
 import { openaiVideos } from "./videos.ts";
 
 const submit = (fields: Parameters<typeof videoCall>[0] = {}) =>

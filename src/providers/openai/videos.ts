@@ -2,8 +2,8 @@ import { type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { emptyAnswer, jobFailure, mediaFailure } from "../media-failure.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
 /** The host knows sizes alone. Its larger ones are 1024 pixels high, and are priced as its high resolution. */

@@ -1,9 +1,9 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
-import { type FailureFacts, failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type CodeTable, kindOfCode } from "../code-table.ts";
-import { unmade } from "../unmade.ts";
+import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { type FailureWords, unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   [/DataInspection|data_inspection|Infringement/, "content_blocked"],
@@ -13,7 +13,7 @@ const KINDS: CodeTable = [
   [/^InvalidParameter/, "invalid_request"],
 ];
 
-function factsOf(body: JsonObject | undefined): Omit<FailureFacts, "status"> {
+function factsOf(body: JsonObject | undefined): FailureWords {
   // The native form has no envelope; what stands before it (the compatible address) answers with one.
   const failure = objectAt(body, "error") ?? body;
   const code = stringAt(failure, "code");
@@ -21,8 +21,8 @@ function factsOf(body: JsonObject | undefined): Omit<FailureFacts, "status"> {
 }
 
 /** An answer `{ code, message, request_id }`. */
-export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
-  return failureToError({ ...factsOf(body), status, retryAfterSeconds: readRetryAfter(retryAfter) });
+export function readError(answer: MediaAnswer): GatewayError {
+  return failedAnswer(answer, factsOf(answer.body));
 }
 
 /** The same two fields in a task, for one picture of several, or beside HTTP 200. */

@@ -1,9 +1,9 @@
 import { objectAt } from "../../canon/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
 import { readError } from "./errors.ts";
-import { messagesBody, readChoices, readUsage } from "./picture-messages.ts";
+import { messagesBody, readChoices, readUsage, SEEDS } from "./picture-messages.ts";
 import { refusalIn } from "./tasks.ts";
 
 const STANDARD = { width: 1024, height: 1024 };
@@ -12,6 +12,7 @@ const V2: ImageAbilities = {
   maxCount: 6,
   perCall: 6,
   takes: ["negativePrompt", "seed", "watermark", "enhancePrompt"],
+  seeds: SEEDS,
   sizes: {
     kind: "free",
     free: {
@@ -49,6 +50,7 @@ const V1: ImageAbilities = {
 
 const EDIT_PLUS: ImageAbilities = {
   ...V2,
+  imageOnly: true,
   sizes: {
     kind: "free",
     free: { multipleOf: 16, minSide: 512, maxSide: 2048, maxRatio: 4 },
@@ -57,9 +59,9 @@ const EDIT_PLUS: ImageAbilities = {
   },
 };
 
-const EDIT: ImageAbilities = { ...V2, perCall: 1, sizes: { kind: "none" } };
+const EDIT: ImageAbilities = { ...V2, perCall: 1, imageOnly: true, sizes: { kind: "none" } };
 
-const Z_IMAGE: ImageAbilities = { ...EDIT, takes: [], maxInputs: 0 };
+const Z_IMAGE: ImageAbilities = { ...V2, perCall: 1, takes: [], sizes: { kind: "none" }, maxInputs: 0 };
 
 const FAMILIES: readonly [RegExp, ImageAbilities][] = [
   [/^z-image/, Z_IMAGE],

@@ -4,7 +4,10 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
 import type { WireContext } from "../../media/media-wire.ts";
 import type { MediaLink } from "../../media/picture.ts";
-import { dataUrl } from "../data-url.ts";
+import { dataUrl } from "../media/data-url.ts";
+
+/** The seeds of all the host's models. */
+export const SEEDS = { min: 0, max: 2_147_483_647 };
 
 /** A wish for pictures in the form of a conversation: the newer models of both families read it. */
 export function messagesBody(call: FittedImageCall, { model }: WireContext): JsonObject {

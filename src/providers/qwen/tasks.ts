@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { forgottenJob } from "../unmade.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { forgottenJob } from "../media/unmade.ts";
 import { readFailure } from "./errors.ts";
 
 /** Without it the host would hold the answer back until the work is done, or refuse. */

@@ -3,11 +3,12 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.
 import type { JobState, MediaRequest, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
+import { SEEDS } from "./picture-messages.ts";
 import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
 import { wanVersion } from "./wan-version.ts";
 
@@ -47,8 +48,9 @@ function abilities(model: string): VideoAbilities {
   return {
     perJob: 1,
     takes: ["negativePrompt", "enhancePrompt", "seed"],
-    // A film that begins with a picture has its shape.
+    seeds: SEEDS,
     ratios: start === "text" || start === "either" ? RATIOS : [],
+    shapedByImage: true,
     resolutions: version >= 2.6 ? ["720p", "1080p"] : ["720p", "480p", "1080p"],
     seconds: secondsOf(version),
     usualSeconds: 5,
@@ -99,13 +101,13 @@ function framesOf({ image, lastFrame }: FittedVideoCall, model: string): JsonObj
 }
 
 function shapeOf(call: FittedVideoCall, model: string): JsonObject {
-  const { resolution, aspectRatio, image } = call;
+  const { resolution, aspectRatio } = call;
   if (wanVersion(model) < 2.7 && startOf(model) === "text") {
     return { size: pixelsOf(resolution, aspectRatio ?? "16:9") };
   }
   return {
     resolution: resolution.toUpperCase(),
-    ...(aspectRatio !== undefined && !image && { ratio: aspectRatio }),
+    ...(aspectRatio !== undefined && { ratio: aspectRatio }),
   };
 }
 

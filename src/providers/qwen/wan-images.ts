@@ -4,11 +4,11 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import type { MediaLink } from "../../media/picture.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { unmadePicture } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { unmadePicture } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
-import { messagesBody, parametersOf, readChoices, readUsage } from "./picture-messages.ts";
+import { messagesBody, parametersOf, readChoices, readUsage, SEEDS } from "./picture-messages.ts";
 import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
 import { wanVersion } from "./wan-version.ts";
 
@@ -27,6 +27,7 @@ const V2_7: ImageAbilities = {
   maxCount: 4,
   perCall: 4,
   takes: ["seed", "watermark", "enhancePrompt"],
+  seeds: SEEDS,
   sizes: { kind: "free", free: sizes(768 * 768, 2048), tiers: ["1K", "2K"], standard: STANDARD },
   maxInputs: 9,
   mask: false,
@@ -37,6 +38,8 @@ const V2_7: ImageAbilities = {
 const V2_7_PRO: ImageAbilities = {
   ...V2_7,
   sizes: { kind: "free", free: sizes(768 * 768, 4096), tiers: ["1K", "2K", "4K"], standard: STANDARD },
+  // The largest are for pictures from text alone.
+  sizesWithInputs: V2_7.sizes,
 };
 
 const OLDER: ImageAbilities = {
@@ -56,7 +59,7 @@ const edits = (model: string): boolean => /-i2i/.test(model);
 function abilities(model: string): ImageAbilities {
   if (/image-pro/.test(model)) return V2_7_PRO;
   if (readsMessages(model)) return V2_7;
-  return { ...OLDER, maxInputs: edits(model) ? 3 : 0 };
+  return edits(model) ? { ...OLDER, maxInputs: 3, imageOnly: true } : { ...OLDER, maxInputs: 0 };
 }
 
 function submit(call: FittedImageCall, context: WireContext): MediaRequest {

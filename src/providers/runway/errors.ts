@@ -1,9 +1,9 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import { stringAt } from "../../canon/json.ts";
-import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type CodeTable, kindOfCode } from "../code-table.ts";
-import { unmade } from "../unmade.ts";
+import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { unmade } from "../media/unmade.ts";
 
 /** Codes of failed tasks are paths, the general word first. */
 const KINDS: CodeTable = [
@@ -11,14 +11,9 @@ const KINDS: CodeTable = [
   [/^(?:ASSET|INPUT_PREPROCESSING)\./, "invalid_request"],
 ];
 
-export function runwayError({ status, body, retryAfter }: MediaAnswer): GatewayError {
-  const message = stringAt(body, "error");
-  return failureToError({
-    status,
-    message,
-    kind: kindOfMessage(status, message),
-    retryAfterSeconds: readRetryAfter(retryAfter),
-  });
+export function runwayError(answer: MediaAnswer): GatewayError {
+  const message = stringAt(answer.body, "error");
+  return failedAnswer(answer, { message, kind: kindOfMessage(answer.status, message) });
 }
 
 /** An account without credits is told by a plain 400. */

@@ -1,12 +1,11 @@
-import { GatewayError } from "../../canon/error.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import type { PixelSize } from "../../media/picture.ts";
-import { dataUrl } from "../data-url.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadePicture } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadePicture } from "../media/unmade.ts";
 import { runwayError } from "./errors.ts";
-import { pollTask, readTask, readTaskId, submitTask, TASK_PACE_MS } from "./task.ts";
+import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
 
 const SIZES: readonly PixelSize[] = [
   { width: 1024, height: 1024 },
@@ -32,21 +31,20 @@ const needsPicture = (model: string): boolean => model === "gen4_image_turbo";
 
 export const images: ImageWire = {
   serves: (model) => model.startsWith("gen4_image"),
-  abilities: () => ({
+  abilities: (model) => ({
     maxCount: 4,
     perCall: 1,
     takes: ["seed"],
+    seeds: SEEDS,
     sizes: { kind: "presets", sizes: SIZES },
     maxInputs: 3,
+    ...(needsPicture(model) && { imageOnly: true }),
     mask: false,
     formats: ["image/png"],
     compresses: false,
     maxPrompt: 1000,
   }),
   submit: (call, { model }) => {
-    if (needsPicture(model) && call.inputs.length === 0) {
-      throw new GatewayError("invalid_request", `${model} needs one to three pictures to go by.`);
-    }
     const { width, height } = call.pixels ?? { width: 1024, height: 1024 };
     return submitTask("/text_to_image", {
       ...pickExtras(call.extras, ["contentModeration"]),

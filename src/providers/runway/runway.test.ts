@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import {
+  imageCall,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+  videoCall,
+  wireContext,
+} from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 

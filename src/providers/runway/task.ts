@@ -1,8 +1,10 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { arrayAt, type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
-import { emptyAnswer } from "../media-failure.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
 import { taskError } from "./errors.ts";
+
+export const SEEDS = { min: 0, max: 4_294_967_295 };
 
 const HEADERS = { "x-runway-version": "2024-11-06" };
 const FAILED: ReadonlySet<string> = new Set(["FAILED", "CANCELLED"]);

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../canon/json.ts";
 import type { VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
-import { dataUrl } from "../data-url.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { runwayError } from "./errors.ts";
-import { pollTask, readTask, readTaskId, submitTask, TASK_PACE_MS } from "./task.ts";
+import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
 
 /** Shape and resolution are one word there. */
 const RATIO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -23,6 +23,7 @@ const RATIO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const GEN: VideoAbilities = {
   perJob: 1,
   takes: ["seed"],
+  seeds: SEEDS,
   ratios: ["16:9", "9:16"],
   resolutions: ["720p"],
   seconds: { min: 2, max: 10 },

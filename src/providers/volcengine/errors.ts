@@ -1,9 +1,9 @@
 import type { GatewayError } from "../../canon/error.ts";
 import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
-import { type FailureFacts, failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type CodeTable, kindOfCode } from "../code-table.ts";
-import { unmade } from "../unmade.ts";
+import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { failedAnswer } from "../media/media-failure.ts";
+import { type FailureWords, unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   [/SensitiveContent|RiskDetection|PolicyViolation|ContentSecurity/, "content_blocked"],
@@ -14,7 +14,7 @@ const KINDS: CodeTable = [
   [/^(Invalid|Missing)Parameter/, "invalid_request"],
 ];
 
-function factsOf(failure: JsonObject | undefined): Omit<FailureFacts, "status"> {
+function factsOf(failure: JsonObject | undefined): FailureWords {
   const code = stringAt(failure, "code");
   return {
     message: stringAt(failure, "message"),
@@ -26,12 +26,8 @@ function factsOf(failure: JsonObject | undefined): Omit<FailureFacts, "status"> 
 }
 
 /** An answer `{ error: { code, message, param, type } }`. */
-export function readError({ status, body, retryAfter }: MediaAnswer): GatewayError {
-  return failureToError({
-    ...factsOf(objectAt(body, "error")),
-    status,
-    retryAfterSeconds: readRetryAfter(retryAfter),
-  });
+export function readError(answer: MediaAnswer): GatewayError {
+  return failedAnswer(answer, factsOf(objectAt(answer.body, "error")));
 }
 
 /** The same object for one picture of several, in an event, or in a job. */

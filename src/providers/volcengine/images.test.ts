@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../canon/error.ts";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const LITE = "doubao-seedream-5-0-lite-260128";

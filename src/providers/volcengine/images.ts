@@ -4,13 +4,13 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import type { ImageWire, WireContext } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { pictureType } from "../picture-type.ts";
-import { unmadePicture } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { pictureType } from "../media/picture-type.ts";
+import { unmadePicture } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
-import { MOST_TOGETHER, makesBatches, seedream } from "./seedream.ts";
+import { makesBatches, seedream } from "./seedream.ts";
 
 const PATH = "/images/generations";
 const EXTRAS = ["optimize_prompt_options", "layer_decomposition", "tools"];
@@ -44,10 +44,9 @@ function imagesOf(inputs: readonly Picture[]): JsonObject {
 }
 
 /** There is no `n`: a batch is a row of pictures that belong together, and its number the most that it may have. */
-function batchOf({ count, inputs }: FittedImageCall): JsonObject {
-  const most = Math.min(count, MOST_TOGETHER - inputs.length);
-  return most > 1
-    ? { sequential_image_generation: "auto", sequential_image_generation_options: { max_images: most } }
+function batchOf({ count }: FittedImageCall): JsonObject {
+  return count > 1
+    ? { sequential_image_generation: "auto", sequential_image_generation_options: { max_images: count } }
     : { sequential_image_generation: "disabled" };
 }
 

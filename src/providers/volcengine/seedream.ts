@@ -1,7 +1,7 @@
 import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
 
 /** Most pictures of a batch, and most pictures going in and coming out together. */
-export const MOST_TOGETHER = 15;
+const MOST_TOGETHER = 15;
 
 const sizes = (minPixels: number, maxPixels: number): FreeSizes => ({
   multipleOf: 16,
@@ -19,6 +19,7 @@ const ONE_K = { width: 1024, height: 1024 };
 const BATCHED: Omit<ImageAbilities, "sizes"> = {
   maxCount: MOST_TOGETHER,
   perCall: MOST_TOGETHER,
+  together: MOST_TOGETHER,
   takes: ["watermark"],
   maxInputs: 14,
   mask: false,
@@ -52,6 +53,8 @@ const V3_0: ImageAbilities = {
   ...BATCHED,
   perCall: 1,
   takes: ["watermark", "seed", "guidanceScale"],
+  seeds: { min: -1, max: 2_147_483_647 },
+  guidance: { min: 1, max: 10 },
   maxInputs: 0,
   sizes: {
     kind: "free",

@@ -3,10 +3,10 @@ import type { JobState, MediaAnswer, VideoWire, WireContext } from "../../media/
 import type { Picture } from "../../media/picture.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
 
 const PATH = "/contents/generations/tasks";
@@ -15,6 +15,7 @@ const EXTRAS = ["camera_fixed", "safety_identifier", "watermark"];
 const V1_0: VideoAbilities = {
   perJob: 1,
   takes: ["seed"],
+  seeds: { min: -1, max: 4_294_967_295 },
   ratios: ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"],
   resolutions: ["720p", "480p", "1080p"],
   seconds: { min: 2, max: 12 },

@@ -1,15 +1,14 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
-import { type KindOfCode, mediaFailure } from "../media-failure.ts";
+import type { CodeTable } from "../media/code-table.ts";
+import { mediaFailure } from "../media/media-failure.ts";
 
-export const X_AI_CODES: KindOfCode = {
-  moderation_blocked: "content_blocked",
-  content_policy_violation: "content_blocked",
-  insufficient_quota: "upstream_credentials",
-  permission_denied: "upstream_credentials",
-  resource_exhausted: "rate_limited",
-  invalid_argument: "invalid_request",
-};
+export const X_AI_CODES: CodeTable = [
+  [/^(moderation_blocked|content_policy_violation)$/, "content_blocked"],
+  [/^(insufficient_quota|permission_denied)$/, "upstream_credentials"],
+  [/^resource_exhausted$/, "rate_limited"],
+  [/^invalid_argument$/, "invalid_request"],
+];
 
 /** The code of a refusal is a general sentence there; only the message tells that moderation was the cause. */
 const MODERATED = /\bcontent (?:moderation|policy)\b/i;

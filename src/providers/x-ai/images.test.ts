@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { xAiImages } from "./images.ts";
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "grok-imagine-image") =>

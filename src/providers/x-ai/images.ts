@@ -4,10 +4,10 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { pictureType } from "../picture-type.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { pictureType } from "../media/picture-type.ts";
 import { xAiError } from "./errors.ts";
 
 const IMAGINE: ImageAbilities = {
@@ -31,7 +31,8 @@ const takesQuality = (model: string) => model.startsWith("grok-imagine-image-2")
 /** Generations and edits, both as JSON. The host refuses a size in pixels. */
 export const xAiImages: ImageWire = {
   serves: (model) => /^grok-(?:imagine-image|2-image)/.test(model),
-  abilities: (model) => (takesQuality(model) ? { ...IMAGINE, takes: ["quality"] } : IMAGINE),
+  abilities: (model) =>
+    takesQuality(model) ? { ...IMAGINE, takes: ["quality"], qualities: ["auto", "low", "medium"] } : IMAGINE,
   submit: (call, { model }) => ({
     method: "POST",
     url: call.inputs.length === 0 ? "/images/generations" : "/images/edits",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
 import { xAiVideos } from "./videos.ts";
 
 const context = wireContext("grok-imagine-video-1.5");

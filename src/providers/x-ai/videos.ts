@@ -2,10 +2,10 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer, jobFailure } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { forgottenJob, unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer, jobFailure } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { forgottenJob, unmadeVideo } from "../media/unmade.ts";
 import { X_AI_CODES, xAiError } from "./errors.ts";
 
 const IMAGINE: VideoAbilities = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, jsonOf, mediaAnswer, thrownBy, wireContext } from "../media-calls.sample.ts";
+import { imageCall, jsonOf, mediaAnswer, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { zAiImages } from "./images.ts";
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "glm-image") =>

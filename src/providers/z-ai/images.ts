@@ -4,8 +4,8 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer, WireContext } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
-import { emptyAnswer, mediaFailure } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
+import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
 import { Z_AI_CODES } from "./errors.ts";
 
 const sizes = (list: string) =>
@@ -32,19 +32,11 @@ const GLM_IMAGE: ImageAbilities = {
 const COGVIEW: ImageAbilities = {
   ...GLM_IMAGE,
   takes: ["watermark", "quality"],
+  qualities: ["standard", "hd"],
   sizes: {
     kind: "presets",
     sizes: sizes("1024x1024 768x1344 864x1152 1344x768 1152x864 1440x720 720x1440"),
   },
-};
-
-/** The host has two levels; other words leave the choice to it. */
-const QUALITIES: Readonly<Record<string, string>> = {
-  hd: "hd",
-  high: "hd",
-  standard: "standard",
-  medium: "standard",
-  low: "standard",
 };
 
 /** One picture a call, given as a link. */
@@ -57,8 +49,7 @@ export const zAiImages: ImageWire = {
 };
 
 function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObject {
-  const { pixels } = call;
-  const quality = call.quality === undefined ? undefined : QUALITIES[call.quality];
+  const { pixels, quality } = call;
   return {
     ...pickExtras(call.extras, ["user_id"]),
     model,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media-calls.sample.ts";
+import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
 import { zAiVideos } from "./videos.ts";
 
 const context = wireContext("cogvideox-3");

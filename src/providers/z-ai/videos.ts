@@ -2,10 +2,10 @@ import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { JobState, Ticket, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../data-url.ts";
-import { emptyAnswer, jobFailure, mediaFailure } from "../media-failure.ts";
-import { pickExtras } from "../pick-extras.ts";
-import { unmadeVideo } from "../unmade.ts";
+import { dataUrl } from "../media/data-url.ts";
+import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
+import { pickExtras } from "../media/pick-extras.ts";
+import { unmadeVideo } from "../media/unmade.ts";
 import { Z_AI_CODES } from "./errors.ts";
 import { isVidu, videoAbilities } from "./video-abilities.ts";
 

@@ -1,10 +1,13 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { convertPicture } from "../../media/convert-picture.ts";
+import { mostPerCall } from "../../media/fit-image-call.ts";
+import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import { foldSeed } from "../../media/number-range.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
-import { unmadePicture } from "../../providers/unmade.ts";
+import { unmadePicture } from "../../providers/media/unmade.ts";
 import { fetchPicture } from "./fetch-result.ts";
 import { type ImageJob, makeImages } from "./make-images.ts";
 
@@ -23,8 +26,7 @@ type Finishing = Pick<ImageGathering, "provider" | "signal" | "asked" | "wire" |
  * picture by picture, unless all of it failed.
  */
 export async function gatherImages(call: FittedImageCall, gathering: ImageGathering): Promise<ImageReply> {
-  const { perCall } = gathering.wire.abilities(gathering.upstreamModel);
-  const shares = sharesOf(call, perCall);
+  const shares = sharesOf(call, gathering.wire.abilities(gathering.upstreamModel));
   const replies = new Array<ImageReply>(shares.length);
   const errors: unknown[] = [];
   const queue = shares.entries();
@@ -53,11 +55,12 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
 }
 
 /** Each share has a seed of its own, else all would be the same picture. */
-function sharesOf(call: FittedImageCall, perCall: number): FittedImageCall[] {
+function sharesOf(call: FittedImageCall, abilities: ImageAbilities): FittedImageCall[] {
+  const perCall = mostPerCall(call, abilities);
   const shares: FittedImageCall[] = [];
   for (let made = 0; made < call.count; made += perCall) {
     const count = Math.min(perCall, call.count - made);
-    shares.push({ ...call, count, ...(call.seed === undefined ? {} : { seed: call.seed + made }) });
+    shares.push({ ...call, count, ...(call.seed === undefined ? {} : { seed: foldSeed(call.seed + made, abilities.seeds) }) });
   }
   return shares;
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import { parseObject } from "../../canon/json.ts";
 import type { Usage } from "../../canon/usage.ts";
+import { mostPerCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import type { Picture } from "../../media/picture.ts";
@@ -23,8 +24,8 @@ export async function* imageSteps(
   gathering: ImageGathering,
 ): AsyncGenerator<ImageStep> {
   const { wire, upstreamModel } = gathering;
-  const { perCall } = wire.abilities(upstreamModel);
-  if (wire.stream?.serves(upstreamModel) && call.count <= perCall) {
+  const most = mostPerCall(call, wire.abilities(upstreamModel));
+  if (wire.stream?.serves(upstreamModel) && call.count <= most) {
     yield* streamedSteps({ ...call, partialImages }, wire.stream, gathering);
     return;
   }

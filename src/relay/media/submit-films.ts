@@ -2,6 +2,7 @@ import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { VideoWire } from "../../media/media-wire.ts";
+import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -60,7 +61,9 @@ async function submitPart(
   gateway: Gateway,
   save: () => Promise<void>,
 ): Promise<void> {
-  const share = { ...call, count: part.count, ...(call.seed === undefined ? {} : { seed: call.seed + index }) };
+  const { seeds } = wire.abilities(offer.upstreamModel);
+  const seed = call.seed === undefined ? {} : { seed: foldSeed(call.seed + index, seeds) };
+  const share = { ...call, count: part.count, ...seed };
   const context = mediaOf(provider).context(offer.upstreamModel, `${operation.id}-${index + 1}`);
   try {
     const request = wire.submit(share, context);

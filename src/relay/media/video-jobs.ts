@@ -5,7 +5,7 @@ import type { JobState, VideoWire } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import type { JobRunner } from "../../operations/poller.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { forgottenJob } from "../../providers/unmade.ts";
+import { forgottenJob } from "../../providers/media/unmade.ts";
 import type { Gateway } from "../gateway.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 import { fetchFilm } from "./fetch-result.ts";

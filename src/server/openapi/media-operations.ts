@@ -21,20 +21,18 @@ export const predictImages: Operation = {
 };
 
 export const submitVideos: Operation = {
-  method: "post",
+  ...predictImages,
   id: "submitVideos",
   summary: "Submit a video generation",
-  dialect: "genai",
   parameters: [...IN_ADDRESS, "x-trivium-strict", "idempotency-key"],
   request: VideoRequestBody,
   answers: [json(OperationName, "The operation's name, to poll with.")],
 };
 
 export const fetchVideoOperation: Operation = {
-  method: "post",
+  ...predictImages,
   id: "fetchVideoOperation",
   summary: "Poll a video operation",
-  dialect: "genai",
   parameters: [...IN_ADDRESS, "x-trivium-media"],
   request: PollRequest,
   answers: [json(VideoOperation, "Where the operation stands.")],

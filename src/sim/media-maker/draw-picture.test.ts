@@ -85,9 +85,10 @@ describe("contract 2.5: pictures of the simulator are real", () => {
 
   test("a side that cannot be drawn is told by name", async () => {
     await expect(drawPicture({ ...wish, width: 63 })).rejects.toThrow(
-      "width must be a whole number from 64 to 4096, not 63",
+      "width must be a whole number from 64 to 16384, not 63",
     );
-    await expect(drawPicture({ ...wish, height: 4097 })).rejects.toThrow("height must be");
+    await expect(drawPicture({ ...wish, height: 16_385 })).rejects.toThrow("height must be");
+    await expect(drawPicture({ ...wish, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
   });
 
   test("characters that the font does not have become a box", async () => {

@@ -3,7 +3,8 @@ import { encodePng } from "./png.ts";
 import { paintCaption, paintShapes, paintSky } from "./scene.ts";
 
 const SMALLEST_SIDE = 64;
-const LARGEST_SIDE = 4096;
+const LARGEST_SIDE = 16_384;
+const MOST_PIXELS = 4096 * 4096;
 
 export interface PictureWish {
   prompt: string;
@@ -41,6 +42,7 @@ function facts(wish: PictureWish): string[] {
 export async function drawPicture(wish: PictureWish): Promise<Uint8Array> {
   checkSide("width", wish.width);
   checkSide("height", wish.height);
+  if (wish.width * wish.height > MOST_PIXELS) throw new RangeError(`at most ${MOST_PIXELS} pixels can be drawn`);
   const transparent = wish.transparent === true && wish.format !== "jpeg";
   const canvas = new Canvas(wish.width, wish.height);
   if (!transparent) paintSky(canvas, wish.seed);

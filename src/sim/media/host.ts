@@ -10,6 +10,8 @@ export interface MediaStudio {
   baseUrl: string;
   nowMs: () => number;
   acceptsKey: (key: string) => boolean;
+  /** Whether it is an access token that was given out, and still lives. */
+  acceptsToken: (token: string) => boolean;
 }
 
 /** The media addresses of one simulated vendor. Undefined where an address is none of them; a HostError where it refuses. */

@@ -6,7 +6,7 @@ import { hunyuanMedia } from "./wires/hunyuan/host.ts";
 import { klingMedia } from "./wires/kling/host.ts";
 import { lumaMedia } from "./wires/luma/host.ts";
 import { minimaxMedia } from "./wires/minimax/host.ts";
-import { openaiMedia } from "./wires/openai/host.ts";
+import { azureMedia, openaiMedia } from "./wires/openai/host.ts";
 import { qwenMedia } from "./wires/qwen/host.ts";
 import { runwayMedia } from "./wires/runway/host.ts";
 import { volcengineMedia } from "./wires/volcengine/host.ts";
@@ -18,6 +18,7 @@ const MEDIA_HOSTS: Readonly<Record<string, MediaHost>> = {
   openai: openaiMedia,
   gemini: geminiMedia,
   vertex: vertexMedia,
+  "hosts/azure-openai": azureMedia,
   "hosts/baidu": baiduMedia,
   "hosts/black-forest-labs": blackForestLabsMedia,
   "hosts/hunyuan": hunyuanMedia,

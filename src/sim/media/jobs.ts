@@ -16,6 +16,8 @@ export interface MediaJob<Wish = unknown> {
 
 export type Phase = "queued" | "running" | "ended";
 
+/** What a job takes whose fate is to be slow. */
+export const SLOW_JOB_MS = 5_000;
 const MOST_JOBS = 10_000;
 /** Hosts differ; each of them keeps a job for at least a day. */
 const KEPT_MS = 24 * 3_600_000;
@@ -39,7 +41,7 @@ export class MediaJobs {
 
   create<Wish>(job: Pick<MediaJob<Wish>, "id" | "host" | "key" | "wish" | "fate">): MediaJob<Wish> {
     const createdAtMs = this.#nowMs();
-    const takesMs = job.fate === "slow" ? Math.max(5_000, this.#takesMs) : this.#takesMs;
+    const takesMs = job.fate === "slow" ? Math.max(SLOW_JOB_MS, this.#takesMs) : this.#takesMs;
     const made = { ...job, createdAtMs, startsAtMs: createdAtMs + takesMs / 4, endsAtMs: createdAtMs + takesMs };
     this.#made += 1;
     this.#jobs.set(`${job.host} ${job.id}`, made);

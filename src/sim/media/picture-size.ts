@@ -28,8 +28,9 @@ function drawable(pixels: number, step: number): number {
   return Math.min(LARGEST_SIDE, Math.max(SMALLEST_SIDE, Math.round(pixels / step) * step));
 }
 
+/** Whether a size that a client chose can be drawn: a side may be longer where the other is so much shorter. */
 export function isDrawable({ width, height }: ImageSize): boolean {
-  return Math.min(width, height) >= SMALLEST_SIDE && Math.max(width, height) <= LARGEST_SIDE;
+  return Math.min(width, height) >= SMALLEST_SIDE && width * height <= LARGEST_SIDE ** 2;
 }
 
 /** As parseSize, and undefined for a size that cannot be drawn. */

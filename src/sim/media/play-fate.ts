@@ -1,7 +1,9 @@
+import type { Exchange } from "../exchange.ts";
 import type { HostError } from "../host-error.ts";
+import { pause } from "../play.ts";
 import type { Fate } from "./fate.ts";
 import type { MediaStudio } from "./host.ts";
-import type { MediaJob } from "./jobs.ts";
+import { type MediaJob, SLOW_JOB_MS } from "./jobs.ts";
 
 /** What a host says at once, in its own words. */
 export type AtOnce = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
@@ -18,19 +20,21 @@ export function playAtOnce(fate: Fate | undefined, words: Partial<AtOnce>): Resp
   return undefined;
 }
 
-/**
- * Whether moderation holds back the picture at `index` of `count`. Where a host makes one at a time, every second
- * job is the one of several that fails.
- */
-export function isHeldBack(fate: Fate | undefined, index: number, count: number, jobsMade: number): boolean {
-  if (fate === "moderated") return true;
-  if (fate !== "one-fails") return false;
-  return count > 1 ? index === 1 : jobsMade % 2 === 0;
+/** Whether moderation holds back the result at `index` of those that were asked for. */
+export function isHeldBack(fate: Fate | undefined, index: number): boolean {
+  return fate === "moderated" || (fate === "one-fails" && index === 1);
 }
 
 /** How long a link lives. A host that answers at once has no job to forget: what it forgets is the result. */
 export function linkLifeMs(fate: Fate | undefined, keptMs: number): number {
   return fate === "expired" || fate === "forgotten" ? 0 : keptMs;
+}
+
+/** Where the answer itself is waited for, a slow job is a slow answer. */
+export async function takeTime(fate: Fate | undefined, exchange: Exchange): Promise<void> {
+  if (fate !== "slow") return;
+  await pause(SLOW_JOB_MS, exchange.signal);
+  if (exchange.signal.aborted) exchange.ended("client gone");
 }
 
 /** Resolves when the job has ended by the clock, or the client has left. */

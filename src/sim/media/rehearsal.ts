@@ -1,14 +1,19 @@
+import type { Exchange } from "../exchange.ts";
 import { HostError } from "../host-error.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { PrefixCache } from "../prefix-cache.ts";
 import { type ImageSize, sniffImage } from "../sniff-image.ts";
+import type { SimulatorState } from "../wire.ts";
 import { type FilmFacts, filmFacts } from "./film-facts.ts";
 import type { MediaHost, MediaStudio } from "./host.ts";
 import { MediaJobs } from "./jobs.ts";
 import { MediaLinks } from "./links.ts";
+import { saysJson } from "./says-json.ts";
 
 const START_MS = Date.parse("2026-11-15T12:00:00Z");
 const BASE_URL = "http://127.0.0.1:9";
+
+export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
 export interface Heard {
   status: number;
@@ -19,8 +24,10 @@ export interface Heard {
 
 interface Sending {
   method?: string;
+  /** Those of a good bearer key unless given. */
   headers?: Record<string, string>;
-  body?: Json;
+  body?: Json | FormData;
+  signal?: AbortSignal;
 }
 
 /** One media host without a server, on a clock that its test moves. */
@@ -28,8 +35,8 @@ export class Rehearsal {
   nowMs = START_MS;
   readonly takesMs: number;
   readonly studio: MediaStudio;
-  readonly models: string[] = [];
   readonly #host: MediaHost;
+  readonly #state: SimulatorState;
 
   constructor(host: MediaHost, takesMs = 20) {
     this.#host = host;
@@ -41,24 +48,28 @@ export class Rehearsal {
       baseUrl: BASE_URL,
       nowMs,
       acceptsKey: (key) => key !== "" && !key.includes("wrong"),
+      acceptsToken: (token) => token.startsWith("ya29.simulated-"),
     };
+    this.#state = { prefixes: new PrefixCache(nowMs), flaky: new Map(), tokenDelayMs: 0 };
   }
 
-  /** Undefined where the host says that the address is none of its own. */
-  async answerTo(path: string, { method, headers, body }: Sending): Promise<Response | undefined> {
-    const bodyText = body === undefined ? "" : JSON.stringify(body);
-    const exchange = {
-      url: new URL(path, BASE_URL),
-      path,
-      method: method ?? (body === undefined ? "GET" : "POST"),
-      headers: new Headers({ ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers }),
+  /** Answers a client's own request. Undefined where the host says that the address is none of its own. */
+  async answer(request: Request, headers = request.headers, signal = request.signal): Promise<Response | undefined> {
+    const url = new URL(request.url);
+    const bodyBytes = await request.bytes();
+    const bodyText = new TextDecoder().decode(bodyBytes);
+    const exchange: Exchange = {
+      url,
+      path: url.pathname,
+      method: request.method,
+      headers,
       bodyText,
-      bodyBytes: new TextEncoder().encode(bodyText),
-      body,
-      signal: new AbortController().signal,
-      state: { prefixes: new PrefixCache(() => this.nowMs), flaky: new Map(), tokenDelayMs: 0 },
+      bodyBytes,
+      body: saysJson(headers) && bodyText !== "" ? (JSON.parse(bodyText) as Json) : undefined,
+      signal,
+      state: this.#state,
       ended: () => undefined,
-      countModel: (name: string) => this.models.push(name),
+      countModel: () => undefined,
     };
     try {
       return await this.#host(exchange, this.studio);
@@ -68,12 +79,27 @@ export class Rehearsal {
     }
   }
 
-  async send(path: string, sending: Sending): Promise<Heard> {
+  /** As `answer`, for a request that the test describes. */
+  answerTo(path: string, { method, headers, body, signal }: Sending = {}): Promise<Response | undefined> {
+    const request = new Request(new URL(path, BASE_URL).href, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
+    });
+    const contentType = body instanceof FormData ? request.headers.get("content-type") : "application/json";
+    const typed = body === undefined || contentType === null ? {} : { "content-type": contentType };
+    return this.answer(request, new Headers({ ...typed, ...(headers ?? bearer("any-key")) }), signal);
+  }
+
+  async ask(path: string, sending: Sending = {}): Promise<Response> {
     const response = await this.answerTo(path, sending);
     if (response === undefined) throw new Error(`${path} is not an address of this host.`);
+    return response;
+  }
+
+  async send(path: string, sending: Sending = {}): Promise<Heard> {
+    const response = await this.ask(path, sending);
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") === true;
-    const body = isJson ? (JSON.parse(text) as JsonObject) : {};
+    const body = saysJson(response.headers) ? (JSON.parse(text) as JsonObject) : {};
     return { status: response.status, text, body, headers: response.headers };
   }
 

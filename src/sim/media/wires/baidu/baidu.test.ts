@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
-import { type Rehearsal, rehearse } from "../openai/rehearse.ts";
+import { bearer, Rehearsal } from "../../rehearsal.ts";
 import { baiduMedia } from "./host.ts";
 
 const BASE = "/hosts/baidu/v2";
@@ -10,20 +10,20 @@ const ERNIE = `${BASE}/ernie-image/images/generations`;
 
 let rehearsal: Rehearsal;
 beforeEach(() => {
-  rehearsal = rehearse(baiduMedia);
+  rehearsal = new Rehearsal(baiduMedia);
 });
 
 const ernie = (body: JsonObject) =>
-  rehearsal.tell(ERNIE, { body: { model: "ernie-image-turbo", prompt: "a cat", ...body } });
+  rehearsal.send(ERNIE, { body: { model: "ernie-image-turbo", prompt: "a cat", ...body } });
 const general = (body: JsonObject, verb = "generations") =>
-  rehearsal.tell(`${BASE}/images/${verb}`, {
+  rehearsal.send(`${BASE}/images/${verb}`, {
     body: { model: "qwen-image", prompt: "a cat", size: "512x512", ...body },
   });
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
 async function sizeAt(body: JsonObject, at = 0): Promise<string> {
   const fetched = await rehearsal.fetchLink(String((body.data as JsonObject[])[at]?.url));
-  const size = sniffImage(await fetched.bytes())?.size;
+  const size = sniffImage(fetched.bytes)?.size;
   return `${size?.width}x${size?.height}`;
 }
 
@@ -34,7 +34,7 @@ describe("contract 2.4: pictures", () => {
     expect(await sizeAt(listed.body)).toBe("848x1264");
     expect(await sizeAt((await ernie({ size: "640x480" })).body)).toBe("1376x768");
     expect(await sizeAt((await ernie({})).body)).toBe("1024x1024");
-    rehearsal.passMs(24 * 3_600_000);
+    rehearsal.nowMs += 24 * 3_600_000;
     expect((await rehearsal.fetchLink(String((listed.body.data as JsonObject[])[0]?.url))).status).toBe(403);
   });
 
@@ -42,7 +42,7 @@ describe("contract 2.4: pictures", () => {
     const several = await general({ n: 4, seed: 7, steps: 20, guidance: 3.5, negative_prompt: "dogs" });
     expect(several.body.data).toHaveLength(4);
     expect(await sizeAt(several.body, 3)).toBe("512x512");
-    const air = await rehearsal.tell(`${BASE}/musesteamer/images/generations`, {
+    const air = await rehearsal.send(`${BASE}/musesteamer/images/generations`, {
       body: { model: "musesteamer-air-image", prompt: "a cat", size: "512x512", response_format: "b64_json" },
     });
     const bytes = new Uint8Array(Buffer.from(String((air.body.data as JsonObject[])[0]?.b64_json), "base64"));
@@ -86,11 +86,13 @@ describe("contract 2.4: pictures", () => {
 
   test("keys and models", async () => {
     const body = { model: "ernie-image-turbo", prompt: "a cat" };
-    expect((await rehearsal.tell(ERNIE, { body, key: null })).status).toBe(401);
-    expect(errorOf((await rehearsal.tell(ERNIE, { body, key: "bce-v3/wrong" })).body).code).toBe("invalid_iam_token");
+    expect((await rehearsal.send(ERNIE, { body, headers: {} })).status).toBe(401);
+    expect(errorOf((await rehearsal.send(ERNIE, { body, headers: bearer("bce-v3/wrong") })).body).code).toBe(
+      "invalid_iam_token",
+    );
     expect((await ernie({ model: "qwen-image" })).status).toBe(404);
     expect((await general({ model: "ernie-image-turbo" })).status).toBe(404);
-    expect((await rehearsal.ask(`${BASE}/chat/completions`, { body })).status).toBe(404);
+    expect(await rehearsal.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
   test("fates", async () => {

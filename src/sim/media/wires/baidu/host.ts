@@ -1,6 +1,6 @@
 import type { MediaHost } from "../../host.ts";
-import { authenticate } from "../openai/authenticate.ts";
 import { inWordsOf } from "../../in-words-of.ts";
+import { authenticate } from "../openai/authenticate.ts";
 import { inQianfanWords } from "./errors.ts";
 import { makeImages } from "./images.ts";
 import { SERVICES } from "./services.ts";

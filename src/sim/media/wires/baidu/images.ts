@@ -4,13 +4,14 @@ import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound, openaiFailure } from "../../../wires/openai/errors.ts";
-import { type Fate, fateOf } from "../../fate.ts";
-import type { MediaStudio } from "../../host.ts";
-import { fateOfOne } from "../openai/fate-of-one.ts";
-import { jsonFields, refuseUnknown } from "../openai/fields.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import { givenPicture } from "../../given-picture.ts";
+import type { MediaStudio } from "../../host.ts";
+import { playAtOnce, takeTime } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { strike, takeTime } from "../openai/strike.ts";
+import { wordsAtOnce } from "../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
 import type { ImageService } from "./services.ts";
 
 interface ImageWish {
@@ -23,15 +24,14 @@ interface ImageWish {
   inputs: number;
 }
 
-const MOST_PROMPT_CHARACTERS = 2_048;
 const MOST_SEED = 2 ** 32 - 1;
 const LINK_KEPT_MS = 24 * 3_600_000;
 
-function promptOf(values: JsonObject): string {
+function promptOf(values: JsonObject, mostCharacters: number): string {
   const prompt = requireString(values.prompt, "prompt");
   const { length } = [...prompt];
-  if (length === 0 || length > MOST_PROMPT_CHARACTERS) {
-    throw invalid(`prompt must have 1 to ${MOST_PROMPT_CHARACTERS} characters, not ${length}.`, "prompt", null);
+  if (length === 0 || length > mostCharacters) {
+    throw invalid(`prompt must have 1 to ${mostCharacters} characters, not ${length}.`, "prompt", null);
   }
   return prompt;
 }
@@ -61,7 +61,7 @@ function readWish(values: JsonObject, service: ImageService): ImageWish {
   optionalNumber(values, "steps", [1, 100], true);
   optionalNumber(values, "guidance", [0, 30]);
   if (values.negative_prompt !== undefined) requireString(values.negative_prompt, "negative_prompt");
-  const prompt = promptOf(values);
+  const prompt = promptOf(values, service.mostCharacters);
   return {
     model,
     prompt,
@@ -90,9 +90,9 @@ export async function makeImages(
 ): Promise<Response> {
   const wish = readWish(jsonFields(exchange), service);
   exchange.countModel(wish.model);
-  const fate = wish.count === 1 ? fateOfOne(wish.prompt, exchange, key) : fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const refused = (what: string) => invalid(`${what} holds content that is not allowed.`, "prompt", "content_filter");
-  const struck = strike(fate, wish.model, refused("The prompt"));
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, refused("The prompt")));
   if (struck !== undefined) return struck;
   await takeTime(fate, exchange);
   if (fate === "fails") throw openaiFailure("500", wish.model);

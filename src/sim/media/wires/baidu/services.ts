@@ -8,6 +8,8 @@ export interface ImageService {
   model: RegExp;
   fields: readonly string[];
   mostPictures: number;
+  /** Of a prompt. */
+  mostCharacters: number;
   /** The measures of a size; undefined where it is refused. */
   measures: (size: string) => ImageSize | undefined;
   ownSize: string;
@@ -33,6 +35,7 @@ export const SERVICES: readonly ImageService[] = [
     model: /^(standard|ernie-image-turbo)$/,
     fields: ["size", "watermark"],
     mostPictures: 1,
+    mostCharacters: 2_048,
     // A size that it does not know is not refused: the picture has another one than was asked for.
     measures: (size) => parseDrawable(ERNIE_SIZES.includes(size) ? size : "1376x768", "x"),
     ownSize: "1024x1024",
@@ -43,6 +46,7 @@ export const SERVICES: readonly ImageService[] = [
     model: /^(standard|musesteamer-air-image)$/,
     fields: ["size", "seed", "prompt_extend", "response_format"],
     mostPictures: 1,
+    mostCharacters: 2_048,
     measures: withinBounds,
     ownSize: "1024x1024",
     takesPictures: false,
@@ -52,6 +56,7 @@ export const SERVICES: readonly ImageService[] = [
     model: /^(standard|qwen-image|flux\.1-[\w-]+)$/,
     fields: GENERAL_FIELDS,
     mostPictures: 4,
+    mostCharacters: 100_000,
     measures: withinBounds,
     ownSize: "1024x1024",
     takesPictures: false,
@@ -61,6 +66,7 @@ export const SERVICES: readonly ImageService[] = [
     model: /^(standard|qwen-image-edit|flux\.1-[\w-]+|ernie-irag-edit)$/,
     fields: [...GENERAL_FIELDS, "image"],
     mostPictures: 4,
+    mostCharacters: 100_000,
     measures: withinBounds,
     ownSize: "1024x1024",
     takesPictures: true,

@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { isHeldBack, playAtOnce } from "../../play-fate.ts";
+import { playAtOnce } from "../../play-fate.ts";
 import { publishPicture } from "../../publish.ts";
 import { saysJson } from "../../says-json.ts";
 import { AT_ONCE, detailError } from "./errors.ts";
@@ -18,7 +18,7 @@ const LINES = [
   { host: "black-forest-labs kontext-max", mostActive: 6, has: (model: string) => model === "flux-kontext-max" },
 ] as const;
 
-type Task = MediaJob<FluxWish & { heldBack: boolean }>;
+type Task = MediaJob<FluxWish>;
 
 function submit(exchange: Exchange, studio: MediaStudio, key: string, model: string): Response {
   if (!saysJson(exchange.headers)) {
@@ -26,21 +26,14 @@ function submit(exchange: Exchange, studio: MediaStudio, key: string, model: str
   }
   const wish = readRequest(model, exchange.body);
   exchange.countModel(model);
-  const fate = fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
   if (studio.jobs.running(line.host, key) >= line.mostActive) {
     throw detailError(429, `You have more than ${line.mostActive} active tasks.`);
   }
-  const heldBack = isHeldBack(fate, 0, 1, studio.jobs.made + 1);
-  const { id } = studio.jobs.create({
-    id: crypto.randomUUID(),
-    host: line.host,
-    key,
-    wish: { ...wish, heldBack },
-    fate,
-  });
+  const { id } = studio.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, fate });
   const megapixels = (wish.size.width * wish.size.height) / 1_000_000;
   return Response.json({
     id,
@@ -55,7 +48,7 @@ function statusOf(task: Task, studio: MediaStudio): string {
   if (task.fate === "blocked") return "Request Moderated";
   if (studio.jobs.phase(task) !== "ended") return "Pending";
   if (task.fate === "fails") return "Error";
-  return task.wish.heldBack ? "Content Moderated" : "Ready";
+  return task.fate === "moderated" ? "Content Moderated" : "Ready";
 }
 
 function resultOf({ wish, fate, startsAtMs, endsAtMs }: Task, studio: MediaStudio): JsonObject {

@@ -1,6 +1,6 @@
 import { anyText, type FieldRule, type FieldRules, flag, numberIn, oneOf, text, wholeIn } from "../../field-rules.ts";
-import { parseSize } from "../../picture-size.ts";
 import { givenPicture } from "../../given-picture.ts";
+import { parseSize } from "../../picture-size.ts";
 
 /** What one endpoint takes; the model is the address. */
 export interface FluxModel {

@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { faultIn } from "../../field-rules.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { parseSize, sizeOfArea } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
-import { givenPicture } from "../../given-picture.ts";
 import { detailError, unprocessable } from "./errors.ts";
 import { type FluxModel, fluxModel, INPUT_FIELDS } from "./models.ts";
 

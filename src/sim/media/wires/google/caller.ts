@@ -3,8 +3,6 @@ import type { Exchange } from "../../../exchange.ts";
 import { type GoogleHost, missingKey, wrongKey, wrongToken } from "../../../wires/google/errors.ts";
 import type { MediaStudio } from "../../host.ts";
 
-const TOKEN_START = "ya29.simulated-";
-
 /** Whose operations these are. A token lives for an hour, so that behind one they are the project's. */
 export function callerOf(exchange: Exchange, studio: MediaStudio, host: GoogleHost): string {
   const key = exchange.headers.get("x-goog-api-key") ?? exchange.url.searchParams.get("key");
@@ -14,8 +12,8 @@ export function callerOf(exchange: Exchange, studio: MediaStudio, host: GoogleHo
   }
   const bearer = bearerOf(exchange.headers);
   if (bearer === undefined || bearer === "") throw host === "vertex" ? wrongToken(host) : missingKey();
-  const good = bearer.startsWith(TOKEN_START) || (host === "gemini" && studio.acceptsKey(bearer));
-  if (!good || bearer.includes("wrong")) throw wrongToken(host);
+  const good = studio.acceptsToken(bearer) || (host === "gemini" && studio.acceptsKey(bearer));
+  if (!good) throw wrongToken(host);
   if (host === "gemini") return `key ${bearer}`;
   return `project ${/\/projects\/([^/]+)\//.exec(exchange.url.pathname)?.[1] ?? ""}`;
 }

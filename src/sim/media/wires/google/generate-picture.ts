@@ -4,15 +4,26 @@ import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import { pause } from "../../../play.ts";
 import type { GoogleHost } from "../../../wires/google/errors.ts";
 import { frameText } from "../../../wires/google/framing.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
+import { playAtOnce, waitFor } from "../../play-fate.ts";
+import { StreamedAnswer } from "../../streamed-answer.ts";
 import { readPictureCall } from "./picture-call.ts";
 import { type Outcome, pictureChunks } from "./picture-chunks.ts";
 import { noSuchModel, wordsAtOnce } from "./refusals.ts";
 
 const MODELS =
   /^(?:standard-image|gemini-\d(?:\.\d)?-(?:flash|flash-lite|pro)-image(?:-preview|-\d+)*|gemini-2\.0-flash-(?:preview|exp)-image-generation)$/;
+
+interface PictureRequest {
+  exchange: Exchange;
+  studio: MediaStudio;
+  host: GoogleHost;
+  model: string;
+  caller: string;
+  streams: boolean;
+}
 
 /** Names that the host of text leaves to this one. `standard` is its own, so that here it is called `standard-image`. */
 export function isPictureModel(model: string): boolean {
@@ -36,62 +47,48 @@ function joined(chunks: readonly JsonObject[]): JsonObject {
 
 function streamed(chunks: readonly JsonObject[], exchange: Exchange, host: GoogleHost): Response {
   const events = exchange.url.searchParams.get("alt") === "sse";
-  const encoder = new TextEncoder();
-  async function* frames(): AsyncGenerator<Uint8Array> {
+  async function* frames(): AsyncGenerator<string> {
     for (const [at, chunk] of chunks.entries()) {
       if (exchange.signal.aborted) return;
-      yield encoder.encode(frameText(chunk, host, events, at === 0));
+      yield frameText(chunk, host, events, at === 0);
       await pause(exchange.state.tokenDelayMs, exchange.signal);
     }
-    if (!events) yield encoder.encode("]\n");
+    if (!events) yield "]\n";
   }
-  const type = events ? "text/event-stream" : "application/json; charset=UTF-8";
-  return new Response(frames(), { headers: { "content-type": type } });
+  const contentType = events ? "text/event-stream" : "application/json; charset=UTF-8";
+  return new StreamedAnswer(exchange, contentType, frames());
 }
 
-async function answer(
-  exchange: Exchange,
-  studio: MediaStudio,
-  host: GoogleHost,
-  model: string,
-  caller: string,
-  streams: boolean,
-): Promise<Response> {
+function outcomeOf(fate: Fate | undefined): Outcome {
+  if (fate === "blocked") return "blocked";
+  if (fate === "moderated") return "IMAGE_SAFETY";
+  return fate === "fails" ? "IMAGE_OTHER" : "drawn";
+}
+
+async function answer({ exchange, studio, host, model, caller, streams }: PictureRequest): Promise<Response> {
   if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
   const call = readPictureCall(exchange, host, model);
-  const fate = fateOf(call.prompt);
+  const fate = chooseFate(call.prompt, 1, exchange, caller);
   const { blocked: _, ...refusals } = wordsAtOnce(model, host);
   // A blocked prompt is no error on this wire: the answer says so.
   const struck = playAtOnce(fate, refusals);
   if (struck !== undefined) return struck;
-  let outcome: Outcome = fate === "blocked" ? "blocked" : fate === "fails" ? "IMAGE_OTHER" : "drawn";
+  const outcome = outcomeOf(fate);
   if (outcome !== "blocked") {
-    const job = studio.jobs.create({
-      id: crypto.randomUUID(),
-      host: `${host} generate`,
-      key: caller,
-      wish: null,
-      fate,
-    });
+    const id = crypto.randomUUID();
+    const job = studio.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, fate });
     if (fate === "slow") await waitFor(job, studio, exchange.signal);
-    if (isHeldBack(fate, 0, 1, studio.jobs.made)) outcome = "IMAGE_SAFETY";
   }
   const chunks = await pictureChunks(call, host, model, outcome, studio.nowMs());
   return streams ? streamed(chunks, exchange, host) : Response.json(joined(chunks));
 }
 
 /** generateContent and streamGenerateContent of the models that draw, one picture for each call. */
-export async function generatePicture(
-  exchange: Exchange,
-  studio: MediaStudio,
-  host: GoogleHost,
-  model: string,
-  caller: string,
-  streams: boolean,
-): Promise<Response> {
-  exchange.countModel(model);
+export async function generatePicture(request: PictureRequest): Promise<Response> {
+  const { exchange, streams } = request;
+  exchange.countModel(request.model);
   try {
-    return await answer(exchange, studio, host, model, caller, streams);
+    return await answer(request);
   } catch (error) {
     // Without events even the error of a streaming call comes inside an array.
     const inArray = streams && exchange.url.searchParams.get("alt") !== "sse";

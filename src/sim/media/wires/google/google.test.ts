@@ -4,8 +4,8 @@ import { GoogleGenAI as GoogleGenAIEarlier } from "genai-1";
 import type { Json, JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
-import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { filmFacts } from "../../film-facts.ts";
+import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { geminiMedia, vertexMedia } from "./host.ts";
 
 const KEY = { "x-goog-api-key": "any-key" };
@@ -299,7 +299,7 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
     };
     const uri = done.response.generateVideoResponse.generatedSamples[0]?.video.uri ?? "";
     expect(uri).toContain(":download?alt=media");
-    expect((await gemini.send(uri, {})).status).toBe(403);
+    expect((await gemini.send(uri, { headers: {} })).status).toBe(403);
     expect((await gemini.send(uri, { headers: { "x-goog-api-key": "another" } })).status).toBe(403);
     const sent = await gemini.send(uri, { headers: KEY });
     expect(sent.status).toBe(302);

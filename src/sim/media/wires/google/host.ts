@@ -39,7 +39,14 @@ function googleMedia(host: GoogleHost): MediaHost {
       case "generateContent":
       case "streamGenerateContent":
         if (!isPictureModel(model)) return undefined;
-        return generatePicture(exchange, studio, host, model, caller(), verb === "streamGenerateContent");
+        return generatePicture({
+          exchange,
+          studio,
+          host,
+          model,
+          caller: caller(),
+          streams: verb === "streamGenerateContent",
+        });
       default:
         return undefined;
     }

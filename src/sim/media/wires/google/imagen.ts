@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { type GoogleHost, googleFailure } from "../../../wires/google/errors.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
 import { type ImagenWish, readImagen } from "./imagen-request.ts";
@@ -61,7 +61,7 @@ export async function predictPictures(
   exchange.countModel(model);
   if (!MODELS.test(model)) throw noSuchModel(host, model, "predict", exchange.url.pathname);
   const wish = readImagen(exchange, host, model);
-  const fate = fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, caller);
   const struck = playAtOnce(fate, wordsAtOnce(model, host));
   if (struck !== undefined) return struck;
   const job = studio.jobs.create({ id: crypto.randomUUID(), host: `${host} predict`, key: caller, wish: null, fate });
@@ -69,7 +69,7 @@ export async function predictPictures(
   if (fate === "fails") throw googleFailure("500", model, host);
 
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
-  const made = indexes.filter((index) => !isHeldBack(fate, index, wish.count, studio.jobs.made));
+  const made = indexes.filter((index) => !isHeldBack(fate, index));
   const pictures = await Promise.all(made.map((index) => prediction(wish, index, model)));
   const predictions = [...pictures, ...filteredItems(wish, wish.count - made.length)];
   if (predictions.length === 0) return Response.json({});

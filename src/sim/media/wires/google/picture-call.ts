@@ -6,9 +6,9 @@ import { countTokens } from "../../../tokens.ts";
 import { type GoogleHost, invalid } from "../../../wires/google/errors.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { readContents } from "../../../wires/google/read-contents.ts";
-import { seedOf } from "../../seed-of.ts";
 import { Fields } from "../../fields.ts";
 import { pictureOfBytes } from "../../given-picture.ts";
+import { seedOf } from "../../seed-of.ts";
 import { jsonBody } from "./read-envelope.ts";
 import { GOOGLE_REFUSALS, unsupported } from "./refusals.ts";
 

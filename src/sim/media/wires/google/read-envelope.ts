@@ -3,8 +3,8 @@ import type { Json } from "../../../json.ts";
 import { type GoogleHost, invalid } from "../../../wires/google/errors.ts";
 import { names, withCamelNames } from "../../../wires/google/proto-json.ts";
 import { Fields } from "../../fields.ts";
-import { GOOGLE_REFUSALS } from "./refusals.ts";
 import { saysJson } from "../../says-json.ts";
+import { GOOGLE_REFUSALS } from "./refusals.ts";
 
 const ENVELOPE = {
   gemini: names("instances parameters webhookConfig"),

@@ -8,8 +8,8 @@ import {
   modelNotFound,
   unknownName,
 } from "../../../wires/google/errors.ts";
-import type { AtOnce } from "../../play-fate.ts";
 import type { Refusals } from "../../fields.ts";
+import type { AtOnce } from "../../play-fate.ts";
 
 export const GOOGLE_REFUSALS: Refusals = {
   unknown: unknownName,

@@ -1,7 +1,8 @@
 import type { Exchange } from "../../../exchange.ts";
 import { isObject, type JsonObject } from "../../../json.ts";
 import { drawPicture, type PictureWish } from "../../../media-maker/draw-picture.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
@@ -24,17 +25,16 @@ const SERVICES: Readonly<Record<string, { service: string; version: string }>> =
   QueryHunyuanImageJob: { service: "hunyuan", version: "2023-09-01" },
 };
 
-type Job = MediaJob<HunyuanWish & { jobsMade: number }>;
+type Job = MediaJob<HunyuanWish>;
 
 const answer = (said: JsonObject): Response => Response.json({ Response: { ...said, RequestId: crypto.randomUUID() } });
 
-function takeJob(studio: MediaStudio, key: string, wish: HunyuanWish): Job {
+function takeJob(studio: MediaStudio, key: string, wish: HunyuanWish, fate: Fate | undefined): Job {
   if (studio.jobs.running(HOST, key) >= MOST_JOBS) {
     throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MOST_JOBS} job can run at a time.`);
   }
   const id = `${Math.floor(studio.nowMs() / 1000)}-${crypto.randomUUID()}`;
-  const jobsMade = studio.jobs.made + 1;
-  return studio.jobs.create({ id, host: HOST, key, wish: { ...wish, jobsMade }, fate: fateOf(wish.prompt) });
+  return studio.jobs.create({ id, host: HOST, key, wish, fate });
 }
 
 function pictureOf(wish: HunyuanWish, index: number): PictureWish {
@@ -42,7 +42,6 @@ function pictureOf(wish: HunyuanWish, index: number): PictureWish {
   return { prompt, ...size, seed: seed + index, format: "png", inputs, note: logo ? `${action} LOGO` : action };
 }
 
-const isMade = ({ wish, fate }: Job, index: number): boolean => !isHeldBack(fate, index, wish.count, wish.jobsMade);
 const HELD_BACK = ["OperationDenied.ImageIllegalDetected", "The picture contains illegal information."] as const;
 const FAILED = ["FailedOperation.GenerateImageFailed", "The picture could not be generated."] as const;
 
@@ -69,12 +68,12 @@ function query(studio: MediaStudio, key: string, body: JsonObject, submittedBy: 
   if (job.fate === "fails") return answer(status("4", "failed", FAILED));
   const { wish, fate } = job;
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
-  if (!indexes.some((index) => isMade(job, index))) return answer(status("4", "failed", HELD_BACK));
-  const made = indexes.filter((index) => isMade(job, index));
+  const made = indexes.filter((index) => !isHeldBack(fate, index));
+  if (made.length === 0) return answer(status("4", "failed", HELD_BACK));
   return answer({
     ...status("5", "done"),
     ResultImage: made.map((index) => publishPicture(studio, pictureOf(wish, index), { fate, keptMs: KEPT_MS })),
-    ResultDetails: indexes.map((index) => (isMade(job, index) ? "Success" : HELD_BACK[1])),
+    ResultDetails: indexes.map((index) => (isHeldBack(fate, index) ? HELD_BACK[1] : "Success")),
     RevisedPrompt: made.map(() => (wish.revised ? `${wish.prompt} In the simulator's own light.` : wish.prompt)),
   });
 }
@@ -83,7 +82,7 @@ function query(studio: MediaStudio, key: string, body: JsonObject, submittedBy: 
 async function generate(exchange: Exchange, studio: MediaStudio, job: Job): Promise<Response> {
   await waitFor(job, studio, exchange.signal);
   if (job.fate === "fails") throw tencentError(...FAILED);
-  if (!isMade(job, 0)) throw tencentError(...HELD_BACK);
+  if (isHeldBack(job.fate, 0)) throw tencentError(...HELD_BACK);
   const picture = pictureOf(job.wish, 0);
   const image = job.wish.encoded
     ? Buffer.from(await drawPicture(picture)).toString("base64")
@@ -117,8 +116,9 @@ export const hunyuanMedia: MediaHost = async (exchange, studio) => {
 
   const wish = readRequest(action, exchange.body);
   exchange.countModel(named);
-  const struck = playAtOnce(fateOf(wish.prompt), AT_ONCE);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = takeJob(studio, key, wish);
+  const job = takeJob(studio, key, wish, fate);
   return action === "TextToImageLite" ? generate(exchange, studio, job) : answer({ JobId: job.id });
 };

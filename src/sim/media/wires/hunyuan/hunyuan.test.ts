@@ -155,7 +155,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
       JobErrorCode: "FailedOperation.GenerateImageFailed",
     });
     const pair = [await ended({ Prompt: "sim:one-fails" }), await ended({ Prompt: "sim:one-fails" })];
-    expect(pair.map(({ JobStatusCode }) => JobStatusCode)).toEqual(["5", "4"]);
+    expect(pair.map(({ JobStatusCode }) => JobStatusCode)).toEqual(["4", "5"]);
     expect(codeOf(await ended({ Prompt: "sim:forgotten" }))).toBe("FailedOperation.JobNotExist");
     const [dead] = (await ended({ Prompt: "sim:expired" }))["ResultImage"] as string[];
     expect((await rehearsal.fetchLink(dead)).status).toBe(403);

@@ -11,9 +11,9 @@ import {
   text,
   wholeIn,
 } from "../../field-rules.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { parseSize } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
-import { givenPicture } from "../../given-picture.ts";
 import { tencentError } from "./errors.ts";
 
 export interface HunyuanWish {

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../../exchange.ts";
 import { isObject, type JsonObject } from "../../../json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce } from "../../play-fate.ts";
@@ -15,7 +15,7 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 const FRAMES_PER_SECOND = 24;
 const ADDRESS = /\/v1\/(images|videos)\/([\w-]+)(?:\/([^/]+))?$/;
 
-type Task = MediaJob<{ asked: KlingImagesWish | KlingVideoWish; jobsMade: number }>;
+type Task = MediaJob<KlingImagesWish | KlingVideoWish>;
 
 /** A task is known only at the address that took it. */
 const hostOf = (kind: string, address: string): string => `kling ${kind} ${address}`;
@@ -24,7 +24,7 @@ const answer = (data: JsonObject): Response =>
   Response.json({ code: 0, message: "SUCCEED", request_id: crypto.randomUUID(), data });
 
 function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
-  const { externalId } = task.wish.asked;
+  const { externalId } = task.wish;
   return {
     task_id: task.id,
     task_status: status,
@@ -42,19 +42,18 @@ function submit(exchange: Exchange, studio: MediaStudio, key: string, kind: stri
   const asked = kind === "images" ? readImages(address, exchange.body) : readVideo(address, exchange.body);
   if (asked === undefined) throw klingError(404, 1202, `There is no ${kind}/${address}.`);
   exchange.countModel(asked.model);
-  const fate = fateOf(asked.prompt);
+  const fate = chooseFate(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
-  const wish = { asked, jobsMade: studio.jobs.made + 1 };
-  const task = studio.jobs.create({ id, host: hostOf(kind, address), key, wish, fate });
+  const task = studio.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, fate });
   return answer(headOf(task, "submitted", task.createdAtMs));
 }
 
-function imagesOf({ wish, fate }: Task, asked: KlingImagesWish, studio: MediaStudio): JsonObject[] {
+function imagesOf({ fate }: Task, asked: KlingImagesWish, studio: MediaStudio): JsonObject[] {
   const { prompt, size, seed, count, inputs, model, watermark } = asked;
   return Array.from({ length: count }, (_, index) => index)
-    .filter((index) => !isHeldBack(fate, index, count, wish.jobsMade))
+    .filter((index) => !isHeldBack(fate, index))
     .map((index) => {
       const made = { prompt, ...size, seed: seed + index, format: "png", inputs } as const;
       const life = { fate, keptMs: KEPT_MS };
@@ -66,8 +65,8 @@ function imagesOf({ wish, fate }: Task, asked: KlingImagesWish, studio: MediaStu
     });
 }
 
-function videosOf({ wish, fate }: Task, asked: KlingVideoWish, studio: MediaStudio): JsonObject[] {
-  if (isHeldBack(fate, 0, 1, wish.jobsMade)) return [];
+function videosOf({ fate }: Task, asked: KlingVideoWish, studio: MediaStudio): JsonObject[] {
+  if (isHeldBack(fate, 0)) return [];
   const { prompt, size, seconds, seed, audio, firstFrame, lastFrame } = asked;
   const film = {
     ...{ prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio },
@@ -94,7 +93,7 @@ function show(studio: MediaStudio, key: string, host: string, id: string): Respo
   const failed = (message: string): Response =>
     answer({ ...headOf(task, "failed", task.endsAtMs), task_status_msg: message });
   if (task.fate === "fails") return failed("The task failed by an internal error of the platform.");
-  const { asked } = task.wish;
+  const asked = task.wish;
   const made = asked.kind === "images" ? imagesOf(task, asked, studio) : videosOf(task, asked, studio);
   if (made.length === 0) return failed("Failure to pass the risk control system.");
   return answer({

@@ -15,7 +15,7 @@ import {
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
 import { invalidParameter, notFound } from "./errors.ts";
-import { pictureOf, picture } from "./pictures.ts";
+import { picture, pictureOf } from "./pictures.ts";
 
 export interface KlingVideoWish {
   kind: "videos";

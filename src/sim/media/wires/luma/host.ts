@@ -25,5 +25,5 @@ export const lumaMedia: MediaHost = async (exchange, studio) => {
   if (exchange.method !== "POST" || !makes) return undefined;
   const key = authenticate(exchange, studio);
   if (!saysJson(exchange.headers)) throw refused(415, "The content type must be application/json");
-  return startGeneration(name === "image" ? readPicture(exchange) : readFilm(exchange), studio, key);
+  return startGeneration(exchange, name === "image" ? readPicture(exchange) : readFilm(exchange), studio, key);
 };

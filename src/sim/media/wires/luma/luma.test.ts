@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { sniffImage } from "../../../sniff-image.ts";
-import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { filmFacts } from "../../film-facts.ts";
+import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { lumaMedia } from "./host.ts";
 
 const KEY = { authorization: "Bearer any-key" };

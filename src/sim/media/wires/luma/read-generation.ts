@@ -2,9 +2,9 @@ import type { Exchange } from "../../../exchange.ts";
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import { parseSize, sizeOfArea, sizeOfShortSide } from "../../picture-size.ts";
 import { Fields } from "../../fields.ts";
 import { isPublicAddress } from "../../given-picture.ts";
+import { parseSize, sizeOfArea, sizeOfShortSide } from "../../picture-size.ts";
 import { LUMA_REFUSALS } from "./refusals.ts";
 
 const FILM_MODELS = /^(?:standard|ray-1-6|ray-2|ray-flash-2|ray-3(?:[.-][\w-]+)?|ray-flash-3)$/;

@@ -1,6 +1,6 @@
 import { HostError } from "../../../host-error.ts";
-import type { AtOnce } from "../../play-fate.ts";
 import type { Refusals } from "../../fields.ts";
+import type { AtOnce } from "../../play-fate.ts";
 
 /** This host says everything in one sentence. */
 export function refused(status: number, detail: string): HostError {

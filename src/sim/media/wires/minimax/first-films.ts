@@ -2,14 +2,14 @@ import type { Exchange } from "../../../exchange.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import { Fields } from "../../fields.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { sizeOfShortSide } from "../../picture-size.ts";
-import { isHeldBack, linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { Fields } from "../../fields.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { badParameters, baseResponse, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "./refusals.ts";
 
 const HOST = "minimax films";
@@ -25,11 +25,6 @@ const WIDE = { width: 16, height: 9 };
 const KEPT_MS = 3_600_000;
 const FILE_START = "3";
 const REFUSALS = refusalsIn(firstWord);
-
-interface Wish {
-  film: FilmWish;
-  heldBack: boolean;
-}
 
 function readFrame(body: Fields, name: string): GivenPicture | undefined {
   const address = body.text(name);
@@ -48,7 +43,9 @@ function readSubjects(body: Fields): number {
     const subject = new Fields(value, path, names("type image"), REFUSALS);
     if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
     const pictures = subject.list("image");
-    const isSound = pictures.every((one) => typeof one === "string" && givenPicture(one, ["data address"]) !== undefined);
+    const isSound = pictures.every(
+      (one) => typeof one === "string" && givenPicture(one, ["data address"]) !== undefined,
+    );
     if (pictures.length === 0 || !isSound)
       throw subject.refuse("image", "a list of addresses or data URIs of pictures");
   }
@@ -100,11 +97,10 @@ function newNumber(): string {
 /** The first step: `POST /v1/video_generation`. */
 export function startFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
   const film = read(exchange);
-  const fate = fateOf(film.prompt);
+  const fate = chooseFate(film.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
-  const wish: Wish = { film, heldBack: isHeldBack(fate, 0, 1, studio.jobs.made + 1) };
-  const job = studio.jobs.create({ id: newNumber(), host: HOST, key, wish, fate });
+  const job = studio.jobs.create({ id: newNumber(), host: HOST, key, wish: film, fate });
   return Response.json({ task_id: job.id, base_resp: SUCCESS });
 }
 
@@ -117,7 +113,7 @@ function waitingWord(job: MediaJob, studio: MediaStudio): string {
 /** The second step: `GET /v1/query/video_generation?task_id=`. */
 export function showFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
   const id = exchange.url.searchParams.get("task_id") ?? "";
-  const job = studio.jobs.find<Wish>(HOST, id, key);
+  const job = studio.jobs.find<FilmWish>(HOST, id, key);
   if (job === undefined) throw badParameters(firstWord, `task_id ${id} does not exist`);
   const answer = { task_id: id, file_id: "", video_width: 0, video_height: 0 };
   if (studio.jobs.phase(job) !== "ended") {
@@ -125,9 +121,9 @@ export function showFilm(exchange: Exchange, studio: MediaStudio, key: string): 
   }
   const failed = (code: number, message: string): Response =>
     Response.json({ ...answer, status: "Fail", base_resp: baseResponse(code, message) });
-  if (job.wish.heldBack) return failed(CODES.outputSensitive, "output new_sensitive");
+  if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
-  const { width, height } = job.wish.film;
+  const { width, height } = job.wish;
   const made = { file_id: `${FILE_START}${id}`, video_width: width, video_height: height };
   return Response.json({ ...answer, ...made, status: "Success", base_resp: SUCCESS });
 }
@@ -135,10 +131,13 @@ export function showFilm(exchange: Exchange, studio: MediaStudio, key: string): 
 /** The third step: `GET /v1/files/retrieve?file_id=`. */
 export async function showFile(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
   const id = exchange.url.searchParams.get("file_id") ?? "";
-  const job = id.startsWith(FILE_START) ? studio.jobs.find<Wish>(HOST, id.slice(FILE_START.length), key) : undefined;
-  const isThere = job !== undefined && studio.jobs.phase(job) === "ended" && !job.wish.heldBack && job.fate !== "fails";
+  const job = id.startsWith(FILE_START)
+    ? studio.jobs.find<FilmWish>(HOST, id.slice(FILE_START.length), key)
+    : undefined;
+  const isThere =
+    job !== undefined && studio.jobs.phase(job) === "ended" && job.fate !== "moderated" && job.fate !== "fails";
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
-  const make = (): Promise<Uint8Array> => makeFilm(job.wish.film);
+  const make = (): Promise<Uint8Array> => makeFilm(job.wish);
   const bytes = (await make()).length;
   const file = {
     file_id: id,

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
-import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { filmFacts } from "../../film-facts.ts";
+import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { minimaxMedia } from "./host.ts";
 
 const KEY = { authorization: "Bearer any-key" };

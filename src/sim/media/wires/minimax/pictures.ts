@@ -3,12 +3,12 @@ import type { Json } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import { Fields } from "../../fields.ts";
+import { givenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import { isHeldBack, linkLifeMs, playAtOnce, waitFor } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { Fields } from "../../fields.ts";
-import { givenPicture } from "../../given-picture.ts";
 import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "./refusals.ts";
 
 const MODELS = ["image-01", "image-01-live", "standard"] as const;
@@ -96,7 +96,7 @@ function draw(wish: Wish, index: number): Promise<Uint8Array> {
 /** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
 export async function makePictures(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
   const wish = read(exchange);
-  const fate = fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
   const id = crypto.randomUUID().replaceAll("-", "");
@@ -104,7 +104,7 @@ export async function makePictures(exchange: Exchange, studio: MediaStudio, key:
   if (fate === "slow") await waitFor(job, studio, exchange.signal);
   if (fate === "fails") throw firstWord(200, CODES.unknown, "unknown error");
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
-  const made = indexes.filter((index) => !isHeldBack(fate, index, wish.count, studio.jobs.made));
+  const made = indexes.filter((index) => !isHeldBack(fate, index));
   if (made.length === 0) throw firstWord(200, CODES.outputSensitive, "output new_sensitive");
   const keptMs = linkLifeMs(fate, KEPT_MS);
   const data = wish.asBase64

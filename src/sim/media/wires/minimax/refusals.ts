@@ -1,7 +1,7 @@
 import { HostError } from "../../../host-error.ts";
 import type { Json, JsonObject } from "../../../json.ts";
-import type { AtOnce } from "../../play-fate.ts";
 import type { Refusals } from "../../fields.ts";
+import type { AtOnce } from "../../play-fate.ts";
 
 /** What the numbers of this host mean. */
 export const CODES = {

@@ -3,13 +3,13 @@ import type { JsonObject } from "../../../json.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import { Fields } from "../../fields.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
-import { isHeldBack, linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { Fields } from "../../fields.ts";
 import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "./refusals.ts";
 import { readContent } from "./second-content.ts";
 
@@ -24,7 +24,6 @@ interface Wish {
   film: FilmWish;
   resolution: "2K" | "768P";
   ratio: string;
-  heldBack: boolean;
   cancelled: boolean;
 }
 
@@ -58,10 +57,10 @@ function read(exchange: Exchange): Pick<Wish, "film" | "resolution" | "ratio"> {
 /** `POST /v2/video_generation` */
 export function startSecondFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
   const asked = read(exchange);
-  const fate = fateOf(asked.film.prompt);
+  const fate = chooseFate(asked.film.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, wordsAtOnce(secondWord));
   if (struck !== undefined) return struck;
-  const wish: Wish = { ...asked, heldBack: isHeldBack(fate, 0, 1, studio.jobs.made + 1), cancelled: false };
+  const wish: Wish = { ...asked, cancelled: false };
   const job = studio.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, fate });
   return Response.json({ task_id: job.id });
 }
@@ -78,7 +77,7 @@ function standing(job: MediaJob<Wish>, studio: MediaStudio): JsonObject {
   if (wish.cancelled) return { status: "cancelled" };
   if (phase !== "ended") return { status: phase };
   const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
-  if (wish.heldBack) return failed(CODES.outputSensitive, "output new_sensitive");
+  if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
   const make = (): Promise<Uint8Array> => makeFilm(wish.film);
   const url = studio.links.publish(studio.baseUrl, make, "video/mp4", linkLifeMs(job.fate, KEPT_MS));

@@ -3,9 +3,10 @@ import type { Exchange } from "../../../exchange.ts";
 import { missingKey, wrongKey } from "../../../wires/openai/errors.ts";
 import type { MediaStudio } from "../../host.ts";
 
-export function authenticate(exchange: Exchange, studio: MediaStudio): string {
-  const key = bearerOf(exchange.headers);
-  if (key === undefined || key === "") throw missingKey();
+/** The key behind the word Bearer, or where a host has a header of its own for it, that one. */
+export function authenticate({ headers }: Exchange, studio: MediaStudio, keyHeader?: string): string {
+  const key = keyHeader === undefined ? bearerOf(headers) : headers.get(keyHeader);
+  if (key === undefined || key === null || key === "") throw missingKey();
   if (!studio.acceptsKey(key)) throw wrongKey(key);
   return key;
 }

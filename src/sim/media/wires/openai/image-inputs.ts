@@ -2,9 +2,8 @@ import type { HostError } from "../../../host-error.ts";
 import type { Json } from "../../../json.ts";
 import { missing, requireArray, requireObject, requireString, wrongType } from "../../../wires/openai/check.ts";
 import { invalid, openaiError } from "../../../wires/openai/errors.ts";
-import { duplicate, type Fields, refuseUnknown } from "./fields.ts";
 import { type GivenPicture, givenPicture, pictureOfBytes } from "../../given-picture.ts";
-import type { FormPart } from "./multipart.ts";
+import { duplicate, type Fields, type FormFile, refuseUnknown } from "./request-fields.ts";
 
 const MOST_PICTURES = 16;
 const MOST_PICTURE_BYTES = 50 * 1024 * 1024;
@@ -19,11 +18,11 @@ function invalidImage(message: string, param: string): HostError {
 }
 
 /** A file of a form. It must be called what it is: a nameless stream of octets is refused unseen. */
-export function pictureInFile(file: FormPart, param: string): GivenPicture {
-  const declared = file.contentType.replace("image/jpg", "image/jpeg");
+export function pictureInFile(file: FormFile, param: string): GivenPicture {
+  const declared = file.mimeType.replace("image/jpg", "image/jpeg");
   if (!PICTURE_TYPES.includes(declared)) {
     throw invalid(
-      `Invalid file '${param}': unsupported mimetype ('${declared || "none"}'). Supported are 'image/jpeg', 'image/png', and 'image/webp'.`,
+      `Invalid file '${param}': unsupported mimetype ('${declared}'). Supported are 'image/jpeg', 'image/png', and 'image/webp'.`,
       param,
       "unsupported_file_mimetype",
     );
@@ -63,7 +62,7 @@ function checkMask(mask: GivenPicture, first: GivenPicture | undefined, param: s
   }
 }
 
-function inForm(files: ReadonlyMap<string, readonly FormPart[]>, single: boolean): GivenPicture[] {
+function inForm(files: ReadonlyMap<string, readonly FormFile[]>, single: boolean): GivenPicture[] {
   const [one = [], several = []] = [files.get("image"), files.get("image[]")];
   if (one.length > 1) throw duplicate("image");
   if (single && several.length > 0) {

@@ -2,8 +2,8 @@ import type { HostError } from "../../../host-error.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { openaiError, openaiFailure } from "../../../wires/openai/errors.ts";
 import type { Fate } from "../../fate.ts";
-import type { ImageWish } from "./image-wish.ts";
 import { seedOf } from "../../seed-of.ts";
+import type { ImageWish } from "./image-wish.ts";
 
 /** The picture at a place among those of one wish; a partial one has its own look. */
 export function drawWish(wish: ImageWish, at: number, partial?: number): Promise<Uint8Array> {

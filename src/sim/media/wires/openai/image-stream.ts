@@ -1,14 +1,14 @@
+import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
+import { StreamedAnswer } from "../../streamed-answer.ts";
 import { drawWish, failureOf, pictureCount } from "./image-outcome.ts";
 import { imageUsage } from "./image-usage.ts";
 import type { ImageWish } from "./image-wish.ts";
 
-const encoder = new TextEncoder();
-
-function frame(type: string, body: JsonObject): Uint8Array {
-  return encoder.encode(`event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`);
+function frame(type: string, body: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
 }
 
 /** A quick picture is done before all the partial ones that were asked for could be shown. */
@@ -16,7 +16,7 @@ function partialsOf(wish: ImageWish): number {
   return wish.quality === "low" ? Math.min(1, wish.partials) : wish.partials;
 }
 
-async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): AsyncGenerator<Uint8Array> {
+async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): AsyncGenerator<string> {
   const prefix = wish.action === "edit" ? "image_edit" : "image_generation";
   const told = async (picture: Promise<Uint8Array>): Promise<JsonObject> => ({
     b64_json: Buffer.from(await picture).toString("base64"),
@@ -40,17 +40,11 @@ async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStu
 }
 
 /** The pictures as they come, each with up to three views of its making. */
-export function streamImages(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): Response {
-  const made = frames(wish, fate, studio);
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const next = await made.next();
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
-    },
-    async cancel() {
-      await made.return(undefined);
-    },
-  });
-  return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+export function streamImages(
+  exchange: Exchange,
+  wish: ImageWish,
+  fate: Fate | undefined,
+  studio: MediaStudio,
+): Response {
+  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", frames(wish, fate, studio));
 }

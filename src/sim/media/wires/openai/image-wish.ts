@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../json.ts";
 import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
 import { invalid } from "../../../wires/openai/errors.ts";
-import { refuseUnknown } from "./fields.ts";
 import type { GivenPicture } from "../../given-picture.ts";
 import { type ImageFamily, imageFamilyOf, measuresOf } from "./image-families.ts";
+import { refuseUnknown } from "./request-fields.ts";
 
 export type ImageAction = "generation" | "edit";
 

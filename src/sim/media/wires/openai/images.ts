@@ -1,16 +1,17 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { type Fate, fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
-import { fateOfOne } from "./fate-of-one.ts";
-import { anyFields, type Fields, jsonFields } from "./fields.ts";
+import { playAtOnce, takeTime } from "../../play-fate.ts";
+import { wordsAtOnce } from "./at-once.ts";
 import { imageFamilyOf } from "./image-families.ts";
 import { readInputs } from "./image-inputs.ts";
 import { blockedBy, drawWish, failureOf, pictureCount } from "./image-outcome.ts";
 import { streamImages } from "./image-stream.ts";
 import { imageUsage } from "./image-usage.ts";
 import { type ImageAction, type ImageWish, modelOf, readImageWish } from "./image-wish.ts";
-import { strike, takeTime } from "./strike.ts";
+import { anyFields, type Fields, jsonFields } from "./request-fields.ts";
 
 const LINK_KEPT_MS = 60 * 60_000;
 
@@ -39,7 +40,7 @@ async function answer(wish: ImageWish, fate: Fate | undefined, studio: MediaStud
   });
 }
 
-function fieldsOf(exchange: Exchange, action: ImageAction): Fields {
+async function fieldsOf(exchange: Exchange, action: ImageAction): Promise<Fields> {
   return action === "generation" ? { values: jsonFields(exchange) } : anyFields(exchange);
 }
 
@@ -49,17 +50,17 @@ export async function makeImages(
   key: string,
   action: ImageAction,
 ): Promise<Response> {
-  const fields = fieldsOf(exchange, action);
+  const fields = await fieldsOf(exchange, action);
   const model = modelOf(fields.values);
   exchange.countModel(model);
   const single = !imageFamilyOf(model).gpt;
   const inputs = action === "edit" ? readInputs(fields, single) : [];
   const wish = readImageWish(fields.values, action, fields.files !== undefined, inputs);
-  const fate = wish.count === 1 ? fateOfOne(wish.prompt, exchange, key) : fateOf(wish.prompt);
-  const struck = strike(fate, model, blockedBy(wish));
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(fate, wordsAtOnce(model, blockedBy(wish)));
   if (struck !== undefined) return struck;
   await takeTime(fate, exchange);
-  if (wish.stream) return streamImages(wish, fate, studio);
+  if (wish.stream) return streamImages(exchange, wish, fate, studio);
   const failure = failureOf(wish, fate);
   if (failure !== undefined) throw failure;
   return answer(wish, fate, studio);

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import { Rehearsal } from "../../rehearsal.ts";
 import { openaiMedia } from "./host.ts";
-import { type Rehearsal, rehearse } from "./rehearse.ts";
 
 const EDITS = "/openai/v1/images/edits";
 
 let rehearsal: Rehearsal;
 beforeEach(() => {
-  rehearsal = rehearse(openaiMedia);
+  rehearsal = new Rehearsal(openaiMedia);
 });
 
 const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
@@ -35,7 +35,7 @@ function form(fields: Record<string, string>, parts: readonly Part[]): FormData 
 }
 
 const edit = (fields: Record<string, string>, parts: readonly Part[]) =>
-  rehearsal.tell(EDITS, { body: form({ model: "gpt-image-2", prompt: "hat", size: "64x64", ...fields }, parts) });
+  rehearsal.send(EDITS, { body: form({ model: "gpt-image-2", prompt: "hat", size: "64x64", ...fields }, parts) });
 
 describe("contract 2.4 and H12: edits", () => {
   test("a form with pictures and a mask, streamed events named after the edit", async () => {
@@ -59,7 +59,7 @@ describe("contract 2.4 and H12: edits", () => {
 
   test("an edit without a size keeps the attitude of its picture", async () => {
     const body = { model: "gpt-image-1.5", prompt: "hat", images: [{ image_url: dataUrl(await picture(64, 96)) }] };
-    expect((await rehearsal.tell(EDITS, { body })).body.size).toBe("1024x1536");
+    expect((await rehearsal.send(EDITS, { body })).body.size).toBe("1024x1536");
   });
 
   test("refuses forms whose files are not what they should be", async () => {
@@ -115,7 +115,7 @@ describe("contract 2.4 and H12: edits", () => {
 
   test("refuses references that lead to no picture, as it was recorded", async () => {
     const send = (images: JsonObject[]) =>
-      rehearsal.tell(EDITS, { body: { model: "gpt-image-1.5", prompt: "hat", images } });
+      rehearsal.send(EDITS, { body: { model: "gpt-image-1.5", prompt: "hat", images } });
     const drawing = await send([{ image_url: "https://example.org/logo.svg" }]);
     expect(drawing.status).toBe(400);
     expect(errorOf(drawing.body)).toEqual({

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { sniffImage } from "../../../sniff-image.ts";
+import { bearer, Rehearsal } from "../../rehearsal.ts";
 import { openaiMedia } from "./host.ts";
-import { type Rehearsal, rehearse } from "./rehearse.ts";
 
 const GENERATIONS = "/openai/v1/images/generations";
 
 let rehearsal: Rehearsal;
 beforeEach(() => {
-  rehearsal = rehearse(openaiMedia);
+  rehearsal = new Rehearsal(openaiMedia);
 });
 
 function seen(base64: unknown): ReturnType<typeof sniffImage> {
@@ -24,7 +24,7 @@ function errorOf(body: JsonObject): JsonObject {
 }
 
 const generate = (body: JsonObject) =>
-  rehearsal.tell(GENERATIONS, { body: { model: "gpt-image-2", prompt: "a cat", size: "128x64", ...body } });
+  rehearsal.send(GENERATIONS, { body: { model: "gpt-image-2", prompt: "a cat", size: "128x64", ...body } });
 
 async function streamed(body: JsonObject): Promise<{ event: string; data: JsonObject }[]> {
   const response = await rehearsal.ask(GENERATIONS, { body: { ...body, stream: true } });
@@ -55,7 +55,7 @@ describe("contract 2.4: pictures of gpt-image", () => {
   });
 
   test("a square of high quality counts as it was recorded", async () => {
-    const { body } = await rehearsal.tell(GENERATIONS, { body: { model: "gpt-image-1", prompt: "a siamese cat" } });
+    const { body } = await rehearsal.send(GENERATIONS, { body: { model: "gpt-image-1", prompt: "a siamese cat" } });
     expect(body).toMatchObject({ size: "1024x1024", quality: "high", usage: { output_tokens: 4160 } });
   });
 
@@ -100,8 +100,8 @@ describe("contract 2.4: pictures of gpt-image", () => {
 
   test("refuses wrong and missing keys, long prompts, unknown models, forms and other addresses", async () => {
     const body = { model: "gpt-image-2", prompt: "a cat" };
-    expect((await rehearsal.tell(GENERATIONS, { body, key: null })).status).toBe(401);
-    const wrong = await rehearsal.tell(GENERATIONS, { body, key: "a-wrong-key" });
+    expect((await rehearsal.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
+    const wrong = await rehearsal.send(GENERATIONS, { body, headers: bearer("a-wrong-key") });
     expect(wrong.status).toBe(401);
     expect(errorOf(wrong.body).code).toBe("invalid_api_key");
     const long = await generate({ prompt: "x".repeat(32_001) });
@@ -109,12 +109,7 @@ describe("contract 2.4: pictures of gpt-image", () => {
     const unknown = await generate({ model: "gpt-image-9" });
     expect([unknown.status, errorOf(unknown.body).code]).toEqual([404, "model_not_found"]);
     expect((await rehearsal.ask(GENERATIONS, { body: new FormData() })).status).toBe(400);
-    expect(
-      await openaiMedia(
-        { url: new URL("http://h/openai/v1/chat/completions"), method: "POST" } as Parameters<typeof openaiMedia>[0],
-        rehearsal.studio,
-      ),
-    ).toBeUndefined();
+    expect(await rehearsal.answerTo("/openai/v1/chat/completions", { method: "POST" })).toBeUndefined();
   });
 });
 
@@ -154,7 +149,7 @@ describe("contract 6.3 and H12: pictures as a stream", () => {
     expect(errorOf(moderated[1]?.data ?? {}).code).toBe("moderation_blocked");
     const failed = await streamed({ ...body, prompt: "sim:fails" });
     expect(errorOf(failed[0]?.data ?? {}).type).toBe("server_error");
-    const blocked = await rehearsal.tell(GENERATIONS, { body: { ...body, prompt: "sim:blocked", stream: true } });
+    const blocked = await rehearsal.send(GENERATIONS, { body: { ...body, prompt: "sim:blocked", stream: true } });
     expect(blocked.status).toBe(400);
   });
 });
@@ -162,20 +157,20 @@ describe("contract 6.3 and H12: pictures as a stream", () => {
 describe("contract 2.5: the older models, and what prompts ask for", () => {
   test("a link lives for an hour, and one that is asked to be dead is", async () => {
     const send = async (prompt: string): Promise<string> => {
-      const { body } = await rehearsal.tell(GENERATIONS, { body: { model: "dall-e-2", prompt, size: "256x256" } });
+      const { body } = await rehearsal.send(GENERATIONS, { body: { model: "dall-e-2", prompt, size: "256x256" } });
       expect(Object.keys(body).sort()).toEqual(["created", "data"]);
       return String(dataOf(body)[0]?.url);
     };
     const url = await send("a cat");
     const fetched = await rehearsal.fetchLink(url);
-    expect(sniffImage(await fetched.bytes())?.size).toEqual({ width: 256, height: 256 });
-    rehearsal.passMs(60 * 60_000);
+    expect(sniffImage(fetched.bytes)?.size).toEqual({ width: 256, height: 256 });
+    rehearsal.nowMs += 60 * 60_000;
     expect((await rehearsal.fetchLink(url)).status).toBe(403);
     expect((await rehearsal.fetchLink(await send("sim:expired"))).status).toBe(403);
   });
 
   test("the third one revises prompts", async () => {
-    const { body } = await rehearsal.tell(GENERATIONS, { body: { model: "dall-e-3", prompt: "a cat", quality: "hd" } });
+    const { body } = await rehearsal.send(GENERATIONS, { body: { model: "dall-e-3", prompt: "a cat", quality: "hd" } });
     expect(dataOf(body)[0]?.revised_prompt).toContain("a cat");
   });
 

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import { Rehearsal } from "../../rehearsal.ts";
 import { openaiMedia } from "./host.ts";
-import { JOB_MS, rehearse } from "./rehearse.ts";
 
-const rehearsal = rehearse(openaiMedia);
+const rehearsal = new Rehearsal(openaiMedia);
 const client = new OpenAI({
   apiKey: "any-key",
   baseURL: "http://127.0.0.1:1/openai/v1",
   maxRetries: 0,
-  fetch: (input, init) => rehearsal.send(new Request(input as string, init as RequestInit)),
+  fetch: async (input, init) =>
+    (await rehearsal.answer(new Request(input as string, init as RequestInit))) ?? new Response(null, { status: 404 }),
 });
 
 test("contract 6.3: the vendor's SDK reads the stream, and an error in it", async () => {
@@ -43,7 +44,7 @@ test("H12: the vendor's SDK sends pictures and a mask as a form", async () => {
 test("contract 2.2: the vendor's SDK follows a film to its bytes", async () => {
   const video = await client.videos.create({ model: "sora-2", prompt: "a cat", seconds: "4" });
   expect(video.status).toBe("queued");
-  rehearsal.passMs(JOB_MS);
+  rehearsal.nowMs += rehearsal.takesMs;
   expect((await client.videos.retrieve(video.id)).status).toBe("completed");
   const content = await client.videos.downloadContent(video.id);
   expect((await content.bytes()).length).toBeGreaterThan(1_000);

@@ -3,17 +3,17 @@ import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { filmFacts } from "../../film-facts.ts";
+import { bearer, Rehearsal } from "../../rehearsal.ts";
 import { openaiMedia } from "./host.ts";
-import { JOB_MS, type Rehearsal, rehearse } from "./rehearse.ts";
 
 const VIDEOS = "/openai/v1/videos";
 
 let rehearsal: Rehearsal;
 beforeEach(() => {
-  rehearsal = rehearse(openaiMedia);
+  rehearsal = new Rehearsal(openaiMedia);
 });
 
-const create = (body: JsonObject) => rehearsal.tell(VIDEOS, { body: { model: "sora-2", prompt: "a cat", ...body } });
+const create = (body: JsonObject) => rehearsal.send(VIDEOS, { body: { model: "sora-2", prompt: "a cat", ...body } });
 
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
@@ -25,16 +25,16 @@ describe("contract 2.2: the life of a film", () => {
     expect(body).toMatchObject({ seconds: "4", size: "1280x720", prompt: "a cat", completed_at: null });
     expect(body.id).toMatch(/^video_/);
     const path = `${VIDEOS}/${String(body.id)}`;
-    expect((await rehearsal.tell(`${path}/content`)).status).toBe(400);
-    rehearsal.passMs(JOB_MS / 2);
-    expect((await rehearsal.tell(path)).body).toMatchObject({ status: "in_progress", progress: 50 });
-    rehearsal.passMs(JOB_MS / 2);
-    const done = (await rehearsal.tell(path)).body;
+    expect((await rehearsal.send(`${path}/content`)).status).toBe(400);
+    rehearsal.nowMs += rehearsal.takesMs / 2;
+    expect((await rehearsal.send(path)).body).toMatchObject({ status: "in_progress", progress: 50 });
+    rehearsal.nowMs += rehearsal.takesMs / 2;
+    const done = (await rehearsal.send(path)).body;
     expect(done).toMatchObject({ status: "completed", progress: 100 });
     expect(Number(done.expires_at) - Number(done.completed_at)).toBe(3_600);
 
-    expect((await rehearsal.ask(`${path}/content`, { key: null })).status).toBe(401);
-    expect((await rehearsal.ask(`${path}/content`, { key: "another-key" })).status).toBe(404);
+    expect((await rehearsal.ask(`${path}/content`, { headers: {} })).status).toBe(401);
+    expect((await rehearsal.ask(`${path}/content`, { headers: bearer("another-key") })).status).toBe(404);
     const content = await rehearsal.ask(`${path}/content`);
     expect(content.headers.get("content-type")).toBe("video/mp4");
     const facts = filmFacts(await content.bytes());
@@ -46,18 +46,18 @@ describe("contract 2.2: the life of a film", () => {
       size: { width: 1280, height: 720 },
     });
     expect((await rehearsal.ask(`${path}/content?variant=poster`)).status).toBe(400);
-    rehearsal.passMs(3_600_000);
+    rehearsal.nowMs += 3_600_000;
     expect((await rehearsal.ask(`${path}/content`)).status).toBe(404);
   }, 20_000);
 
   test("remixed, and deleted", async () => {
     const { body } = await create({ seconds: "8" });
     const path = `${VIDEOS}/${String(body.id)}`;
-    const remix = await rehearsal.tell(`${path}/remix`, { body: { prompt: "a dog" } });
+    const remix = await rehearsal.send(`${path}/remix`, { body: { prompt: "a dog" } });
     expect(remix.body).toMatchObject({ remixed_from_video_id: String(body.id), prompt: "a dog", seconds: "8" });
-    expect((await rehearsal.tell(`${path}/remix`, { body: { prompt: "a dog", size: "720x1280" } })).status).toBe(400);
-    expect((await rehearsal.tell(path, { method: "DELETE" })).body.deleted).toBe(true);
-    expect((await rehearsal.tell(path)).status).toBe(404);
+    expect((await rehearsal.send(`${path}/remix`, { body: { prompt: "a dog", size: "720x1280" } })).status).toBe(400);
+    expect((await rehearsal.send(path, { method: "DELETE" })).body.deleted).toBe(true);
+    expect((await rehearsal.send(path)).status).toBe(404);
   });
 
   test("a form with the first frame", async () => {
@@ -69,7 +69,7 @@ describe("contract 2.2: the life of a film", () => {
       form.append("seconds", "12");
       form.append("size", "1792x1024");
       form.append("input_reference", new File([content as Uint8Array<ArrayBuffer>], "frame.png", { type }));
-      return rehearsal.tell(VIDEOS, { body: form });
+      return rehearsal.send(VIDEOS, { body: form });
     };
     expect((await send(bytes, "image/png")).body).toMatchObject({ seconds: "12", size: "1792x1024" });
     expect(errorOf((await send(bytes, "application/octet-stream")).body).code).toBe("unsupported_file_mimetype");
@@ -98,8 +98,8 @@ describe("contract 2.2: the life of a film", () => {
   test("fates", async () => {
     const end = async (fate: string) => {
       const { body } = await create({ prompt: `a cat sim:${fate}` });
-      rehearsal.passMs(JOB_MS);
-      return rehearsal.tell(`${VIDEOS}/${String(body.id)}`);
+      rehearsal.nowMs += rehearsal.takesMs;
+      return rehearsal.send(`${VIDEOS}/${String(body.id)}`);
     };
     expect((await create({ prompt: "sim:blocked" })).status).toBe(400);
     expect((await end("moderated")).body).toMatchObject({ status: "failed", error: { code: "moderation_blocked" } });

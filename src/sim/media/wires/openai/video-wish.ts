@@ -1,9 +1,9 @@
 import type { ImageSize } from "../../../sniff-image.ts";
 import { optionalEnum, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
-import { duplicate, type Fields, refuseUnknown } from "./fields.ts";
-import { pictureInFile, pictureInReference } from "./image-inputs.ts";
 import { parseDrawable } from "../../picture-size.ts";
+import { pictureInFile, pictureInReference } from "./image-inputs.ts";
+import { duplicate, type Fields, refuseUnknown } from "./request-fields.ts";
 
 export interface VideoWish {
   model: string;

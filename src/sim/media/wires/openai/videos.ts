@@ -5,12 +5,13 @@ import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { badValue } from "../../../wires/openai/check.ts";
 import { invalid, openaiError } from "../../../wires/openai/errors.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { fateOfOne } from "./fate-of-one.ts";
-import { anyFields, jsonFields, refuseUnknown } from "./fields.ts";
+import { playAtOnce } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { strike } from "./strike.ts";
+import { wordsAtOnce } from "./at-once.ts";
+import { anyFields, jsonFields, refuseUnknown } from "./request-fields.ts";
 import { promptIn, readVideoWish, type VideoWish } from "./video-wish.ts";
 
 type VideoJob = MediaJob<VideoWish>;
@@ -70,19 +71,19 @@ function find(id: string, key: string, studio: MediaStudio): VideoJob {
 
 function take(wish: VideoWish, exchange: Exchange, studio: MediaStudio, key: string): Response {
   exchange.countModel(wish.model);
-  const fate = fateOfOne(wish.prompt, exchange, key);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
   const blocked = openaiError(400, "Your request was blocked by our moderation system.", {
     type: "video_generation_user_error",
     code: "moderation_blocked",
   });
-  const struck = strike(fate, wish.model, blocked);
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
   const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
   return told(studio.jobs.create({ id, host: HOST, key, wish, fate }), studio);
 }
 
-export function createVideo(exchange: Exchange, studio: MediaStudio, key: string): Response {
-  return take(readVideoWish(anyFields(exchange)), exchange, studio, key);
+export async function createVideo(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+  return take(readVideoWish(await anyFields(exchange)), exchange, studio, key);
 }
 
 /** A film made anew from another one's wish, with another prompt. */

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { type Fate, fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
 import { publishPicture } from "../../publish.ts";
@@ -9,16 +10,10 @@ import { type ImagesWish, readImages } from "./read-images.ts";
 
 export const KEPT_MS = 24 * 3_600_000;
 
-export interface ImagesJob {
-  wish: ImagesWish;
-  fate: Fate | undefined;
-  jobsMade: number;
-}
-
 /** The link of each picture; undefined where it is held back. */
-export function linksOf({ wish, fate, jobsMade }: ImagesJob, studio: MediaStudio): (string | undefined)[] {
+export function linksOf(wish: ImagesWish, fate: Fate | undefined, studio: MediaStudio): (string | undefined)[] {
   return Array.from({ length: wish.count }, (_, index) => {
-    if (isHeldBack(fate, index, wish.count, jobsMade)) return undefined;
+    if (isHeldBack(fate, index)) return undefined;
     const picture = {
       prompt: wish.prompt,
       ...wish.size,
@@ -53,14 +48,13 @@ export async function generateImages(exchange: Exchange, studio: MediaStudio, ke
   }
   const wish = readImages(bodyOf(exchange), "sync");
   exchange.countModel(wish.model);
-  const fate = fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const job = studio.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, fate });
-  const jobsMade = studio.jobs.made;
   await waitFor(job, studio, exchange.signal);
   if (fate === "fails") throw AT_ONCE.broken;
-  const links = linksOf({ wish, fate, jobsMade }, studio).filter((link) => link !== undefined);
+  const links = linksOf(wish, fate, studio).filter((link) => link !== undefined);
   if (links.length === 0) throw dashscopeError(400, HELD_BACK.code, HELD_BACK.message);
   return Response.json({
     output: { choices: choicesOf(links, wish.spread) },

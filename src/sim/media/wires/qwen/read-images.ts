@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { anyText, anything, type FieldRules, flag, listOf, oneOf, recordOf, text, wholeIn } from "../../field-rules.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { isDrawable, parseSize } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
-import { givenPicture } from "../../given-picture.ts";
 import { checkObject, invalidParameter, modelNotFound } from "./errors.ts";
 import { type ImageModel, imageModel, MOST_SEQUENTIAL } from "./image-models.ts";
 

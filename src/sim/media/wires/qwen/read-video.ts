@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { anyText, type FieldRules, flag, listOf, oneOf, recordOf, text, wholeIn } from "../../field-rules.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { isDrawable, parseSize, sizeOfShortSide } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { checkObject, invalidParameter, modelNotFound } from "./errors.ts";
 
 export interface VideoWish {

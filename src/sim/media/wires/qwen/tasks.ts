@@ -1,6 +1,6 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce } from "../../play-fate.ts";
@@ -15,8 +15,6 @@ const FRAMES_PER_SECOND = 24;
 
 interface TaskWish {
   asked: ImagesWish | VideoWish;
-  /** How many jobs there were when it was taken, itself included. */
-  jobsMade: number;
   canceled: boolean;
 }
 
@@ -33,10 +31,10 @@ export function createTask(
   }
   const asked = read(bodyOf(exchange));
   exchange.countModel(asked.model);
-  const fate = fateOf(asked.prompt);
+  const fate = chooseFate(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const wish = { asked, jobsMade: studio.jobs.made + 1, canceled: false };
+  const wish = { asked, canceled: false };
   const { id } = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
   return Response.json({ output: { task_id: id, task_status: "PENDING" }, request_id: crypto.randomUUID() });
 }
@@ -48,8 +46,8 @@ interface Outcome {
 
 const failed = (reason: JsonObject): Outcome => ({ output: { task_status: "FAILED", ...reason } });
 
-function imagesOutcome({ wish, fate }: Task, asked: ImagesWish, studio: MediaStudio): Outcome {
-  const links = linksOf({ wish: asked, fate, jobsMade: wish.jobsMade }, studio);
+function imagesOutcome({ fate }: Task, asked: ImagesWish, studio: MediaStudio): Outcome {
+  const links = linksOf(asked, fate, studio);
   const made = links.filter((link) => link !== undefined);
   const counted = { TOTAL: links.length, SUCCEEDED: made.length, FAILED: links.length - made.length };
   if (made.length === 0) return failed({ ...HELD_BACK, task_metrics: counted });
@@ -62,8 +60,8 @@ function imagesOutcome({ wish, fate }: Task, asked: ImagesWish, studio: MediaStu
   return { output: { task_status: "SUCCEEDED", results, task_metrics: counted }, usage };
 }
 
-function videoOutcome({ wish, fate }: Task, asked: VideoWish, studio: MediaStudio): Outcome {
-  if (isHeldBack(fate, 0, 1, wish.jobsMade)) return failed(HELD_BACK);
+function videoOutcome({ fate }: Task, asked: VideoWish, studio: MediaStudio): Outcome {
+  if (isHeldBack(fate, 0)) return failed(HELD_BACK);
   const { prompt, size, seconds, seed, audio, firstFrame, lastFrame } = asked;
   const film = {
     ...{ prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio },

@@ -2,10 +2,10 @@ import type { Exchange } from "../../../exchange.ts";
 import type { Json } from "../../../json.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { names } from "../../../wires/google/proto-json.ts";
-import { isDrawable, parseSize } from "../../picture-size.ts";
-import { seedOf } from "../../seed-of.ts";
 import { Fields } from "../../fields.ts";
 import { type GivenPicture, givenPicture, isPublicAddress } from "../../given-picture.ts";
+import { isDrawable, parseSize } from "../../picture-size.ts";
+import { seedOf } from "../../seed-of.ts";
 import { RUNWAY_REFUSALS } from "./refusals.ts";
 
 export type Endpoint = "image_to_video" | "text_to_video" | "video_to_video" | "text_to_image";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
-import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { filmFacts } from "../../film-facts.ts";
+import { type Heard, Rehearsal } from "../../rehearsal.ts";
 import { runwayMedia } from "./host.ts";
 
 const KEY = { authorization: "Bearer any-key", "x-runway-version": "2024-11-06" };

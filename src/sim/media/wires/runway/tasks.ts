@@ -2,10 +2,10 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { isHeldBack, linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
 import { type Endpoint, readTask, type Wish } from "./read-task.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
 
@@ -15,7 +15,6 @@ const KEPT_MS = 24 * 3_600_000;
 const MOST_AT_ONCE = 2;
 
 interface Task extends Wish {
-  heldBack: boolean;
   /** By its owner: cancelled while it was being made, or deleted afterwards. */
   ended: "cancelled" | "deleted" | undefined;
 }
@@ -23,10 +22,10 @@ interface Task extends Wish {
 /** Takes a task at one of the addresses that make something. */
 export function startTask(exchange: Exchange, studio: MediaStudio, endpoint: Endpoint, key: string): Response {
   const asked = readTask(exchange, endpoint);
-  const fate = fateOf(asked.film.prompt);
+  const fate = chooseFate(asked.film.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const wish: Task = { ...asked, heldBack: isHeldBack(fate, 0, 1, studio.jobs.made + 1), ended: undefined };
+  const wish: Task = { ...asked, ended: undefined };
   const job = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
   return Response.json({ id: job.id });
 }
@@ -53,7 +52,7 @@ function standing(job: MediaJob<Task>, studio: MediaStudio, key: string): JsonOb
   if (phase === "queued") return { status: studio.jobs.running(HOST, key) > MOST_AT_ONCE ? "THROTTLED" : "PENDING" };
   if (phase === "running") return { status: "RUNNING", progress: studio.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
-  if (job.wish.heldBack) {
+  if (job.fate === "moderated") {
     const kind = job.wish.isFilm ? "VIDEO" : "IMAGE";
     return failed("The result was held back by content moderation.", `SAFETY.OUTPUT.${kind}`);
   }

@@ -1,10 +1,12 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { drawPicture, type PictureWish } from "../../../media-maker/draw-picture.ts";
-import { type Fate, fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
 import { publishPicture } from "../../publish.ts";
+import { StreamedAnswer } from "../../streamed-answer.ts";
 import { AT_ONCE, arkError, bodyOf } from "./errors.ts";
 import { readImages, type SeedreamWish } from "./read-images.ts";
 
@@ -19,11 +21,7 @@ interface Batch {
   fate: Fate | undefined;
   studio: MediaStudio;
   createdAt: number;
-  jobsMade: number;
 }
-
-const isFailed = ({ wish, fate, jobsMade }: Batch, index: number): boolean =>
-  isHeldBack(fate, index, wish.count, jobsMade);
 
 async function pictureAt({ wish, fate, studio }: Batch, index: number): Promise<JsonObject> {
   const picture: PictureWish = {
@@ -39,9 +37,9 @@ async function pictureAt({ wish, fate, studio }: Batch, index: number): Promise<
   return { url: publishPicture(studio, picture, { fate, keptMs: KEPT_MS }), size };
 }
 
-function usageOf(batch: Batch): JsonObject {
-  const { count, size, inputs, searches } = batch.wish;
-  const made = Array.from({ length: count }, (_, index) => index).filter((index) => !isFailed(batch, index)).length;
+function usageOf({ wish, fate }: Batch): JsonObject {
+  const { count, size, inputs, searches } = wish;
+  const made = Array.from({ length: count }, (_, index) => index).filter((index) => !isHeldBack(fate, index)).length;
   const tokens = made * Math.floor((size.width * size.height) / 256);
   return {
     generated_images: made,
@@ -57,7 +55,7 @@ async function wholeAnswer(batch: Batch): Promise<Response> {
   if (fate === "fails") throw AT_ONCE.broken;
   const data: JsonObject[] = [];
   for (let index = 0; index < wish.count; index += 1) {
-    data.push(isFailed(batch, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
+    data.push(isHeldBack(fate, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
   }
   // The whole request is an error only where nothing came of it.
   if (data.every((item) => item["error"] !== undefined)) throw arkError(400, HELD_BACK.code, HELD_BACK.message);
@@ -72,7 +70,7 @@ async function* events(batch: Batch): AsyncGenerator<JsonObject> {
   }
   const envelope = { model: wish.model, created: createdAt };
   for (let index = 0; index < wish.count; index += 1) {
-    yield isFailed(batch, index)
+    yield isHeldBack(fate, index)
       ? { type: "image_generation.partial_failed", ...envelope, image_index: index, error: HELD_BACK }
       : {
           type: "image_generation.partial_succeeded",
@@ -90,31 +88,24 @@ async function* frames(batch: Batch): AsyncGenerator<string> {
 }
 
 /** The headers leave with the first picture, not before. */
-async function streamedAnswer(batch: Batch): Promise<Response> {
+async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Response> {
   const source = frames(batch);
   const first = await source.next();
-  const encoder = new TextEncoder();
-  const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
-      if (!first.done) controller.enqueue(encoder.encode(first.value));
-    },
-    async pull(controller) {
-      const next = await source.next();
-      if (next.done) controller.close();
-      else controller.enqueue(encoder.encode(next.value));
-    },
-  });
-  return new Response(stream, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+  async function* pieces(): AsyncGenerator<string> {
+    if (!first.done) yield first.value;
+    yield* source;
+  }
+  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", pieces());
 }
 
 export async function generateImages(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
   const wish = readImages(bodyOf(exchange));
   exchange.countModel(wish.model);
-  const fate = fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const job = studio.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, fate });
-  const batch = { wish, fate, studio, createdAt: Math.floor(job.createdAtMs / 1000), jobsMade: studio.jobs.made };
+  const batch = { wish, fate, studio, createdAt: Math.floor(job.createdAtMs / 1000) };
   await waitFor(job, studio, exchange.signal);
-  return wish.stream ? streamedAnswer(batch) : wholeAnswer(batch);
+  return wish.stream ? streamedAnswer(exchange, batch) : wholeAnswer(batch);
 }

@@ -11,9 +11,9 @@ import {
   text,
   wholeIn,
 } from "../../field-rules.ts";
+import { givenPicture } from "../../given-picture.ts";
 import { isDrawable, parseSize } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
-import { givenPicture } from "../../given-picture.ts";
 import { checkBody, invalidParameter, modelNotFound } from "./errors.ts";
 import { type SeedreamModel, seedreamModel } from "./seedream-models.ts";
 

@@ -11,9 +11,9 @@ import {
   text,
   wholeIn,
 } from "../../field-rules.ts";
+import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { checkBody, invalidParameter, modelNotFound } from "./errors.ts";
 
 export interface SeedanceWish {

@@ -25,6 +25,16 @@ const sidesWithin =
 const ONE_FORMAT = ["jpeg"] as const;
 const BOTH_FORMATS = ["png", "jpeg"] as const;
 
+/** What the models of the fourth generation share. */
+const FOURTH = {
+  defaultSize: square(2048),
+  mostReferences: 14,
+  batch: true,
+  stream: true,
+  formats: ONE_FORMAT,
+  extras: [],
+} as const;
+
 const MODELS: readonly SeedreamModel[] = [
   {
     name: /^(doubao-)?seedream-5-0-pro(-\d{6})?$/,
@@ -50,25 +60,15 @@ const MODELS: readonly SeedreamModel[] = [
   },
   {
     name: /^(doubao-)?seedream-4-5(-\d{6})?$/,
+    ...FOURTH,
     tiers: { "2K": 2048, "4K": 4096 },
     takes: () => true,
-    defaultSize: square(2048),
-    mostReferences: 14,
-    batch: true,
-    stream: true,
-    formats: ONE_FORMAT,
-    extras: [],
   },
   {
     name: /^(doubao-)?seedream-4-0(-\d{6})?$/,
+    ...FOURTH,
     tiers: { "1K": 1024, "2K": 2048, "4K": 4096 },
     takes: ({ width, height }) => width <= height * 16 && height <= width * 16,
-    defaultSize: square(2048),
-    mostReferences: 14,
-    batch: true,
-    stream: true,
-    formats: ONE_FORMAT,
-    extras: [],
   },
   {
     name: /^(doubao-)?seedream-3-0-t2i(-\d{6})?$/,

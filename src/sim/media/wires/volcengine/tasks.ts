@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { fateOf } from "../../fate.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { isHeldBack, playAtOnce } from "../../play-fate.ts";
+import { playAtOnce } from "../../play-fate.ts";
 import { publishFilm, publishPicture } from "../../publish.ts";
 import { AT_ONCE, arkError, bodyOf } from "./errors.ts";
 import { FRAMES_PER_SECOND, readTask, type SeedanceWish } from "./read-task.ts";
@@ -16,18 +16,17 @@ const SENSITIVE = {
 };
 const FAILED = { code: "InternalServiceError", message: "The service encountered an unexpected internal error." };
 
-type Task = MediaJob<SeedanceWish & { heldBack: boolean }>;
+type Task = MediaJob<SeedanceWish>;
 
 export function createTask(exchange: Exchange, studio: MediaStudio, key: string): Response {
   const wish = readTask(bodyOf(exchange));
   exchange.countModel(wish.model);
-  const fate = fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const day = new Date(studio.nowMs()).toISOString().slice(0, 19).replace(/\D/g, "");
   const id = `cgt-${day}-${crypto.randomUUID().slice(0, 5)}`;
-  const heldBack = isHeldBack(fate, 0, 1, studio.jobs.made + 1);
-  studio.jobs.create({ id, host: HOST, key, wish: { ...wish, heldBack }, fate });
+  studio.jobs.create({ id, host: HOST, key, wish, fate });
   return Response.json({ id });
 }
 
@@ -45,7 +44,7 @@ function statusOf(task: Task, studio: MediaStudio): string {
   const isLate = task.createdAtMs + task.wish.expiresAfterMs < Math.min(task.endsAtMs, studio.nowMs());
   if (isLate) return "expired";
   if (phase !== "ended") return phase;
-  return task.wish.heldBack || task.fate === "fails" ? "failed" : "succeeded";
+  return task.fate === "moderated" || task.fate === "fails" ? "failed" : "succeeded";
 }
 
 function contentOf({ wish, fate }: Task, studio: MediaStudio): JsonObject {
@@ -87,7 +86,7 @@ export function showTask(studio: MediaStudio, key: string, id: string): Response
     id,
     model: task.wish.model,
     status,
-    error: status !== "failed" ? null : task.wish.heldBack ? SENSITIVE : FAILED,
+    error: status !== "failed" ? null : task.fate === "moderated" ? SENSITIVE : FAILED,
     created_at: Math.floor(task.createdAtMs / 1000),
     updated_at: Math.floor(Math.min(studio.nowMs(), task.endsAtMs) / 1000),
     service_tier: task.wish.serviceTier,

@@ -261,7 +261,7 @@ describe("providers 3.3: Seedance", () => {
     });
     expect(await byFate("fails")).toMatchObject({ status: "failed", error: { code: "InternalServiceError" } });
     const words = [(await byFate("one-fails"))["status"], (await byFate("one-fails"))["status"]];
-    expect(words).toEqual(["succeeded", "failed"]);
+    expect(words).toEqual(["failed", "succeeded"]);
     const dead = (await byFate("expired"))["content"] as JsonObject;
     expect((await rehearsal.fetchLink(dead["video_url"])).status).toBe(403);
     expect(codeIn(await byFate("forgotten"))).toBe("ResourceNotFound");

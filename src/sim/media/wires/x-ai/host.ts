@@ -1,7 +1,7 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
-import { authenticate } from "../openai/authenticate.ts";
 import { inWordsOf } from "../../in-words-of.ts";
+import { authenticate } from "../openai/authenticate.ts";
 import { inXAiWords } from "./errors.ts";
 import { makeImages } from "./images.ts";
 import type { VideoAction } from "./video-wish.ts";

@@ -4,14 +4,15 @@ import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
-import { type Fate, fateOf } from "../../fate.ts";
-import type { MediaStudio } from "../../host.ts";
-import { fateOfOne } from "../openai/fate-of-one.ts";
-import { jsonFields, refuseUnknown } from "../openai/fields.ts";
+import { chooseFate } from "../../choose-fate.ts";
+import type { Fate } from "../../fate.ts";
 import type { GivenPicture } from "../../given-picture.ts";
+import type { MediaStudio } from "../../host.ts";
 import { sizeOfShortSide } from "../../picture-size.ts";
+import { isHeldBack, playAtOnce, takeTime } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { strike, takeTime } from "../openai/strike.ts";
+import { wordsAtOnce } from "../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
 import { aspectOf } from "./aspect-of.ts";
 import { inXAiWords } from "./errors.ts";
 import { readPicture, readPictures } from "./pictures.ts";
@@ -88,7 +89,7 @@ function draw({ prompt, measures, inputs, model }: ImageWish, at: number): Promi
 
 /** A picture that moderation holds back stands among the others, without its bytes or address. */
 async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
-  const heldBack = fate === "moderated" || (fate === "one-fails" && at === wish.count - 1);
+  const heldBack = isHeldBack(fate, at);
   const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
   if (!wish.asLink)
     return { b64_json: heldBack ? "" : Buffer.from(await draw(wish, at)).toString("base64"), ...shared };
@@ -106,9 +107,9 @@ export async function makeImages(
   const values = jsonFields(exchange);
   const wish = readWish(values, edits);
   exchange.countModel(wish.model);
-  const fate = wish.count === 1 ? fateOfOne(wish.prompt, exchange, key) : fateOf(wish.prompt);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = strike(fate, wish.model, blocked);
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
   await takeTime(fate, exchange);
   if (fate === "fails") {

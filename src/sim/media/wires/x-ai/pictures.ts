@@ -1,8 +1,8 @@
 import type { Json } from "../../../json.ts";
 import { missing, requireArray, requireObject, requireString } from "../../../wires/openai/check.ts";
 import { invalid } from "../../../wires/openai/errors.ts";
-import { refuseUnknown } from "../openai/fields.ts";
 import { type GivenPicture, givenPicture } from "../../given-picture.ts";
+import { refuseUnknown } from "../openai/request-fields.ts";
 
 /** `{ url, type? }`, where the address may hold the bytes. */
 export function readPicture(value: Json | undefined, param: string): GivenPicture {

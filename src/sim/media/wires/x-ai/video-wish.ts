@@ -8,8 +8,8 @@ import {
   requireString,
 } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
-import { refuseUnknown } from "../openai/fields.ts";
 import { sizeOfShortSide } from "../../picture-size.ts";
+import { refuseUnknown } from "../openai/request-fields.ts";
 import { aspectOf } from "./aspect-of.ts";
 import { readPicture, readPictures } from "./pictures.ts";
 

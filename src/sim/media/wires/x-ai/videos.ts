@@ -2,12 +2,13 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { invalid, openaiError } from "../../../wires/openai/errors.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { fateOfOne } from "../openai/fate-of-one.ts";
-import { jsonFields } from "../openai/fields.ts";
+import { playAtOnce } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { strike } from "../openai/strike.ts";
+import { wordsAtOnce } from "../openai/at-once.ts";
+import { jsonFields } from "../openai/request-fields.ts";
 import { readVideoWish, type VideoAction, type VideoWish } from "./video-wish.ts";
 
 const HOST = "x-ai";
@@ -19,9 +20,9 @@ const TICKS: Readonly<Record<string, number>> = { "480p": 800_000_000, "720p": 1
 export function createVideo(exchange: Exchange, studio: MediaStudio, key: string, action: VideoAction): Response {
   const wish = readVideoWish(jsonFields(exchange), action);
   exchange.countModel(wish.model);
-  const fate = fateOfOne(wish.prompt, exchange, key);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = strike(fate, wish.model, blocked);
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
   const job = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
   return Response.json({ request_id: job.id });

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
-import { authenticate } from "../openai/authenticate.ts";
 import { inWordsOf } from "../../in-words-of.ts";
+import { authenticate } from "../openai/authenticate.ts";
 import { inZhipuWords } from "./errors.ts";
 import { makeImage } from "./images.ts";
 import { tellTask } from "./tasks.ts";

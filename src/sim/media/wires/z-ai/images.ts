@@ -4,14 +4,15 @@ import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { badValue, optionalEnum, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound, openaiFailure } from "../../../wires/openai/errors.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
-import { fateOfOne } from "../openai/fate-of-one.ts";
-import { jsonFields, refuseUnknown } from "../openai/fields.ts";
 import { parseDrawable } from "../../picture-size.ts";
+import { playAtOnce, takeTime } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { strike, takeTime } from "../openai/strike.ts";
-import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "./fields.ts";
+import { wordsAtOnce } from "../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
+import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "./shared-fields.ts";
 import { LINK_KEPT_MS, type Task, takeTask } from "./tasks.ts";
 
 interface ImageModel {
@@ -94,8 +95,8 @@ export async function makeImage(
   const values = jsonFields(exchange);
   const wish = readWish(values, background);
   exchange.countModel(wish.model);
-  const fate = fateOfOne(wish.prompt, exchange, key);
-  const struck = strike(fate, wish.model, contentRefused());
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, contentRefused()));
   if (struck !== undefined) return struck;
   if (background) {
     const task: Task = {

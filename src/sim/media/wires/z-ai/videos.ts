@@ -5,14 +5,15 @@ import { makeFilm } from "../../../media-maker/make-film.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { badValue, optionalBoolean, optionalEnum, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
-import type { MediaStudio } from "../../host.ts";
-import { fateOfOne } from "../openai/fate-of-one.ts";
-import { jsonFields, refuseUnknown } from "../openai/fields.ts";
+import { chooseFate } from "../../choose-fate.ts";
 import { type GivenPicture, givenPicture } from "../../given-picture.ts";
+import type { MediaStudio } from "../../host.ts";
 import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../picture-size.ts";
+import { playAtOnce } from "../../play-fate.ts";
 import { seedOf } from "../../seed-of.ts";
-import { strike } from "../openai/strike.ts";
-import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "./fields.ts";
+import { wordsAtOnce } from "../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
+import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "./shared-fields.ts";
 import { LINK_KEPT_MS, takeTask } from "./tasks.ts";
 
 interface VideoWish {
@@ -111,8 +112,8 @@ export function makeVideo(exchange: Exchange, studio: MediaStudio, key: string):
   const values = jsonFields(exchange);
   const wish = readWish(values);
   exchange.countModel(wish.model);
-  const fate = fateOfOne(wish.prompt, exchange, key);
-  const struck = strike(fate, wish.model, contentRefused());
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, contentRefused()));
   if (struck !== undefined) return struck;
   const { model, measures, ...film } = wish;
   const seed = seedOf(wish.prompt);

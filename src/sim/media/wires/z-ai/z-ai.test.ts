@@ -3,21 +3,22 @@ import type { JsonObject } from "../../../json.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { filmFacts } from "../../film-facts.ts";
-import { JOB_MS, type Rehearsal, rehearse } from "../openai/rehearse.ts";
+import { bearer, Rehearsal } from "../../rehearsal.ts";
 import { zAiMedia } from "./host.ts";
 
 const BASE = "/hosts/z-ai/api/paas/v4";
 
 let rehearsal: Rehearsal;
 beforeEach(() => {
-  rehearsal = rehearse(zAiMedia);
+  rehearsal = new Rehearsal(zAiMedia);
 });
 
 const generate = (body: JsonObject, path = "images/generations") =>
-  rehearsal.tell(`${BASE}/${path}`, { body: { model: "glm-image", prompt: "a cat", ...body } });
+  rehearsal.send(`${BASE}/${path}`, { body: { model: "glm-image", prompt: "a cat", ...body } });
 const later = (body: JsonObject) => generate(body, "async/images/generations");
 const film = (body: JsonObject) => generate({ model: "cogvideox-3", ...body }, "videos/generations");
-const result = (id: unknown, key = "any-key") => rehearsal.tell(`${BASE}/async-result/${String(id)}`, { key });
+const result = (id: unknown, key = "any-key") =>
+  rehearsal.send(`${BASE}/async-result/${String(id)}`, { headers: bearer(key) });
 const codeOf = ({ status, body }: { status: number; body: JsonObject }) => [status, (body.error as JsonObject).code];
 
 describe("contract 2.4: pictures", () => {
@@ -27,21 +28,21 @@ describe("contract 2.4: pictures", () => {
     expect(body.content_filter).toEqual([{ role: "assistant", level: 3 }]);
     const url = String((body.data as JsonObject[])[0]?.url);
     const fetched = await rehearsal.fetchLink(url);
-    expect(sniffImage(await fetched.bytes())?.size).toEqual({ width: 768, height: 1344 });
-    rehearsal.passMs(30 * 24 * 3_600_000);
+    expect(sniffImage(fetched.bytes)?.size).toEqual({ width: 768, height: 1344 });
+    rehearsal.nowMs += 30 * 24 * 3_600_000;
     expect((await rehearsal.fetchLink(url)).status).toBe(403);
   });
 
   test("in the background: PROCESSING, then SUCCESS", async () => {
     const { body } = await later({ request_id: "mine-1" });
     expect(body).toMatchObject({ model: "glm-image", request_id: "mine-1", task_status: "PROCESSING" });
-    rehearsal.passMs(JOB_MS / 2);
+    rehearsal.nowMs += rehearsal.takesMs / 2;
     expect((await result(body.id)).body.task_status).toBe("PROCESSING");
-    rehearsal.passMs(JOB_MS / 2);
+    rehearsal.nowMs += rehearsal.takesMs / 2;
     const done = (await result(body.id)).body;
     expect(done).toMatchObject({ task_status: "SUCCESS", request_id: "mine-1" });
     const fetched = await rehearsal.fetchLink(String((done.image_result as JsonObject[])[0]?.url));
-    expect(sniffImage(await fetched.bytes())?.size).toEqual({ width: 1280, height: 1280 });
+    expect(sniffImage(fetched.bytes)?.size).toEqual({ width: 1280, height: 1280 });
     expect((await result(body.id, "another")).status).toBe(404);
   });
 
@@ -62,12 +63,15 @@ describe("contract 2.4: pictures", () => {
 
   test("keys, models and what cannot wait", async () => {
     const body = { model: "glm-image", prompt: "a cat" };
-    expect(codeOf(await rehearsal.tell(`${BASE}/images/generations`, { body, key: null }))).toEqual([401, "1002"]);
-    expect(codeOf(await rehearsal.tell(`${BASE}/images/generations`, { body, key: "wrong" }))).toEqual([401, "1002"]);
-    expect((await rehearsal.tell(`${BASE}/async-result/1`, { key: "wrong" })).status).toBe(401);
+    expect(codeOf(await rehearsal.send(`${BASE}/images/generations`, { body, headers: {} }))).toEqual([401, "1002"]);
+    expect(codeOf(await rehearsal.send(`${BASE}/images/generations`, { body, headers: bearer("wrong") }))).toEqual([
+      401,
+      "1002",
+    ]);
+    expect((await rehearsal.send(`${BASE}/async-result/1`, { headers: bearer("wrong") })).status).toBe(401);
     expect(codeOf(await generate({ model: "cogview-9" }))).toEqual([404, "1211"]);
     expect((await later({ model: "cogview-4-250304" })).status).toBe(400);
-    expect((await rehearsal.ask(`${BASE}/chat/completions`, { body })).status).toBe(404);
+    expect(await rehearsal.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
   test("fates at once", async () => {
@@ -98,14 +102,14 @@ describe("contract 2.2: films", () => {
     const bare = Buffer.from(bytes).toString("base64");
     const { body } = await film({ image_url: [bare, `data:image/png;base64,${bare}`], size: "128x64", duration: 5 });
     expect(body).toMatchObject({ model: "cogvideox-3", task_status: "PROCESSING" });
-    rehearsal.passMs(JOB_MS);
+    rehearsal.nowMs += rehearsal.takesMs;
     const [made] = (await result(body.id)).body.video_result as JsonObject[];
     const fetched = await rehearsal.fetchLink(String(made?.url));
-    const facts = filmFacts(await fetched.bytes());
+    const facts = filmFacts(fetched.bytes);
     expect(facts).toMatchObject({ width: 128, height: 64 });
     expect(facts.seconds).toBeCloseTo(5, 1);
     const cover = await rehearsal.fetchLink(String(made?.cover_image_url));
-    expect(sniffImage(await cover.bytes())?.size).toEqual({ width: 128, height: 64 });
+    expect(sniffImage(cover.bytes)?.size).toEqual({ width: 128, height: 64 });
   }, 20_000);
 
   test.each([
@@ -133,7 +137,7 @@ describe("contract 2.2: films", () => {
   test("fates: failures stand inside a 200", async () => {
     const end = async (name: string) => {
       const { body } = await film({ prompt: `a cat sim:${name}`, size: "64x64" });
-      rehearsal.passMs(JOB_MS);
+      rehearsal.nowMs += rehearsal.takesMs;
       return result(body.id);
     };
     expect(await end("fails")).toMatchObject({ status: 200, body: { task_status: "FAIL" } });
@@ -146,7 +150,7 @@ describe("contract 2.2: films", () => {
     expect((await rehearsal.fetchLink(String(expired?.url))).status).toBe(403);
     expect(codeOf(await film({ prompt: "sim:blocked" }))).toEqual([400, "1301"]);
     const { body } = await later({ prompt: "sim:moderated" });
-    rehearsal.passMs(JOB_MS);
+    rehearsal.nowMs += rehearsal.takesMs;
     expect((await result(body.id)).body).toMatchObject({ task_status: "FAIL", content_filter: [{ level: 0 }] });
   });
 });

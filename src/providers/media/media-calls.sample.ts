@@ -1,8 +1,8 @@
-import { GatewayError } from "../canon/error.ts";
-import { type JsonObject, parseObject } from "../canon/json.ts";
-import type { FittedImageCall } from "../media/image-call.ts";
-import type { FormPart, MediaAnswer, MediaRequest, WireContext } from "../media/media-wire.ts";
-import type { FittedVideoCall } from "../media/video-call.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { type JsonObject, parseObject } from "../../canon/json.ts";
+import type { FittedImageCall } from "../../media/image-call.ts";
+import type { FormPart, MediaAnswer, MediaRequest, WireContext } from "../../media/media-wire.ts";
+import type { FittedVideoCall } from "../../media/video-call.ts";
 
 /** Calls and answers for tests of media wires. The pictures are no more than beginnings. */
 export const PNG = { mimeType: "image/png", base64: "iVBORw0KGgoAAAA=" };

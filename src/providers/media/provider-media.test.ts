@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../canon/secret.ts";
-import type { MediaWires } from "../media/media-wire.ts";
+import { Secret } from "../../canon/secret.ts";
+import type { MediaWires } from "../../media/media-wire.ts";
 import { ProviderMedia } from "./provider-media.ts";
 
 const settings = { name: "p", kind: "k", apiKey: new Secret("upstream-secret") };

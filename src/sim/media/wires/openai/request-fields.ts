@@ -1,24 +1,29 @@
+import { type Form, type FormEntry, readMultipart } from "../../../../wire/multipart.ts";
+import { MultipartError } from "../../../../wire/multipart-error.ts";
 import type { Exchange } from "../../../exchange.ts";
 import type { HostError } from "../../../host-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import { invalid } from "../../../wires/openai/errors.ts";
-import { type FormPart, readMultipart } from "./multipart.ts";
+import { saysJson } from "../../says-json.ts";
+
+/** A part of a form that holds a file. */
+export type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
 
 /** The fields of a request, and the files beside them where it came as a form. */
 export interface Fields {
   values: JsonObject;
   /** By the name of the form's field; undefined where the request was no form. */
-  files?: ReadonlyMap<string, readonly FormPart[]>;
+  files?: ReadonlyMap<string, readonly FormFile[]>;
 }
 
-const decoder = new TextDecoder();
+const FORM_LIMITS = { maxBytes: 128 * 1024 * 1024, maxParts: 100, maxFieldBytes: 1024 * 1024 };
 const NUMBERS = ["n", "output_compression", "partial_images"];
 
 const contentTypeOf = (exchange: Exchange): string => exchange.headers.get("content-type") ?? "";
 
 /** The fields of a JSON body, which no other form may have. */
 export function jsonFields(exchange: Exchange): JsonObject {
-  if (!contentTypeOf(exchange).startsWith("application/json")) {
+  if (!saysJson(exchange.headers)) {
     throw invalid(
       `Unsupported content type: '${contentTypeOf(exchange)}'. This endpoint takes 'application/json'.`,
       null,
@@ -35,21 +40,27 @@ function plainValue(name: string, text: string): Json {
   return name === "stream" && (text === "true" || text === "false") ? text === "true" : text;
 }
 
+async function readForm(exchange: Exchange): Promise<Form> {
+  try {
+    return await readMultipart([exchange.bodyBytes], contentTypeOf(exchange), FORM_LIMITS);
+  } catch (error) {
+    if (!(error instanceof MultipartError)) throw error;
+    throw invalid("We could not parse the multipart form of your request.", null, null);
+  }
+}
+
 /** The fields of a JSON body or of a form. */
-export function anyFields(exchange: Exchange): Fields {
-  const contentType = contentTypeOf(exchange);
-  if (!contentType.startsWith("multipart/form-data")) return { values: jsonFields(exchange) };
-  const parts = readMultipart(exchange.bodyBytes, contentType);
-  if (parts === undefined) throw invalid("We could not parse the multipart form of your request.", null, null);
+export async function anyFields(exchange: Exchange): Promise<Fields> {
+  if (!contentTypeOf(exchange).startsWith("multipart/form-data")) return { values: jsonFields(exchange) };
   const values: JsonObject = {};
-  const files = new Map<string, FormPart[]>();
-  for (const part of parts) {
+  const files = new Map<string, FormFile[]>();
+  for (const part of await readForm(exchange)) {
     const { name } = part;
-    if (part.fileName !== undefined) {
+    if ("bytes" in part) {
       files.set(name, [...(files.get(name) ?? []), part]);
     } else {
       if (Object.hasOwn(values, name)) throw duplicate(name);
-      values[name] = plainValue(name, decoder.decode(part.bytes));
+      values[name] = plainValue(name, part.value);
     }
   }
   return { values, files };

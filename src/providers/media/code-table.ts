@@ -1,4 +1,4 @@
-import type { ErrorKind } from "../canon/error.ts";
+import type { ErrorKind } from "../../canon/error.ts";
 
 /** What a host's own code words mean; the first line that matches counts. */
 export type CodeTable = readonly (readonly [pattern: RegExp, kind: ErrorKind])[];

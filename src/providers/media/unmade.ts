@@ -1,14 +1,17 @@
-import { GatewayError } from "../canon/error.ts";
-import { type FailureFacts, failureToError } from "../dialects/upstream-failure.ts";
-import type { ImageResult } from "../media/image-reply.ts";
-import type { JobState } from "../media/media-wire.ts";
-import type { VideoReply } from "../media/video-reply.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { type FailureFacts, failureToError } from "../../dialects/upstream-failure.ts";
+import type { ImageResult } from "../../media/image-reply.ts";
+import type { JobState } from "../../media/media-wire.ts";
+import type { VideoReply } from "../../media/video-reply.ts";
 
 /** The longest piece of a provider's reason that is passed on. */
 const MAX_REASON = 500;
 
+/** What a failure says of itself, without the status that it came with. */
+export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
+
 /** What a host says of a failure inside an answer of HTTP 200, whose status tells nothing. */
-export function unmade(facts: Omit<FailureFacts, "status">): GatewayError {
+export function unmade(facts: FailureWords): GatewayError {
   const error = failureToError({ ...facts, status: 200 });
   if (error.kind !== "upstream_failed") return error;
   const reason = (facts.message || facts.code || "it gave no reason").slice(0, MAX_REASON);

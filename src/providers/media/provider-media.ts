@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { ProviderSettings } from "../config/config.ts";
-import type { ImageWire, MediaRequest, MediaWires, VideoWire, WireContext } from "../media/media-wire.ts";
-import { writeMultipart } from "../wire/write-multipart.ts";
-import type { Authenticator, Signer } from "./provider.ts";
+import type { ProviderSettings } from "../../config/config.ts";
+import type { ImageWire, MediaRequest, MediaWires, VideoWire, WireContext } from "../../media/media-wire.ts";
+import { writeMultipart } from "../../wire/write-multipart.ts";
+import type { Authenticator, Signer } from "../provider.ts";
 
 /** A request to a media API as it leaves. */
 export interface OutgoingMediaRequest {

@@ -1,0 +1,45 @@
+import type { Picture } from "../../src/media/picture.ts";
+import type { FilmStand } from "./film-stand.ts";
+import type { FilmWish } from "./random-films.ts";
+
+const PATIENCE_MS = 30_000;
+
+export function filmBody({ prompt, image, lastFrame, parameters }: FilmWish): object {
+  const bytes = ({ base64, mimeType }: Picture) => ({ bytesBase64Encoded: base64, mimeType });
+  const instance = {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(image && { image: bytes(image) }),
+    ...(lastFrame && { lastFrame: bytes(lastFrame) }),
+  };
+  return { instances: [instance], parameters };
+}
+
+/** What of the answer to a random submit is not as it must be; empty where all is well. */
+export async function judgeFilms({ gateway, simulator, database }: FilmStand, model: string, wish: FilmWish): Promise<string[]> {
+  const before = simulator.stats().requests;
+  const [publisher, name] = model.split("/");
+  const response = await fetch(`${gateway.url}/api/genai/v1/publishers/${publisher}/models/${name}:predictLongRunning`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(filmBody(wish)),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  const text = await response.text();
+  if (response.status === 200) {
+    const asked = Number(wish.parameters["sampleCount"] ?? 1);
+    const [id] = (JSON.parse(text) as { name: string }).name.split("/").slice(-1);
+    const row = database.query("SELECT parts FROM operations WHERE id = ?").get(id ?? "") as { parts: string };
+    const parts = JSON.parse(row.parts) as { count: number; error?: { message: string } }[];
+    const failed = parts.flatMap(({ error }) => (error ? [`a part was refused by the host: ${error.message}`] : []));
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    return count === asked ? failed : [`${count} films instead of ${asked}`, ...failed];
+  }
+  if (response.status !== 400) return [`status ${response.status}: ${text}`];
+  // A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it.
+  const { error } = JSON.parse(text) as { error: { details?: { fieldViolations?: { field: string }[] }[] } };
+  const path = error.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
+  const own = ["instances[0].prompt", "instances[0].image", "instances[0].lastFrame"];
+  const paths = [...own, ...Object.keys(wish.parameters).map((key) => `parameters.${key}`)];
+  const problems = path !== undefined && paths.includes(path) ? [] : [`the refusal names ${path}: ${text}`];
+  return simulator.stats().requests === before ? problems : [...problems, `refused by the host: ${text}`];
+}

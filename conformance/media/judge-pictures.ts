@@ -1,0 +1,197 @@
+import { ratioDistance, readRatio } from "../../src/media/aspect-ratio.ts";
+import { tierOf } from "../../src/media/image-size.ts";
+import type { Picture, PixelSize } from "../../src/media/picture.ts";
+import { readSize } from "../../src/media/read-size.ts";
+import type { ImageStand } from "./image-stand.ts";
+import { receiptOf } from "./picture-audit.ts";
+import type { PictureWish } from "./random-pictures.ts";
+
+/** How long a call may take before it counts as hung. */
+const PATIENCE_MS = 30_000;
+/** The sides of a picture stand on a raster, so its shape may be off by so much. */
+const SHAPE_TOLERANCE = 0.07;
+
+interface Answer {
+  status: number;
+  text: string;
+  headers: Headers;
+}
+
+/** What of the answer to a random request is not as it must be; empty where all is well. */
+export async function judgePictures(stand: ImageStand, model: string, wish: PictureWish): Promise<string[]> {
+  const before = stand.simulator.stats().requests;
+  const answer = await send(stand, model, wish);
+  const heard = stand.simulator.stats().requests - before;
+  if (answer.status >= 500) return [`status ${answer.status}: ${answer.text}`];
+  if (answer.status !== 200) return judgeRefusal(answer, wish, heard);
+  const receipt = await receiptOf(stand, answer.headers.get("x-trivium-receipt"));
+  const noted = new Set(receipt.fields.map(({ path }) => path));
+  return judgePicturesMade(answer, wish, noted);
+}
+
+async function send({ gateway }: ImageStand, model: string, wish: PictureWish): Promise<Answer> {
+  const { url, body } = requestOf(model, wish);
+  const form = body instanceof FormData;
+  const response = await fetch(gateway.url + url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, ...(form ? {} : { "content-type": "application/json" }) },
+    body: form ? body : JSON.stringify(body),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+function requestOf(model: string, wish: PictureWish): { url: string; body: FormData | object } {
+  switch (wish.door) {
+    case "predict": {
+      const [publisher, name] = model.split("/");
+      return { url: `/api/genai/v1/publishers/${publisher}/models/${name}:predict`, body: predictBody(wish) };
+    }
+    case "generations":
+      return { url: "/api/v1/images/generations", body: generationBody(model, wish) };
+    case "edits":
+      return { url: "/api/v1/images/edits", body: editForm(model, wish) };
+  }
+}
+
+const PASSTHROUGH = ["imageSize", "quality", "sampleImageSize"];
+
+export function predictBody({ settings, prompt, inputs, mask, likeSdk }: PictureWish): object {
+  const bytes = ({ base64, mimeType }: Picture) => ({ bytesBase64Encoded: base64, mimeType });
+  const raw = inputs.map((input, index) => {
+    return { referenceType: "REFERENCE_TYPE_RAW", referenceId: index, referenceImage: bytes(input) };
+  });
+  const masked = mask && {
+    referenceType: "REFERENCE_TYPE_MASK",
+    referenceImage: bytes(mask),
+    maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" },
+  };
+  const [only] = inputs;
+  const given =
+    only && inputs.length === 1 && !mask && !likeSdk
+      ? { image: bytes(only) }
+      : { referenceImages: [...raw, ...(masked ? [masked] : [])] };
+  const atRoot = Object.entries(settings).filter(([name]) => likeSdk && PASSTHROUGH.includes(name));
+  const inside = Object.entries(settings).filter(([name]) => !likeSdk || !PASSTHROUGH.includes(name));
+  return { instances: [{ prompt, ...given }], parameters: Object.fromEntries(inside), ...Object.fromEntries(atRoot) };
+}
+
+export function generationBody(model: string, { settings, prompt, inputs }: PictureWish): object {
+  const image = inputs.map(({ mimeType, base64 }) => `data:${mimeType};base64,${base64}`);
+  return { model, prompt, ...settings, ...(image.length === 0 ? {} : { image }) };
+}
+
+function editForm(model: string, { settings, prompt, inputs, mask }: PictureWish): FormData {
+  const form = new FormData();
+  form.set("model", model);
+  form.set("prompt", prompt);
+  for (const [name, value] of Object.entries(settings)) form.set(name, String(value));
+  const file = ({ base64, mimeType }: Picture) => new File([Buffer.from(base64, "base64")], "fox", { type: mimeType });
+  for (const input of inputs) form.append(inputs.length === 1 ? "image" : "image[]", file(input));
+  if (mask) form.set("mask", file(mask));
+  return form;
+}
+
+/** A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it. */
+function judgeRefusal({ status, text }: Answer, wish: PictureWish, heard: number): string[] {
+  if (status !== 400) return [`status ${status}: ${text}`];
+  if (heard > 0) return [`refused by the host: ${text}`];
+  const path = pathOf(text, wish.door);
+  return path !== undefined && ownPaths(wish).some((own) => path === own || path.startsWith(`${own}[`))
+    ? []
+    : [`the refusal names ${path}, which is no path of the request: ${text}`];
+}
+
+function pathOf(text: string, door: PictureWish["door"]): string | undefined {
+  const { error } = JSON.parse(text) as {
+    error: { param?: string | null; details?: { fieldViolations?: { field: string }[] }[] };
+  };
+  if (door !== "predict") return error.param ?? undefined;
+  return error.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
+}
+
+/** The fields that the client sent, and the pictures that it could have sent. */
+function ownPaths({ door, settings, likeSdk }: PictureWish): string[] {
+  const names = Object.keys(settings);
+  if (door !== "predict") return ["prompt", "image", "images", "image[]", "mask", ...names];
+  const parameters = names.map((name) => (likeSdk && PASSTHROUGH.includes(name) ? name : `parameters.${name}`));
+  return ["instances[0].prompt", "instances[0].image", "instances[0].referenceImages", ...parameters];
+}
+
+interface Made {
+  base64: string;
+  mimeType?: string;
+}
+
+async function judgePicturesMade(answer: Answer, wish: PictureWish, noted: ReadonlySet<string>): Promise<string[]> {
+  const { door, settings } = wish;
+  const made = picturesOf(answer, wish);
+  if (typeof made === "string") return [made];
+  const problems: string[] = [];
+  const asked = Number(settings[door === "predict" ? "sampleCount" : "n"] ?? 1);
+  if (made.length !== asked) problems.push(`${made.length} pictures instead of ${asked}: ${answer.text.slice(0, 400)}`);
+  for (const { base64, mimeType } of made) {
+    const { format, width, height } = await new Bun.Image(Buffer.from(base64, "base64")).metadata();
+    const wanted = typeOf(wish);
+    if (wanted !== undefined && wanted !== `image/${format}`) problems.push(`a ${format} instead of ${wanted}`);
+    if (mimeType !== undefined && mimeType !== `image/${format}`) problems.push(`a ${format} is called ${mimeType}`);
+    problems.push(...judgeSize({ width, height }, wish, noted));
+  }
+  return [...new Set(problems)];
+}
+
+function picturesOf({ text, headers }: Answer, { door, settings }: PictureWish): Made[] | string {
+  if (door === "predict") {
+    const { predictions } = JSON.parse(text) as {
+      predictions: { bytesBase64Encoded?: string; mimeType?: string }[];
+    };
+    const odd = predictions.find(({ bytesBase64Encoded }) => bytesBase64Encoded === undefined);
+    if (odd) return `an element without a picture: ${JSON.stringify(odd)}`;
+    return predictions.map(({ bytesBase64Encoded = "", ...rest }) => ({ base64: bytesBase64Encoded, ...rest }));
+  }
+  if (settings["stream"] === true) {
+    if (!headers.get("content-type")?.startsWith("text/event-stream")) return "no stream, although one was asked for";
+    const events = [...text.matchAll(/^event: (.*)\ndata: (.*)$/gm)];
+    const failure = events.find(([, name]) => name === "error");
+    if (failure) return `an error in the stream: ${failure[2]}`;
+    return events
+      .filter(([, name = ""]) => name.endsWith(".completed"))
+      .map(([, , data = "{}"]) => ({ base64: (JSON.parse(data) as { b64_json: string }).b64_json }));
+  }
+  const { data, errors } = JSON.parse(text) as { data: { b64_json: string }[]; errors?: unknown[] };
+  return errors === undefined ? data.map(({ b64_json }) => ({ base64: b64_json })) : JSON.stringify(errors);
+}
+
+/** Contract 2.4: PNG by default there; the other addresses keep the host's own type. */
+function typeOf({ door, settings }: PictureWish): string | undefined {
+  if (door === "predict") return (settings["outputOptions"] as { mimeType?: string } | undefined)?.mimeType ?? "image/png";
+  const format = settings["output_format"];
+  return typeof format === "string" ? `image/${format}` : undefined;
+}
+
+/** What was asked for and not noted must be so. */
+function judgeSize(made: PixelSize, wish: PictureWish, noted: ReadonlySet<string>): string[] {
+  const { door, settings, likeSdk } = wish;
+  const predict = door === "predict";
+  const told = (name: string) =>
+    noted.has(predict && !(likeSdk && PASSTHROUGH.includes(name)) ? `parameters.${name}` : name);
+  const facts = `${made.width}x${made.height}`;
+  const problems: string[] = [];
+  const sizeName = predict ? "imageSize" : "size";
+  const word = settings[sizeName];
+  const { size, tier } = (typeof word === "string" && readSize(word)) || {};
+  if (size !== undefined && size !== "auto" && !told(sizeName) && facts !== `${size.width}x${size.height}`) {
+    problems.push(`${facts} instead of ${String(word)}`);
+  }
+  const ratioName = predict ? "aspectRatio" : "aspect_ratio";
+  const ratio = readRatio(String(settings[ratioName] ?? ""));
+  if (ratio !== undefined && !told(ratioName) && ratioDistance(made.width / made.height, ratio) > SHAPE_TOLERANCE) {
+    problems.push(`${facts} instead of ${ratioName} ${String(settings[ratioName])}`);
+  }
+  const tierName = typeof settings["sampleImageSize"] === "string" ? "sampleImageSize" : sizeName;
+  const level = tierName === "sampleImageSize" ? String(settings["sampleImageSize"]).toUpperCase() : tier;
+  if (level !== undefined && !told(tierName) && tierOf(made) !== level) {
+    problems.push(`${facts} instead of ${tierName} ${level}`);
+  }
+  return problems;
+}

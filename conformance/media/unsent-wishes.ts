@@ -1,0 +1,92 @@
+import { Secret } from "../../src/canon/secret.ts";
+import { builtInModels } from "../../src/catalogue/built-in-models.ts";
+import { fitImageCall } from "../../src/media/fit-image-call.ts";
+import { fitVideoCall } from "../../src/media/fit-video-call.ts";
+import type { FittedImageCall, ImageWish } from "../../src/media/image-call.ts";
+import type { ImageRequest } from "../../src/media/image-request.ts";
+import type { VideoRequest } from "../../src/media/operations/decode-video.ts";
+import type { FittedVideoCall } from "../../src/media/video-call.ts";
+import { createProvider } from "../../src/providers/index.ts";
+import type { ProviderMedia } from "../../src/providers/media/provider-media.ts";
+
+/** Who makes the pictures or films of a model, under which name. */
+export interface Maker {
+  kind: string;
+  upstreamModel: string;
+}
+
+/** What a model is called by those who make it: as the catalogue says, or as it is configured. */
+export function upstreamModelOf(model: string, configured: readonly ConfiguredModel[]): string {
+  const id = model.split(":")[0] ?? "";
+  const name =
+    configured.find((one) => one.id === id)?.offers[0]?.model ?? builtInModels.find((one) => one.id === id)?.upstreamModel;
+  if (name === undefined) throw new Error(`nobody has ${model}`);
+  return name;
+}
+
+interface ConfiguredModel {
+  id: string;
+  offers: readonly { model: string }[];
+}
+
+function mediaOf(kind: string): ProviderMedia {
+  const secret = new Secret("upstream-secret-key");
+  const keys = { apiKey: secret, accessKey: secret, secretKey: secret, secretId: "id" };
+  const { media } = createProvider({ name: kind, kind, baseUrl: "http://127.0.0.1:9", project: "p", location: "l", ...keys });
+  if (media === undefined) throw new Error(`${kind} has no media`);
+  return media;
+}
+
+/** Another value for each wish. A request that is the same with either of them does not tell the host of it. */
+const OTHER_PICTURE_WISHES: Readonly<Record<ImageWish, unknown>> = {
+  negativePrompt: "another thing",
+  quality: undefined,
+  seed: 4_711,
+  guidanceScale: 5.5,
+  enhancePrompt: undefined,
+  watermark: undefined,
+  personGeneration: "another",
+  safetySetting: "another",
+  includeRaiReason: undefined,
+  background: "another",
+  moderation: "another",
+  inputFidelity: "another",
+  editMode: "another",
+};
+
+/** The wishes of a call that its model is told nothing of although no note says so, by their paths. */
+export function unsentPictureWishes(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
+  const media = mediaOf(kind);
+  const wire = media.images(upstreamModel);
+  if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
+  const { call } = fitImageCall(request.call, wire.abilities(upstreamModel), upstreamModel);
+  const sent = (one: FittedImageCall) => JSON.stringify(wire.submit(one, media.context(upstreamModel, "job")));
+  const wishes = Object.keys(OTHER_PICTURE_WISHES) as ImageWish[];
+  return wishes
+    .filter((wish) => call[wish] !== undefined && sent(call) === sent(changed(call, wish)))
+    .map((wish) => request.paths[wish]);
+}
+
+function changed(call: FittedImageCall, wish: ImageWish): FittedImageCall {
+  const value = call[wish];
+  const other = OTHER_PICTURE_WISHES[wish] ?? (typeof value === "boolean" ? !value : `${value}-`);
+  return { ...call, [wish]: other };
+}
+
+/** The same for films. What prices depend on is settled, so it is compared too. */
+export function unsentFilmWishes(request: VideoRequest, { kind, upstreamModel }: Maker): string[] {
+  const media = mediaOf(kind);
+  const wire = media.videos(upstreamModel);
+  if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
+  const { call, notes } = fitVideoCall(request.call, wire.abilities(upstreamModel), upstreamModel);
+  const sent = (one: FittedVideoCall) => JSON.stringify(wire.submit({ ...one, count: 1 }, media.context(upstreamModel, "job")));
+  const others = { negativePrompt: "another thing", personGeneration: "another", seed: 4_711, fps: 61, aspectRatio: "9:16" };
+  const flags = { enhancePrompt: !call.enhancePrompt };
+  const unsent = Object.entries({ ...others, ...flags }).filter(([wish, value]) => {
+    const own = wish as keyof typeof others;
+    if (call[own] === undefined || request.call[own] === undefined || notes.some(({ field }) => field === own)) return false;
+    const other = call[own] === value ? "16:9" : value;
+    return sent(call) === sent({ ...call, [wish]: other });
+  });
+  return unsent.map(([wish]) => request.paths[wish as keyof typeof others]);
+}

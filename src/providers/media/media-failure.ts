@@ -1,0 +1,50 @@
+import { type ErrorKind, GatewayError } from "../../canon/error.ts";
+import { isObject, numberAt, stringAt } from "../../canon/json.ts";
+import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import type { MediaAnswer } from "../../media/media-wire.ts";
+import { type CodeTable, kindOfCode } from "./code-table.ts";
+import { type FailureWords, unmade } from "./unmade.ts";
+
+interface ErrorWords {
+  message: string | undefined;
+  code: string | undefined;
+  path: string | undefined;
+  kind: ErrorKind | undefined;
+}
+
+/**
+ * The words of an error, in the forms that hosts after the manner of chat completions share: `{ error: { message, code, type,
+ * param } }`, `{ error: "…", code }`, and either of them without its envelope. A code may be a number.
+ */
+export function errorWords(body: unknown, codes: CodeTable): ErrorWords {
+  const nested = isObject(body) ? body["error"] : undefined;
+  const error = isObject(nested) ? nested : body;
+  const code = stringAt(error, "code") ?? numberAt(error, "code")?.toString();
+  return {
+    message: typeof nested === "string" ? nested : stringAt(error, "message"),
+    code,
+    path: stringAt(error, "param"),
+    kind: kindOfCode(codes, code) ?? kindOfCode(codes, stringAt(error, "type")),
+  };
+}
+
+/** What an error answer means whose words its host's own reader has found. */
+export function failedAnswer({ status, retryAfter }: MediaAnswer, words: FailureWords): GatewayError {
+  return failureToError({ ...words, status, retryAfterSeconds: readRetryAfter(retryAfter) });
+}
+
+/** What an error answer means; one with a status of 2xx too, where its body holds an error all the same. */
+export function mediaFailure(answer: MediaAnswer, codes: CodeTable): GatewayError {
+  return failedAnswer(answer, errorWords(answer.body, codes));
+}
+
+/** Why a job failed that had been accepted. */
+export function jobFailure(body: unknown, codes: CodeTable): GatewayError {
+  const { message, code, kind } = errorWords(body, codes);
+  return unmade({ message, code, kind });
+}
+
+/** Where a 2xx answer lacks what it must hold, and holds no error either. */
+export function emptyAnswer(what: string): GatewayError {
+  return new GatewayError("upstream_failed", `The provider answered without ${what}.`);
+}
