@@ -45,7 +45,7 @@ async function suite(title: string, folders: string[]): Promise<void> {
   counts.failed += Math.max(count("fail"), code === 0 ? 0 : 1);
 }
 
-/** The storage contract also runs on PostgreSQL where it is installed; under CI it must be. */
+/** What is stored is also tested on PostgreSQL where it is installed; under CI it must be. */
 async function withPostgres(work: () => Promise<void>): Promise<void> {
   const postgres = process.env["TRIVIUM_TEST_POSTGRES"] ? undefined : await startPostgres();
   if (postgres) environment["TRIVIUM_TEST_POSTGRES"] = postgres.url;
@@ -64,8 +64,10 @@ if (tests.length > 0) await withPostgres(() => suite("chosen tests", tests));
 else {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
-  await withPostgres(() => suite("unit tests", ["./src", "./scripts"]));
-  if (existsSync(`${root}conformance`)) await suite("conformance", ["./conformance"]);
+  await withPostgres(async () => {
+    await suite("unit tests", ["./src", "./scripts"]);
+    if (existsSync(`${root}conformance`)) await suite("conformance", ["./conformance"]);
+  });
 }
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed === 0 ? 0 : 1);

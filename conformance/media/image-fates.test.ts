@@ -133,8 +133,8 @@ function expectedOf(client: Client, model: string, fate: Fate): string {
     case "expired":
       return keeps === "nothing" ? "picture" : failed;
     case "forgotten":
-      // What answers at once has no job to forget; one of these hosts forgets the result instead.
-      return keeps === "jobs" || model === "own/qwen-image-2" ? failed : "picture";
+      // What answers at once has no job to forget.
+      return keeps === "jobs" ? failed : "picture";
     case "busy":
       return ERRORS.rate_limited[family];
     case "overloaded":

@@ -13,12 +13,12 @@ export interface ImageStand {
 }
 
 /** One gateway with every provider that makes pictures, each at the host that the simulator plays. */
-export async function startImageStand(): Promise<ImageStand> {
+export async function startImageStand(more: readonly OwnModel[] = []): Promise<ImageStand> {
   const simulator = await startSimulator({ mediaJobMs: 40, tokenDelayMs: 0 });
   const gateway = await startTestGateway({
     config: {
       providers: providersAt(simulator.url),
-      models: OWN_MODELS,
+      models: [...OWN_MODELS, ...more],
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "strict", key: STRICT_KEY, strict: true },
@@ -71,7 +71,9 @@ function providersAt(simulatorUrl: string): Record<string, object> {
 /** Of two offers the first gives links, the second pictures. */
 export const TWO_OFFERS = "own/two-offers";
 
-const own = (id: string, provider: string, model: string) => ({
+export type OwnModel = ReturnType<typeof own>;
+
+export const own = (id: string, provider: string, model: string) => ({
   id,
   input_modalities: ["text", "image"],
   output_modalities: ["image"],

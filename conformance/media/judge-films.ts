@@ -15,15 +15,22 @@ export function filmBody({ prompt, image, lastFrame, parameters }: FilmWish): ob
 }
 
 /** What of the answer to a random submit is not as it must be; empty where all is well. */
-export async function judgeFilms({ gateway, simulator, database }: FilmStand, model: string, wish: FilmWish): Promise<string[]> {
+export async function judgeFilms(
+  { gateway, simulator, database }: FilmStand,
+  model: string,
+  wish: FilmWish,
+): Promise<string[]> {
   const before = simulator.stats().requests;
   const [publisher, name] = model.split("/");
-  const response = await fetch(`${gateway.url}/api/genai/v1/publishers/${publisher}/models/${name}:predictLongRunning`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-    body: JSON.stringify(filmBody(wish)),
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  });
+  const response = await fetch(
+    `${gateway.url}/api/genai/v1/publishers/${publisher}/models/${name}:predictLongRunning`,
+    {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify(filmBody(wish)),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    },
+  );
   const text = await response.text();
   if (response.status === 200) {
     const asked = Number(wish.parameters["sampleCount"] ?? 1);

@@ -164,7 +164,8 @@ function picturesOf({ text, headers }: Answer, { door, settings }: PictureWish):
 
 /** Contract 2.4: PNG by default there; the other addresses keep the host's own type. */
 function typeOf({ door, settings }: PictureWish): string | undefined {
-  if (door === "predict") return (settings["outputOptions"] as { mimeType?: string } | undefined)?.mimeType ?? "image/png";
+  if (door === "predict")
+    return (settings["outputOptions"] as { mimeType?: string } | undefined)?.mimeType ?? "image/png";
   const format = settings["output_format"];
   return typeof format === "string" ? `image/${format}` : undefined;
 }

@@ -11,7 +11,12 @@ export interface FilmWish {
 }
 
 const LYING = plainPng(640, 360);
-const FRAMES: readonly Picture[] = [LYING, plainPng(360, 640), await recoded(LYING, "jpeg"), await recoded(LYING, "webp")];
+const FRAMES: readonly Picture[] = [
+  LYING,
+  plainPng(360, 640),
+  await recoded(LYING, "jpeg"),
+  await recoded(LYING, "webp"),
+];
 
 const parameters = fc.record(
   {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { halfTransparent, plainPng, recoded } from "../../src/media/pictures.sample.ts";
 import type { Picture } from "../../src/media/picture.ts";
+import { halfTransparent, plainPng, recoded } from "../../src/media/pictures.sample.ts";
 
 /** One of the three addresses for pictures, and what is sent there. */
 export interface PictureWish {

@@ -19,7 +19,8 @@ export interface Maker {
 export function upstreamModelOf(model: string, configured: readonly ConfiguredModel[]): string {
   const id = model.split(":")[0] ?? "";
   const name =
-    configured.find((one) => one.id === id)?.offers[0]?.model ?? builtInModels.find((one) => one.id === id)?.upstreamModel;
+    configured.find((one) => one.id === id)?.offers[0]?.model ??
+    builtInModels.find((one) => one.id === id)?.upstreamModel;
   if (name === undefined) throw new Error(`nobody has ${model}`);
   return name;
 }
@@ -32,7 +33,14 @@ interface ConfiguredModel {
 function mediaOf(kind: string): ProviderMedia {
   const secret = new Secret("upstream-secret-key");
   const keys = { apiKey: secret, accessKey: secret, secretKey: secret, secretId: "id" };
-  const { media } = createProvider({ name: kind, kind, baseUrl: "http://127.0.0.1:9", project: "p", location: "l", ...keys });
+  const { media } = createProvider({
+    name: kind,
+    kind,
+    baseUrl: "http://127.0.0.1:9",
+    project: "p",
+    location: "l",
+    ...keys,
+  });
   if (media === undefined) throw new Error(`${kind} has no media`);
   return media;
 }
@@ -79,12 +87,20 @@ export function unsentFilmWishes(request: VideoRequest, { kind, upstreamModel }:
   const wire = media.videos(upstreamModel);
   if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
   const { call, notes } = fitVideoCall(request.call, wire.abilities(upstreamModel), upstreamModel);
-  const sent = (one: FittedVideoCall) => JSON.stringify(wire.submit({ ...one, count: 1 }, media.context(upstreamModel, "job")));
-  const others = { negativePrompt: "another thing", personGeneration: "another", seed: 4_711, fps: 61, aspectRatio: "9:16" };
+  const sent = (one: FittedVideoCall) =>
+    JSON.stringify(wire.submit({ ...one, count: 1 }, media.context(upstreamModel, "job")));
+  const others = {
+    negativePrompt: "another thing",
+    personGeneration: "another",
+    seed: 4_711,
+    fps: 61,
+    aspectRatio: "9:16",
+  };
   const flags = { enhancePrompt: !call.enhancePrompt };
   const unsent = Object.entries({ ...others, ...flags }).filter(([wish, value]) => {
     const own = wish as keyof typeof others;
-    if (call[own] === undefined || request.call[own] === undefined || notes.some(({ field }) => field === own)) return false;
+    if (call[own] === undefined || request.call[own] === undefined || notes.some(({ field }) => field === own))
+      return false;
     const other = call[own] === value ? "16:9" : value;
     return sent(call) === sent({ ...call, [wish]: other });
   });

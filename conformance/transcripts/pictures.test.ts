@@ -42,7 +42,7 @@ interface PictureClient {
   protocol: "chat" | "genai";
   /** What the protocol, or its package, can tell of the words that a host made of the prompt. */
   revises: boolean;
-  ask(one: MediaCase, count: number): Promise<Told>;
+  ask(one: MediaCase, count: number, mimeType?: string): Promise<Told>;
 }
 
 let stand: MediaStand;
@@ -119,12 +119,13 @@ const genaiClients: PictureClient[] = [
   name: `genai ${version}, ${vertexai ? "vertex mode at the contract door" : "api mode at the drop-in door"}`,
   protocol: "genai",
   revises: vertexai,
-  ask: async (one, count) => {
+  ask: async (one, count, mimeType = "image/png") => {
     const client = new Client(genaiSetup(vertexai));
     const { generatedImages = [], sdkHttpResponse } = await client.models.generateImages({
       model: `recorded/${one.id}`,
       prompt: promptOf(one),
-      config: { numberOfImages: count },
+      // Without it pictures of another type are converted to PNG there, and these are cut.
+      config: { numberOfImages: count, outputMimeType: mimeType },
     });
     return {
       pictures: generatedImages.map(({ image, enhancedPrompt, raiFilteredReason }) => ({
@@ -197,7 +198,7 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded pictures by every p
       const one = mediaCase(wanted.case);
       const recorded = recordedPictures(one);
       expect(recorded).toHaveLength(wanted.usage["images"] ?? 0);
-      const { pictures, receiptId, totalTokens } = await ask(one, recorded.length);
+      const { pictures, receiptId, totalTokens } = await ask(one, recorded.length, wanted.mimeType);
       const { mimeType } = wanted;
       const expected = recorded.map(({ revisedPrompt, ...picture }) => ({
         ...picture,

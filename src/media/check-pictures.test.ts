@@ -6,6 +6,8 @@ import { decodeVideo } from "./operations/decode-video.ts";
 import type { Picture } from "./picture.ts";
 import { halfTransparent, plainPng, recoded } from "./pictures.sample.ts";
 
+const ONE_PIXEL_GIF = "R0lGODlhAQABAIAAAMgeHgAAACwAAAAAAQABAAACAkQBADs=";
+
 const url = ({ base64 }: Picture) => `data:image/png;base64,${base64}`;
 const edit = (image: Picture[], mask?: Picture) =>
   decodeEditBody({ model: "a/b", prompt: "x", image: image.map(url), ...(mask ? { mask: url(mask) } : {}) });
@@ -21,6 +23,12 @@ describe("contract 2.4: pictures are what they say", () => {
     const { call } = await checkPictures(edit([jpeg, png], halfTransparent(16, 8)));
     expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/jpeg", "image/png"]);
     expect(call.mask?.mimeType).toBe("image/png");
+  });
+
+  test("a GIF becomes a PNG, which every host takes", async () => {
+    const { call } = await checkPictures(edit([{ mimeType: "image/gif", base64: ONE_PIXEL_GIF }]));
+    expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/png"]);
+    expect(call.inputs[0]?.base64).toStartWith("iVBORw0KGgo");
   });
 
   test("what is none is refused where it stands", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
-import { fitImageCall } from "./fit-image-call.ts";
+import { fitImageCall, mostPerCall } from "./fit-image-call.ts";
 import type { ImageAbilities } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
 
@@ -115,5 +115,69 @@ describe("contract §8: limits of a model", () => {
   test("a prompt is measured in characters, not in code units", () => {
     expect(fit({ prompt: "🦊".repeat(10) }, { maxPrompt: 10 }).notes).toEqual([]);
     expect(refused({ prompt: "🦊".repeat(11) }, { maxPrompt: 10 })).toMatchObject({ path: "prompt" });
+  });
+});
+
+describe("contract 1: rules that depend on more than one field", () => {
+  const notesOf = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
+
+  test("a setting that exists only with, or only without, a picture", () => {
+    const rule = { onlyWithoutInputs: ["negativePrompt"] as const };
+    expect(fit({ negativePrompt: "dogs" }, rule).call.negativePrompt).toBe("dogs");
+    const beside = fit({ negativePrompt: "dogs", inputs: [PICTURE] }, rule);
+    expect(beside.call.negativePrompt).toBeUndefined();
+    expect(notesOf(beside)).toEqual(["negativePrompt dropped"]);
+    expect(notesOf(fit({ seed: 1 }, { onlyWithInputs: ["seed"] }))).toEqual(["seed dropped"]);
+  });
+
+  test("a model that edits needs a picture", () => {
+    expect(refused({}, { imageOnly: true })).toMatchObject({ path: "inputs" });
+    expect(fit({ inputs: [PICTURE] }, { imageOnly: true }).notes).toEqual([]);
+  });
+
+  test("a seed is given up for a watermark where both cannot be", () => {
+    const rule: Partial<ImageAbilities> = { takes: ["seed", "watermark"], seedExcludesWatermark: true };
+    const both = fit({ seed: 7, watermark: true }, rule);
+    expect(both.call).toMatchObject({ watermark: true });
+    expect(both.call.seed).toBeUndefined();
+    expect(notesOf(both)).toEqual(["seed dropped"]);
+    expect(fit({ seed: 7, watermark: false }, rule).notes).toEqual([]);
+  });
+
+  test.each([
+    [0, 0, []],
+    [99, 99, []],
+    [-1, 99, ["seed approximated"]],
+    [100, 0, ["seed approximated"]],
+    [1234, 34, ["seed approximated"]],
+  ])("seed %d becomes %d of those that the model takes", (seed, told, notes) => {
+    const fitted = fit({ seed }, { seeds: { min: 0, max: 99 } });
+    expect(fitted.call.seed).toBe(told);
+    expect(notesOf(fitted)).toEqual(notes);
+  });
+
+  test("guidance beyond the bounds is brought inside", () => {
+    const fitted = fit({ guidanceScale: 60 }, { takes: ["guidanceScale"], guidance: { min: 1, max: 10 } });
+    expect(fitted.call.guidanceScale).toBe(10);
+    expect(notesOf(fitted)).toEqual(["guidanceScale approximated"]);
+  });
+
+  test.each([
+    ["hd", "hd", []],
+    ["high", "hd", []],
+    ["medium", "standard", []],
+    ["low", "standard", ["quality approximated"]],
+    ["auto", undefined, []],
+  ])("quality %s is %s for a model with two words of its own", (quality, word, notes) => {
+    const fitted = fit({ quality }, { takes: ["quality"], qualities: ["standard", "hd"] });
+    expect(fitted.call.quality).toBe(word as string);
+    expect(notesOf(fitted)).toEqual(notes);
+  });
+
+  test("pictures that go in and come out are counted together", () => {
+    const abilities = { ...ABILITIES, perCall: 15, together: 15 };
+    const given = (count: number) => call({ inputs: new Array(count).fill(PICTURE) });
+    expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), abilities))).toEqual([15, 13, 1, 1]);
+    expect(mostPerCall(given(14), ABILITIES)).toBe(1);
   });
 });

@@ -126,7 +126,10 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, note
 }
 
 /** Most pictures of this call that one call to the provider makes. */
-export function mostPerCall({ inputs }: ImageCall, { perCall, together = Number.POSITIVE_INFINITY }: ImageAbilities): number {
+export function mostPerCall(
+  { inputs }: ImageCall,
+  { perCall, together = Number.POSITIVE_INFINITY }: ImageAbilities,
+): number {
   return Math.max(1, Math.min(perCall, together - inputs.length));
 }
 

@@ -130,3 +130,31 @@ describe("contract 2.1: what would make another film is refused", () => {
     expect(refused(fields, abilities)).toBe(path);
   });
 });
+
+describe("contract 2.1: rules that not every model has", () => {
+  test("a film that begins with a picture may have the picture's shape", () => {
+    const fitted = fit({ image: PICTURE, aspectRatio: "9:16" }, { shapedByImage: true });
+    expect(fitted.call.aspectRatio).toBeUndefined();
+    expect(noted(fitted)).toEqual(["aspectRatio dropped"]);
+    expect(fit({ aspectRatio: "9:16" }, { shapedByImage: true }).call.aspectRatio).toBe("9:16");
+  });
+
+  test("a prompt may be needed beside a picture", () => {
+    expect(refused({ prompt: "", image: PICTURE }, { promptNeeded: true })).toBe("prompt");
+    expect(fit({ prompt: "", image: PICTURE }).notes).toEqual([]);
+  });
+
+  test("a seed that the model does not take becomes one that it takes", () => {
+    const fitted = fit({ seed: 130 }, { seeds: { min: 0, max: 99 } });
+    expect(fitted.call.seed).toBe(30);
+    expect(noted(fitted)).toEqual(["seed approximated"]);
+  });
+
+  test("a word for people that the model has not becomes its widest", () => {
+    const people: Partial<VideoAbilities> = { takes: ["personGeneration"], people: ["dont_allow", "allow_adult"] };
+    const fitted = fit({ personGeneration: "allow_all" }, people);
+    expect(fitted.call.personGeneration).toBe("allow_adult");
+    expect(noted(fitted)).toEqual(["personGeneration approximated"]);
+    expect(fit({ personGeneration: "dont_allow" }, people).notes).toEqual([]);
+  });
+});

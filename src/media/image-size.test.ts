@@ -11,7 +11,7 @@ const size = (width: number, height: number): PixelSize => ({ width, height });
 const CUSTOM: FreeSizes = { multipleOf: 16, minSide: 16, maxSide: 3840, maxRatio: 3 };
 const SIZES = [size(1024, 1024), size(1536, 1024), size(1024, 1536)];
 const PRESETS: SizeRule = { kind: "presets", sizes: SIZES, auto: true };
-const FREE: SizeRule = {
+const FREE: Extract<SizeRule, { kind: "free" }> = {
   kind: "free",
   free: { multipleOf: 8, minSide: 256, maxSide: 4096, minPixels: 512 * 512, maxPixels: 4096 * 4096, maxRatio: 4 },
   tiers: ["1K", "2K", "4K"],
@@ -149,5 +149,28 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     const settled = settle({ kind: "none" }, { size: size(1, 1), aspectRatio: "1:1", tier: "1K" });
     expect(noted(settled)).toEqual(["size dropped", "aspectRatio dropped", "tier dropped"]);
     expect(settle({ kind: "none" }, { size: "auto" })).toEqual({ notes: [] });
+  });
+});
+
+describe("contract 2.4: size, shape and level that contradict each other", () => {
+  test("an exact size wins, and the others are noted", () => {
+    const wanted = { size: size(1536, 1024), aspectRatio: "9:16", tier: "4K" } as const;
+    for (const rule of [PRESETS, FREE]) {
+      const { notes, pixels } = settle(rule, wanted);
+      expect(pixels).toEqual(wanted.size);
+      expect(notes.map(({ field, action }) => `${field} ${action}`)).toEqual(["aspectRatio dropped", "tier dropped"]);
+    }
+    expect(settle(FREE, { size: size(1536, 1024), aspectRatio: "3:2", tier: "1K" }).notes).toEqual([]);
+  });
+
+  test("auto leaves the shape to a ratio beside it", () => {
+    expect(settle(PRESETS, { size: "auto", aspectRatio: "3:2" }).pixels).toEqual(size(1536, 1024));
+    expect(settle(PRESETS, { size: "auto" })).toMatchObject({ size: "auto", notes: [] });
+  });
+
+  test("a level that the bounds of a side do not allow in this shape is noted", () => {
+    const narrow: SizeRule = { ...FREE, free: { ...FREE.free, maxSide: 2048 } };
+    const { notes } = settle(narrow, { tier: "2K", aspectRatio: "1:4" });
+    expect(notes.map(({ field }) => field)).toEqual(["tier"]);
   });
 });

@@ -22,7 +22,7 @@ const refused = (body: unknown): { path: string | undefined; message: string } =
 describe("contract 2.4: a predict request", () => {
   test("the smallest one has no parameters at all (sdk-wire 1.2)", () => {
     const request = decodePredict({ instances: [{ prompt: "a fox" }] });
-    expect(request.call).toEqual({ prompt: "a fox", count: 1, inputs: [], extras: {} });
+    expect(request.call).toEqual({ prompt: "a fox", count: 1, outputMimeType: "image/png", inputs: [], extras: {} });
     expect(request).toMatchObject({ edit: false, stream: false, partialImages: 0, links: [], notes: [] });
   });
 

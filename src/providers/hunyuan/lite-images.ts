@@ -31,6 +31,7 @@ const ABILITIES: ImageAbilities = {
   mask: false,
   formats: ["image/jpeg"],
   compresses: false,
+  maxPrompt: 1024,
 };
 
 /** The small model, which answers with the picture itself. */

@@ -41,8 +41,8 @@ describe("providers §2.7: what is sent", () => {
     });
   });
 
-  test("contract 2.4: one picture to go by, as bare base64, which forbids words to avoid", () => {
-    const request = submit({ inputs: [PNG], negativePrompt: "hounds", extras: { image_reference: "face" } });
+  test("contract 2.4: one picture to go by, as bare base64", () => {
+    const request = submit({ inputs: [PNG], extras: { image_reference: "face" } });
     expect(jsonOf(request)).toEqual({
       image_reference: "face",
       model_name: "kling-v3",
@@ -56,7 +56,13 @@ describe("providers §2.7: what is sent", () => {
 });
 
 test("providers §2.7: abilities", () => {
-  expect(images.abilities("kling-v3")).toMatchObject({ maxCount: 9, perCall: 9, maxInputs: 1, mask: false });
+  expect(images.abilities("kling-v3")).toMatchObject({
+    maxCount: 9,
+    perCall: 9,
+    maxInputs: 1,
+    mask: false,
+    onlyWithoutInputs: ["negativePrompt"],
+  });
 });
 
 describe("providers §2.7: a task", () => {

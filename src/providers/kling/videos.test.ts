@@ -26,8 +26,8 @@ describe("providers §3.4: what is sent", () => {
     });
   });
 
-  test("contract 2.1: a film between two pictures, as bare base64, has their shape", () => {
-    const call = { image: PNG, lastFrame: PNG, aspectRatio: "9:16", resolution: "1080p", seconds: 5, audio: false };
+  test("contract 2.1: a film between two pictures, as bare base64", () => {
+    const call = { image: PNG, lastFrame: PNG, resolution: "1080p", seconds: 5, audio: false };
     const request = submit(call, "kling-v2-5-turbo");
     expect(request.url).toBe("/v1/videos/image2video");
     expect(jsonOf(request)).toEqual({

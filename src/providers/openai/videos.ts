@@ -22,6 +22,7 @@ const SORA: VideoAbilities = {
   audio: "always",
   image: true,
   lastFrame: false,
+  promptNeeded: true,
 };
 
 export const openaiVideos: VideoWire = {

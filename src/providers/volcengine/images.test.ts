@@ -24,9 +24,9 @@ describe("providers §2.4: what is sent", () => {
     });
   });
 
-  test("contract 2.4: several pictures are a batch, whose inputs count with them", () => {
+  test("contract 2.4: several pictures are a batch, and its number is said", () => {
     const request = submit({
-      count: 15,
+      count: 13,
       watermark: true,
       inputs: [PNG, JPEG],
       outputMimeType: "image/png",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { fitImageCall } from "../../media/fit-image-call.ts";
 import { imageCall, jsonOf, mediaAnswer, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { zAiImages } from "./images.ts";
 
@@ -34,7 +35,8 @@ describe("providers §2.8: requests", () => {
     ["low", "standard"],
     ["auto", undefined],
   ])("the quality %s is %s there", (quality, word) => {
-    expect(jsonOf(submit({ quality }, "cogview-4-250304"))["quality"]).toBe(word);
+    const { call } = fitImageCall(imageCall({ quality }), zAiImages.abilities("cogview-4-250304"), "cogview");
+    expect(jsonOf(submit(call, "cogview-4-250304"))["quality"]).toBe(word);
   });
 });
 

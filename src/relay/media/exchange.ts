@@ -1,8 +1,8 @@
 import { GatewayError } from "../../canon/error.ts";
 import { parseObject } from "../../canon/json.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
-import type { Provider } from "../../providers/provider.ts";
 import type { ProviderMedia } from "../../providers/media/provider-media.ts";
+import type { Provider } from "../../providers/provider.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
 
 /** Several large pictures in base64; nothing honest is larger. */

@@ -60,7 +60,11 @@ function sharesOf(call: FittedImageCall, abilities: ImageAbilities): FittedImage
   const shares: FittedImageCall[] = [];
   for (let made = 0; made < call.count; made += perCall) {
     const count = Math.min(perCall, call.count - made);
-    shares.push({ ...call, count, ...(call.seed === undefined ? {} : { seed: foldSeed(call.seed + made, abilities.seeds) }) });
+    shares.push({
+      ...call,
+      count,
+      ...(call.seed === undefined ? {} : { seed: foldSeed(call.seed + made, abilities.seeds) }),
+    });
   }
   return shares;
 }

@@ -2,8 +2,8 @@ import { GatewayError } from "../../canon/error.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState } from "../../media/media-wire.ts";
-import type { Provider } from "../../providers/provider.ts";
 import { forgottenJob } from "../../providers/media/unmade.ts";
+import type { Provider } from "../../providers/provider.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
 /** A picture of the highest quality takes minutes; one that takes longer is not waited for. */

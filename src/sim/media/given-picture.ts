@@ -7,6 +7,11 @@ export interface GivenPicture {
   size?: ImageSize;
 }
 
+export interface Frames {
+  firstFrame?: Uint8Array;
+  lastFrame?: Uint8Array;
+}
+
 /** How a host takes pictures. Every one takes addresses. */
 export type PictureForm = "data address" | "bare base64";
 
@@ -31,6 +36,14 @@ export function isPublicAddress(address: string): boolean {
 function mayBePicture(address: string): boolean {
   const ending = /\.(\w+)$/.exec(new URL(address).pathname)?.[1]?.toLowerCase();
   return ending === undefined || ENDINGS.includes(ending);
+}
+
+/** The frames that a film begins and ends with, as far as their bytes are known. */
+export function framesOf(first: GivenPicture | undefined, last: GivenPicture | undefined): Frames {
+  return {
+    ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
+    ...(last?.bytes === undefined ? {} : { lastFrame: last.bytes }),
+  };
 }
 
 /** Undefined where it is not a picture that arrived whole, or not in a form that the host takes. */

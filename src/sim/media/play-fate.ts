@@ -25,9 +25,9 @@ export function isHeldBack(fate: Fate | undefined, index: number): boolean {
   return fate === "moderated" || (fate === "one-fails" && index === 1);
 }
 
-/** How long a link lives. A host that answers at once has no job to forget: what it forgets is the result. */
+/** How long a link lives. */
 export function linkLifeMs(fate: Fate | undefined, keptMs: number): number {
-  return fate === "expired" || fate === "forgotten" ? 0 : keptMs;
+  return fate === "expired" ? 0 : keptMs;
 }
 
 /** Where the answer itself is waited for, a slow job is a slow answer. */

@@ -16,6 +16,11 @@ export function publishPicture(studio: MediaStudio, wish: PictureWish, { fate, k
   return studio.links.publish(studio.baseUrl, () => drawPicture(wish), `image/${wish.format}`, life);
 }
 
+/** The picture itself, in base64. */
+export async function encodePicture(wish: PictureWish): Promise<string> {
+  return Buffer.from(await drawPicture(wish)).toString("base64");
+}
+
 /** A link to a film that is made when it is fetched. */
 export function publishFilm(studio: MediaStudio, wish: FilmWish, { fate, keptMs }: LinkLife): string {
   return studio.links.publish(studio.baseUrl, () => makeFilm(wish), "video/mp4", linkLifeMs(fate, keptMs));

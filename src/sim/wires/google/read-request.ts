@@ -7,7 +7,8 @@ import { names, refuseUnknown } from "./proto-json.ts";
 import { readContents, requireSignatures } from "./read-contents.ts";
 
 const SHARED = "model contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent";
-const REQUEST = {
+/** The fields of a request to generate content. */
+export const REQUEST_FIELDS = {
   gemini: names(`${SHARED} serviceTier store`),
   vertex: names(`${SHARED} labels modelArmorConfig`),
 } as const;
@@ -212,7 +213,7 @@ function readSystem(value: Json | undefined): Prompt["system"] {
 
 /** Validates as the host does, and puts the request into the simulator's words. Names are already in camel case. */
 export function readRequest(body: JsonObject, model: SimulatedModel, host: GoogleHost): GoogleRequest {
-  refuseUnknown(body, REQUEST[host], "");
+  refuseUnknown(body, REQUEST_FIELDS[host], "");
   const generation = member(body, "generationConfig", "generationConfig") ?? {};
   refuseUnknown(generation, GENERATION, "generationConfig");
   checkSampling(generation);

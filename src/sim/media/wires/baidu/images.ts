@@ -1,6 +1,5 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound, openaiFailure } from "../../../wires/openai/errors.ts";
@@ -9,6 +8,7 @@ import type { Fate } from "../../fate.ts";
 import { givenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import { playAtOnce, takeTime } from "../../play-fate.ts";
+import { encodePicture, publishPicture } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { wordsAtOnce } from "../openai/at-once.ts";
 import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
@@ -76,10 +76,9 @@ function readWish(values: JsonObject, service: ImageService): ImageWish {
 async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
   const { prompt, measures, inputs, model } = wish;
   const seed = (wish.seed + at) % (MOST_SEED + 1);
-  const draw = () => drawPicture({ prompt, ...measures, seed, format: "png", inputs, note: model });
-  if (!wish.asLink) return { b64_json: Buffer.from(await draw()).toString("base64") };
-  const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
-  return { url: studio.links.publish(studio.baseUrl, draw, "image/png", keptMs) };
+  const picture = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
+  if (!wish.asLink) return { b64_json: await encodePicture(picture) };
+  return { url: publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }) };
 }
 
 export async function makeImages(

@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { type GoogleHost, googleFailure } from "../../../wires/google/errors.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
+import { encodePicture } from "../../publish.ts";
 import { type ImagenWish, readImagen } from "./imagen-request.ts";
 import { noSuchModel, wordsAtOnce } from "./refusals.ts";
 
@@ -27,7 +27,7 @@ async function prediction(wish: ImagenWish, index: number, model: string): Promi
     const ending = wish.format === "jpeg" ? "jpg" : "png";
     return { mimeType, gcsUri: `${storageUri}/${crypto.randomUUID()}/sample_${index}.${ending}`, ...told };
   }
-  const bytes = await drawPicture({
+  const bytesBase64Encoded = await encodePicture({
     prompt: wish.prompt,
     width: wish.width,
     height: wish.height,
@@ -37,7 +37,7 @@ async function prediction(wish: ImagenWish, index: number, model: string): Promi
     inputs: wish.inputs,
     note: model,
   });
-  return { bytesBase64Encoded: Buffer.from(bytes).toString("base64"), mimeType, ...told };
+  return { bytesBase64Encoded, mimeType, ...told };
 }
 
 /** Held-back pictures are missing from the list; why is told in one item, and only when asked for. */

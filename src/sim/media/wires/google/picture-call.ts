@@ -6,17 +6,13 @@ import { countTokens } from "../../../tokens.ts";
 import { type GoogleHost, invalid } from "../../../wires/google/errors.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { readContents } from "../../../wires/google/read-contents.ts";
+import { REQUEST_FIELDS } from "../../../wires/google/read-request.ts";
 import { Fields } from "../../fields.ts";
 import { pictureOfBytes } from "../../given-picture.ts";
 import { seedOf } from "../../seed-of.ts";
 import { jsonBody } from "./read-envelope.ts";
 import { GOOGLE_REFUSALS, unsupported } from "./refusals.ts";
 
-const SHARED = "model contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent";
-const REQUEST = {
-  gemini: names(`${SHARED} serviceTier store`),
-  vertex: names(`${SHARED} labels modelArmorConfig`),
-} as const;
 const GENERATION = names(
   `temperature topP topK candidateCount maxOutputTokens stopSequences presencePenalty frequencyPenalty seed responseMimeType
   responseModalities thinkingConfig mediaResolution imageConfig`,
@@ -127,7 +123,7 @@ function readThinking(generation: Fields): boolean {
 
 /** Reads a generateContent call of a model that draws. */
 export function readPictureCall(exchange: Exchange, host: GoogleHost, model: string): PictureCall {
-  const body = new Fields(jsonBody(exchange), "", REQUEST[host], GOOGLE_REFUSALS);
+  const body = new Fields(jsonBody(exchange), "", REQUEST_FIELDS[host], GOOGLE_REFUSALS);
   const contents = body.value("contents");
   const turns = readContents(contents);
   const generation = new Fields(body.value("generationConfig") ?? {}, "generationConfig", GENERATION, GOOGLE_REFUSALS);

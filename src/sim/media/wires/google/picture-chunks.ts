@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { Seed } from "../../../seed.ts";
 import { sign } from "../../../signature.ts";
 import { countTokens } from "../../../tokens.ts";
 import type { GoogleHost } from "../../../wires/google/errors.ts";
 import { TEXT_PURPOSE } from "../../../wires/google/read-contents.ts";
+import { encodePicture } from "../../publish.ts";
 import type { PictureCall } from "./picture-call.ts";
 
 /** What the host makes of the call: the picture, or a reason why there is none. */
@@ -36,7 +36,7 @@ async function contentOf(call: PictureCall, model: string, outcome: Outcome): Pr
     chunks.push({ part: { text }, text: countTokens(text), image: 0 });
   }
   if (call.draws && outcome === "drawn") {
-    const bytes = await drawPicture({
+    const data = await encodePicture({
       prompt: call.prompt,
       width: call.width,
       height: call.height,
@@ -46,7 +46,7 @@ async function contentOf(call: PictureCall, model: string, outcome: Outcome): Pr
       inputs: call.inputs,
       note: model,
     });
-    const inlineData = { mimeType: `image/${call.format}`, data: Buffer.from(bytes).toString("base64") };
+    const inlineData = { mimeType: `image/${call.format}`, data };
     const signed = thinks ? { thoughtSignature: sign(TEXT_PURPOSE, "", new Seed(`${model} ${call.prompt}`)) } : {};
     chunks.push({ part: { inlineData, ...signed }, text: 0, image: pictureTokens(call, model) });
   }

@@ -3,6 +3,7 @@ import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { type GoogleHost, invalid } from "../../../wires/google/errors.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { Fields } from "../../fields.ts";
+import { framesOf } from "../../given-picture.ts";
 import { seedOf } from "../../seed-of.ts";
 import { looseChoice, readEnvelope, readStorage } from "./read-envelope.ts";
 import { readFilm, readPicture } from "./read-picture.ts";
@@ -87,8 +88,7 @@ export function readVeo(exchange: Exchange, host: GoogleHost, model: string): Om
       fps: parameters.whole("fps", 1, 60) ?? 24,
       seed: parameters.whole("seed", 0, 2 ** 32 - 1) ?? seedOf(prompt),
       audio: audio && !model.startsWith("veo-2"),
-      ...(image?.bytes === undefined ? {} : { firstFrame: image.bytes }),
-      ...(lastFrame?.bytes === undefined ? {} : { lastFrame: lastFrame.bytes }),
+      ...framesOf(image, lastFrame),
     },
     count: parameters.whole("sampleCount", 1, 4) ?? 1,
     model,

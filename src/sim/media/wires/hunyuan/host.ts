@@ -1,12 +1,12 @@
 import type { Exchange } from "../../../exchange.ts";
 import { isObject, type JsonObject } from "../../../json.ts";
-import { drawPicture, type PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import type { Fate } from "../../fate.ts";
 import type { MediaHost, MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
-import { publishPicture } from "../../publish.ts";
+import { encodePicture, publishPicture } from "../../publish.ts";
 import { saysJson } from "../../says-json.ts";
 import { AT_ONCE, tencentError } from "./errors.ts";
 import { type HunyuanWish, readRequest } from "./read-request.ts";
@@ -85,7 +85,7 @@ async function generate(exchange: Exchange, studio: MediaStudio, job: Job): Prom
   if (isHeldBack(job.fate, 0)) throw tencentError(...HELD_BACK);
   const picture = pictureOf(job.wish, 0);
   const image = job.wish.encoded
-    ? Buffer.from(await drawPicture(picture)).toString("base64")
+    ? await encodePicture(picture)
     : publishPicture(studio, picture, { fate: job.fate, keptMs: KEPT_MS });
   return answer({ ResultImage: image, Seed: job.wish.seed });
 }

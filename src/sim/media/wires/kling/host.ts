@@ -67,12 +67,8 @@ function imagesOf({ fate }: Task, asked: KlingImagesWish, studio: MediaStudio): 
 
 function videosOf({ fate }: Task, asked: KlingVideoWish, studio: MediaStudio): JsonObject[] {
   if (isHeldBack(fate, 0)) return [];
-  const { prompt, size, seconds, seed, audio, firstFrame, lastFrame } = asked;
-  const film = {
-    ...{ prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio },
-    ...(firstFrame === undefined ? {} : { firstFrame }),
-    ...(lastFrame === undefined ? {} : { lastFrame }),
-  };
+  const { prompt, size, seconds, seed, audio, frames } = asked;
+  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const life = { fate, keptMs: KEPT_MS };
   return [
     {

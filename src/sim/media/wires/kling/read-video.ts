@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import { isObject, type JsonObject, textOr } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import {
   anyText,
@@ -12,6 +12,7 @@ import {
   recordOf,
   text,
 } from "../../field-rules.ts";
+import { type Frames, framesOf } from "../../given-picture.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
 import { invalidParameter, notFound } from "./errors.ts";
@@ -26,8 +27,7 @@ export interface KlingVideoWish {
   seed: number;
   audio: boolean;
   watermark: boolean;
-  firstFrame?: Uint8Array;
-  lastFrame?: Uint8Array;
+  frames: Frames;
   externalId: string | undefined;
 }
 
@@ -91,8 +91,6 @@ function rulesOf(rules: FieldRules, model: string): FieldRules {
   };
 }
 
-const textOr = (value: Json | undefined, otherwise: string): string => (typeof value === "string" ? value : otherwise);
-
 /** What is asked for at an address below `videos`, or the refusal of it; undefined where there is no such address. */
 export function readVideo(address: string, body: JsonObject): KlingVideoWish | undefined {
   const at = Object.hasOwn(ADDRESSES, address) ? ADDRESSES[address] : undefined;
@@ -117,8 +115,7 @@ export function readVideo(address: string, body: JsonObject): KlingVideoWish | u
     seed: seedOf(prompt),
     audio: body["sound"] === "on",
     watermark: isObject(body["watermark_info"]) && body["watermark_info"]["enabled"] === true,
-    ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
-    ...(last?.bytes === undefined ? {} : { lastFrame: last.bytes }),
+    frames: framesOf(first, last),
     externalId: typeof body["external_task_id"] === "string" ? body["external_task_id"] : undefined,
   };
 }

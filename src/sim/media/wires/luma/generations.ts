@@ -1,11 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { playAtOnce } from "../../play-fate.ts";
+import { publishFilm, publishPicture } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import type { Generation } from "./read-generation.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
@@ -17,13 +16,12 @@ const FPS = 24;
 function publish(job: MediaJob<Generation>, studio: MediaStudio): JsonObject {
   const { prompt, width, height, seconds, format, inputs, model, kind } = job.wish;
   const seed = seedOf(prompt);
-  const keptMs = linkLifeMs(job.fate, KEPT_MS);
-  const draw = (): Promise<Uint8Array> => drawPicture({ prompt, width, height, seed, format, inputs, note: model });
-  const image = studio.links.publish(studio.baseUrl, draw, `image/${format}`, keptMs);
+  const life = { fate: job.fate, keptMs: KEPT_MS };
+  const image = publishPicture(studio, { prompt, width, height, seed, format, inputs, note: model }, life);
   if (kind === "image") return { image };
-  const film = (): Promise<Uint8Array> => makeFilm({ prompt, width, height, seconds, fps: FPS, seed, audio: false });
   // A film comes with a picture of itself.
-  return { video: studio.links.publish(studio.baseUrl, film, "video/mp4", keptMs), image };
+  const film = { prompt, width, height, seconds, fps: FPS, seed, audio: false };
+  return { video: publishFilm(studio, film, life), image };
 }
 
 function standing(job: MediaJob<Generation>, studio: MediaStudio): JsonObject {

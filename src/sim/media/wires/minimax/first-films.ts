@@ -4,11 +4,12 @@ import { makeFilm } from "../../../media-maker/make-film.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import { Fields } from "../../fields.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
+import { framesOf, type GivenPicture, givenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { sizeOfShortSide } from "../../picture-size.ts";
-import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { playAtOnce } from "../../play-fate.ts";
+import { publishFilm } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { badParameters, baseResponse, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "./refusals.ts";
 
@@ -85,8 +86,7 @@ function read(exchange: Exchange): FilmWish {
     fps: 24,
     seed: seedOf(prompt),
     audio: false,
-    ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
-    ...(last?.bytes === undefined ? {} : { lastFrame: last.bytes }),
+    ...framesOf(first, last),
   };
 }
 
@@ -137,15 +137,13 @@ export async function showFile(exchange: Exchange, studio: MediaStudio, key: str
   const isThere =
     job !== undefined && studio.jobs.phase(job) === "ended" && job.fate !== "moderated" && job.fate !== "fails";
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
-  const make = (): Promise<Uint8Array> => makeFilm(job.wish);
-  const bytes = (await make()).length;
   const file = {
     file_id: id,
-    bytes,
+    bytes: (await makeFilm(job.wish)).length,
     created_at: Math.floor(job.endsAtMs / 1_000),
     filename: "output.mp4",
     purpose: "video_generation",
-    download_url: studio.links.publish(studio.baseUrl, make, "video/mp4", linkLifeMs(job.fate, KEPT_MS)),
+    download_url: publishFilm(studio, job.wish, { fate: job.fate, keptMs: KEPT_MS }),
   };
   return Response.json({ file, base_resp: SUCCESS });
 }

@@ -1,13 +1,14 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { Json } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import { Fields } from "../../fields.ts";
 import { givenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
-import { isHeldBack, linkLifeMs, playAtOnce, waitFor } from "../../play-fate.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
+import { encodePicture, publishPicture } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "./refusals.ts";
 
@@ -88,9 +89,9 @@ function read(exchange: Exchange): Wish {
   };
 }
 
-function draw(wish: Wish, index: number): Promise<Uint8Array> {
+function pictureOf(wish: Wish, index: number): PictureWish {
   const { prompt, width, height, inputs, model } = wish;
-  return drawPicture({ prompt, width, height, seed: wish.seed + index, format: "jpeg", inputs, note: model });
+  return { prompt, width, height, seed: wish.seed + index, format: "jpeg", inputs, note: model };
 }
 
 /** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
@@ -106,18 +107,10 @@ export async function makePictures(exchange: Exchange, studio: MediaStudio, key:
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
   const made = indexes.filter((index) => !isHeldBack(fate, index));
   if (made.length === 0) throw firstWord(200, CODES.outputSensitive, "output new_sensitive");
-  const keptMs = linkLifeMs(fate, KEPT_MS);
+  const pictures = made.map((index) => pictureOf(wish, index));
   const data = wish.asBase64
-    ? {
-        image_base64: await Promise.all(
-          made.map(async (index) => Buffer.from(await draw(wish, index)).toString("base64")),
-        ),
-      }
-    : {
-        image_urls: made.map((index) =>
-          studio.links.publish(studio.baseUrl, () => draw(wish, index), "image/jpeg", keptMs),
-        ),
-      };
+    ? { image_base64: await Promise.all(pictures.map(encodePicture)) }
+    : { image_urls: pictures.map((picture) => publishPicture(studio, picture, { fate, keptMs: KEPT_MS })) };
   const metadata = { success_count: String(made.length), failed_count: String(wish.count - made.length) };
   return Response.json({ id, data, metadata, base_resp: SUCCESS });
 }

@@ -1,14 +1,15 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import { Fields } from "../../fields.ts";
+import { framesOf } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
-import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { playAtOnce } from "../../play-fate.ts";
+import { publishFilm } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "./refusals.ts";
 import { readContent } from "./second-content.ts";
@@ -48,8 +49,7 @@ function read(exchange: Exchange): Pick<Wish, "film" | "resolution" | "ratio"> {
     fps: 24,
     seed: seedOf(prompt),
     audio: true,
-    ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
-    ...(last?.bytes === undefined ? {} : { lastFrame: last.bytes }),
+    ...framesOf(first, last),
   };
   return { film, resolution, ratio };
 }
@@ -79,8 +79,7 @@ function standing(job: MediaJob<Wish>, studio: MediaStudio): JsonObject {
   const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
   if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
-  const make = (): Promise<Uint8Array> => makeFilm(wish.film);
-  const url = studio.links.publish(studio.baseUrl, make, "video/mp4", linkLifeMs(job.fate, KEPT_MS));
+  const url = publishFilm(studio, wish.film, { fate: job.fate, keptMs: KEPT_MS });
   const { seconds } = wish.film;
   const usage = { total_seconds: seconds, input_seconds: 0, output_seconds: seconds };
   return { status: "succeeded", content: { url }, usage };

@@ -1,13 +1,13 @@
 import type { HostError } from "../../../host-error.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import { openaiError, openaiFailure } from "../../../wires/openai/errors.ts";
 import type { Fate } from "../../fate.ts";
 import { seedOf } from "../../seed-of.ts";
 import type { ImageWish } from "./image-wish.ts";
 
 /** The picture at a place among those of one wish; a partial one has its own look. */
-export function drawWish(wish: ImageWish, at: number, partial?: number): Promise<Uint8Array> {
-  return drawPicture({
+export function pictureOf(wish: ImageWish, at: number, partial?: number): PictureWish {
+  return {
     prompt: wish.prompt,
     width: wish.width,
     height: wish.height,
@@ -17,7 +17,7 @@ export function drawWish(wish: ImageWish, at: number, partial?: number): Promise
     transparent: wish.background === "transparent",
     inputs: wish.inputs.length,
     note: partial === undefined ? wish.model : `${wish.model}, unfinished`,
-  });
+  };
 }
 
 export function blockedBy(wish: ImageWish): HostError {

@@ -1,9 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
+import { encodePicture } from "../../publish.ts";
 import { StreamedAnswer } from "../../streamed-answer.ts";
-import { drawWish, failureOf, pictureCount } from "./image-outcome.ts";
+import { failureOf, pictureCount, pictureOf } from "./image-outcome.ts";
 import { imageUsage } from "./image-usage.ts";
 import type { ImageWish } from "./image-wish.ts";
 
@@ -18,8 +20,8 @@ function partialsOf(wish: ImageWish): number {
 
 async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): AsyncGenerator<string> {
   const prefix = wish.action === "edit" ? "image_edit" : "image_generation";
-  const told = async (picture: Promise<Uint8Array>): Promise<JsonObject> => ({
-    b64_json: Buffer.from(await picture).toString("base64"),
+  const told = async (picture: PictureWish): Promise<JsonObject> => ({
+    b64_json: await encodePicture(picture),
     created_at: Math.floor(studio.nowMs() / 1_000),
     size: `${wish.width}x${wish.height}`,
     quality: wish.quality,
@@ -30,11 +32,11 @@ async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStu
   const count = failure === undefined ? pictureCount(wish, fate) : 1;
   for (let at = 0; at < count; at += 1) {
     for (let partial = 0; partial < partialsOf(wish); partial += 1) {
-      const body = await told(drawWish(wish, at, partial));
+      const body = await told(pictureOf(wish, at, partial));
       yield frame(`${prefix}.partial_image`, { ...body, partial_image_index: partial });
     }
     if (failure !== undefined) return yield frame("error", JSON.parse(failure.body) as JsonObject);
-    const body = await told(drawWish(wish, at));
+    const body = await told(pictureOf(wish, at));
     yield frame(`${prefix}.completed`, { ...body, usage: imageUsage(wish, 1, false) });
   }
 }

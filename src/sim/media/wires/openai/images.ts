@@ -4,10 +4,11 @@ import { chooseFate } from "../../choose-fate.ts";
 import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { playAtOnce, takeTime } from "../../play-fate.ts";
+import { encodePicture, publishPicture } from "../../publish.ts";
 import { wordsAtOnce } from "./at-once.ts";
 import { imageFamilyOf } from "./image-families.ts";
 import { readInputs } from "./image-inputs.ts";
-import { blockedBy, drawWish, failureOf, pictureCount } from "./image-outcome.ts";
+import { blockedBy, failureOf, pictureCount, pictureOf } from "./image-outcome.ts";
 import { streamImages } from "./image-stream.ts";
 import { imageUsage } from "./image-usage.ts";
 import { type ImageAction, type ImageWish, modelOf, readImageWish } from "./image-wish.ts";
@@ -20,11 +21,11 @@ async function answer(wish: ImageWish, fate: Fate | undefined, studio: MediaStud
   const data: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) {
     const revised = wish.revises ? { revised_prompt: `${wish.prompt} (revised)` } : {};
-    const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
+    const picture = pictureOf(wish, at);
     const result: JsonObject =
       wish.answersWith === "url"
-        ? { url: studio.links.publish(studio.baseUrl, () => drawWish(wish, at), "image/png", keptMs) }
-        : { b64_json: Buffer.from(await drawWish(wish, at)).toString("base64") };
+        ? { url: publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }) }
+        : { b64_json: await encodePicture(picture) };
     data.push({ ...revised, ...result });
   }
   const created = Math.floor(studio.nowMs() / 1_000);

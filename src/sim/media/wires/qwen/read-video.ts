@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { anyText, type FieldRules, flag, listOf, oneOf, recordOf, text, wholeIn } from "../../field-rules.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
-import { isDrawable, parseSize, sizeOfShortSide } from "../../picture-size.ts";
+import { type Frames, framesOf, type GivenPicture, givenPicture } from "../../given-picture.ts";
+import { parseDrawable, parseSize, sizeOfShortSide } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
 import { checkObject, invalidParameter, modelNotFound } from "./errors.ts";
 
@@ -17,8 +17,7 @@ export interface VideoWish {
   seed: number;
   audio: boolean;
   extends: boolean;
-  firstFrame?: Uint8Array;
-  lastFrame?: Uint8Array;
+  frames: Frames;
 }
 
 type Purpose = "t2v" | "i2v" | "kf2v" | "r2v";
@@ -100,7 +99,7 @@ function pictureAt(given: Json | undefined, path: string): GivenPicture | undefi
   return picture;
 }
 
-function framesOf(input: JsonObject): { first: GivenPicture | undefined; last: GivenPicture | undefined } {
+function readFrames(input: JsonObject): { first: GivenPicture | undefined; last: GivenPicture | undefined } {
   const media = Array.isArray(input["media"]) ? input["media"].filter(isObject) : [];
   for (const item of media) if (item["type"] === "reference_image") pictureAt(item["url"], "input.media");
   const url = (type: string): Json | undefined => media.find((item) => item["type"] === type)?.["url"];
@@ -123,8 +122,8 @@ function checkPurpose({ purpose }: VideoModel, input: JsonObject, hasFirstFrame:
 
 function readSize(parameters: JsonObject, first: GivenPicture | undefined): ImageSize {
   if (typeof parameters["size"] === "string") {
-    const size = parseSize(parameters["size"], "*");
-    const isFit = size !== undefined && isDrawable(size) && size.width % 2 === 0 && size.height % 2 === 0;
+    const size = parseDrawable(parameters["size"], "*");
+    const isFit = size !== undefined && size.width % 2 === 0 && size.height % 2 === 0;
     if (!isFit) throw invalidParameter(`parameters.size must be such as 1280*720, not ${parameters["size"]}.`);
     return size;
   }
@@ -143,7 +142,7 @@ export function readVideo(body: JsonObject): VideoWish {
   const rules = rulesOf(model);
   checkObject(input, rules.input, [], "input.");
   checkObject(parameters, rules.parameters, [], "parameters.");
-  const { first, last } = framesOf(input);
+  const { first, last } = readFrames(input);
   checkPurpose(model, input, first !== undefined);
   const prompt = typeof input["prompt"] === "string" ? input["prompt"] : "";
   const size = readSize(parameters, first);
@@ -159,8 +158,7 @@ export function readVideo(body: JsonObject): VideoWish {
     seed: typeof seed === "number" ? seed : seedOf(prompt),
     audio: (model.version === undefined || model.version >= 2.5) && parameters["audio"] !== false,
     extends: parameters["prompt_extend"] !== false,
-    ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
-    ...(last?.bytes === undefined ? {} : { lastFrame: last.bytes }),
+    frames: framesOf(first, last),
   };
 }
 

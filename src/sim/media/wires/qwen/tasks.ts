@@ -62,12 +62,8 @@ function imagesOutcome({ fate }: Task, asked: ImagesWish, studio: MediaStudio): 
 
 function videoOutcome({ fate }: Task, asked: VideoWish, studio: MediaStudio): Outcome {
   if (isHeldBack(fate, 0)) return failed(HELD_BACK);
-  const { prompt, size, seconds, seed, audio, firstFrame, lastFrame } = asked;
-  const film = {
-    ...{ prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio },
-    ...(firstFrame === undefined ? {} : { firstFrame }),
-    ...(lastFrame === undefined ? {} : { lastFrame }),
-  };
+  const { prompt, size, seconds, seed, audio, frames } = asked;
+  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   return {
     output: {
       task_status: "SUCCEEDED",

@@ -3,8 +3,8 @@ import type { Json } from "../../../json.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { names } from "../../../wires/google/proto-json.ts";
 import { Fields } from "../../fields.ts";
-import { type GivenPicture, givenPicture, isPublicAddress } from "../../given-picture.ts";
-import { isDrawable, parseSize } from "../../picture-size.ts";
+import { framesOf, type GivenPicture, givenPicture, isPublicAddress } from "../../given-picture.ts";
+import { parseDrawable } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
 import { RUNWAY_REFUSALS } from "./refusals.ts";
 
@@ -94,8 +94,8 @@ export function readTask(exchange: Exchange, endpoint: Endpoint): Wish {
   if (endpoint === "video_to_video") checkSource(body);
   const references = endpoint === "text_to_image" ? readReferences(body) : 0;
   const prompt = endpoint === "image_to_video" ? (body.text("promptText") ?? "") : body.requiredText("promptText");
-  const size = parseSize(body.text("ratio") ?? "1280:720", ":");
-  if (size === undefined || !isDrawable(size) || size.width % 2 !== 0 || size.height % 2 !== 0) {
+  const size = parseDrawable(body.text("ratio") ?? "1280:720", ":");
+  if (size === undefined || size.width % 2 !== 0 || size.height % 2 !== 0) {
     throw body.refuse("ratio", "a width and a height in pixels such as 1280:720");
   }
   const seconds = body.whole("duration", 2, 10) ?? (endpoint === "video_to_video" ? SECONDS_OF_REMADE : 10);
@@ -110,8 +110,7 @@ export function readTask(exchange: Exchange, endpoint: Endpoint): Wish {
       fps: FPS,
       seed: body.whole("seed", 0, MOST_SEED) ?? seedOf(prompt),
       audio: body.flag("audio") ?? model.startsWith("veo"),
-      ...(frames.first?.bytes === undefined ? {} : { firstFrame: frames.first.bytes }),
-      ...(frames.last?.bytes === undefined ? {} : { lastFrame: frames.last.bytes }),
+      ...framesOf(frames.first, frames.last),
     },
     inputs: references,
   };

@@ -1,11 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
-import { linkLifeMs, playAtOnce } from "../../play-fate.ts";
+import { playAtOnce } from "../../play-fate.ts";
+import { publishFilm, publishPicture } from "../../publish.ts";
 import { type Endpoint, readTask, type Wish } from "./read-task.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
 
@@ -38,12 +37,10 @@ function findTask(studio: MediaStudio, id: string, key: string): MediaJob<Task> 
 
 function publish(job: MediaJob<Task>, studio: MediaStudio): string {
   const { film, isFilm, inputs, model } = job.wish;
-  const keptMs = linkLifeMs(job.fate, KEPT_MS);
-  if (isFilm) return studio.links.publish(studio.baseUrl, () => makeFilm(film), "video/mp4", keptMs);
+  const life = { fate: job.fate, keptMs: KEPT_MS };
+  if (isFilm) return publishFilm(studio, film, life);
   const { prompt, width, height, seed } = film;
-  const draw = (): Promise<Uint8Array> =>
-    drawPicture({ prompt, width, height, seed, format: "png", inputs, note: model });
-  return studio.links.publish(studio.baseUrl, draw, "image/png", keptMs);
+  return publishPicture(studio, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
 }
 
 function standing(job: MediaJob<Task>, studio: MediaStudio, key: string): JsonObject {

@@ -1,11 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture, type PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../play-fate.ts";
-import { publishPicture } from "../../publish.ts";
+import { encodePicture, publishPicture } from "../../publish.ts";
 import { StreamedAnswer } from "../../streamed-answer.ts";
 import { AT_ONCE, arkError, bodyOf } from "./errors.ts";
 import { readImages, type SeedreamWish } from "./read-images.ts";
@@ -33,7 +33,7 @@ async function pictureAt({ wish, fate, studio }: Batch, index: number): Promise<
     note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
   };
   const size = `${wish.size.width}x${wish.size.height}`;
-  if (wish.encoded) return { b64_json: Buffer.from(await drawPicture(picture)).toString("base64"), size };
+  if (wish.encoded) return { b64_json: await encodePicture(picture), size };
   return { url: publishPicture(studio, picture, { fate, keptMs: KEPT_MS }), size };
 }
 

@@ -12,7 +12,7 @@ import {
   wholeIn,
 } from "../../field-rules.ts";
 import { givenPicture } from "../../given-picture.ts";
-import { isDrawable, parseSize } from "../../picture-size.ts";
+import { parseDrawable } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
 import { checkBody, invalidParameter, modelNotFound } from "./errors.ts";
 import { type SeedreamModel, seedreamModel } from "./seedream-models.ts";
@@ -68,8 +68,8 @@ function readSize(given: Json | undefined, model: SeedreamModel): ImageSize {
   if (typeof given !== "string") return model.defaultSize;
   const side = Object.hasOwn(model.tiers, given) ? model.tiers[given] : undefined;
   if (side !== undefined) return { width: side, height: side };
-  const size = parseSize(given, "x");
-  if (size === undefined || !isDrawable(size) || !model.takes(size)) {
+  const size = parseDrawable(given, "x");
+  if (size === undefined || !model.takes(size)) {
     throw invalidParameter("size", `${given} is not a size that this model makes.`);
   }
   return size;

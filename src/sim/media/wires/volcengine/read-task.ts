@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import { isObject, type Json, type JsonObject, textOr } from "../../../json.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import {
   anything,
@@ -11,7 +11,7 @@ import {
   text,
   wholeIn,
 } from "../../field-rules.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
+import { type Frames, framesOf, type GivenPicture, givenPicture } from "../../given-picture.ts";
 import { parseSize, sizeOfShortSide } from "../../picture-size.ts";
 import { seedOf } from "../../seed-of.ts";
 import { checkBody, invalidParameter, modelNotFound } from "./errors.ts";
@@ -25,8 +25,7 @@ export interface SeedanceWish {
   seconds: number;
   seed: number;
   audio: boolean;
-  firstFrame?: Uint8Array;
-  lastFrame?: Uint8Array;
+  frames: Frames;
   returnsLastFrame: boolean;
   serviceTier: string;
   expiresAfterMs: number;
@@ -153,8 +152,6 @@ function readContent(content: Json | undefined): Given {
   return given;
 }
 
-const textOr = (value: Json | undefined, otherwise: string): string => (typeof value === "string" ? value : otherwise);
-
 function secondsOf(body: JsonObject): number {
   if (typeof body["frames"] === "number") return body["frames"] / FRAMES_PER_SECOND;
   const seconds = body["duration"];
@@ -183,8 +180,7 @@ export function readTask(body: JsonObject): SeedanceWish {
     seconds: secondsOf(body),
     seed: typeof seed === "number" && seed >= 0 ? seed : seedOf(given.prompt),
     audio: model.audio && body["generate_audio"] !== false,
-    ...(given.first?.bytes === undefined ? {} : { firstFrame: given.first.bytes }),
-    ...(given.last?.bytes === undefined ? {} : { lastFrame: given.last.bytes }),
+    frames: framesOf(given.first, given.last),
     returnsLastFrame: body["return_last_frame"] === true,
     serviceTier: textOr(body["service_tier"], "default"),
     expiresAfterMs: (typeof expiry === "number" ? expiry : DEFAULT_EXPIRY_SECONDS) * 1000,

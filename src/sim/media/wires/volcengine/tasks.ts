@@ -48,12 +48,8 @@ function statusOf(task: Task, studio: MediaStudio): string {
 }
 
 function contentOf({ wish, fate }: Task, studio: MediaStudio): JsonObject {
-  const { prompt, size, seconds, seed, audio, firstFrame, lastFrame } = wish;
+  const { prompt, size, seconds, seed, audio, frames } = wish;
   const life = { fate, keptMs: KEPT_MS };
-  const frames = {
-    ...(firstFrame === undefined ? {} : { firstFrame }),
-    ...(lastFrame === undefined ? {} : { lastFrame }),
-  };
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const still = { prompt, ...size, seed, format: "png", note: "last frame" } as const;
   return {

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { optionalEnum, optionalNumber, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
@@ -10,6 +10,7 @@ import type { GivenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import { sizeOfShortSide } from "../../picture-size.ts";
 import { isHeldBack, playAtOnce, takeTime } from "../../play-fate.ts";
+import { encodePicture, publishPicture } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { wordsAtOnce } from "../openai/at-once.ts";
 import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
@@ -82,20 +83,17 @@ function readWish(values: JsonObject, edits: boolean): ImageWish {
   };
 }
 
-function draw({ prompt, measures, inputs, model }: ImageWish, at: number): Promise<Uint8Array> {
-  const seed = seedOf(prompt, at);
-  return drawPicture({ prompt, ...measures, seed, format: "jpeg", inputs: inputs.length, note: model });
+function pictureOf({ prompt, measures, inputs, model }: ImageWish, at: number): PictureWish {
+  return { prompt, ...measures, seed: seedOf(prompt, at), format: "jpeg", inputs: inputs.length, note: model };
 }
 
 /** A picture that moderation holds back stands among the others, without its bytes or address. */
 async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
   const heldBack = isHeldBack(fate, at);
   const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
-  if (!wish.asLink)
-    return { b64_json: heldBack ? "" : Buffer.from(await draw(wish, at)).toString("base64"), ...shared };
-  const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
-  const url = heldBack ? "" : studio.links.publish(studio.baseUrl, () => draw(wish, at), "image/jpeg", keptMs);
-  return { url, ...shared };
+  const picture = pictureOf(wish, at);
+  if (!wish.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
+  return { url: heldBack ? "" : publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }), ...shared };
 }
 
 export async function makeImages(

@@ -1,11 +1,12 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
+import type { FilmWish } from "../../../media-maker/film-wish.ts";
 import { invalid, openaiError } from "../../../wires/openai/errors.ts";
 import { chooseFate } from "../../choose-fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import type { MediaJob } from "../../jobs.ts";
 import { playAtOnce } from "../../play-fate.ts";
+import { publishFilm } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { wordsAtOnce } from "../openai/at-once.ts";
 import { jsonFields } from "../openai/request-fields.ts";
@@ -28,8 +29,8 @@ export function createVideo(exchange: Exchange, studio: MediaStudio, key: string
   return Response.json({ request_id: job.id });
 }
 
-function film({ prompt, measures, seconds, firstFrame }: VideoWish): Promise<Uint8Array> {
-  return makeFilm({
+function filmOf({ prompt, measures, seconds, firstFrame }: VideoWish): FilmWish {
+  return {
     prompt,
     ...measures,
     seconds,
@@ -37,7 +38,7 @@ function film({ prompt, measures, seconds, firstFrame }: VideoWish): Promise<Uin
     seed: seedOf(prompt),
     audio: true,
     ...(firstFrame === undefined ? {} : { firstFrame }),
-  });
+  };
 }
 
 function ended(job: MediaJob<VideoWish>, studio: MediaStudio): JsonObject {
@@ -50,7 +51,7 @@ function ended(job: MediaJob<VideoWish>, studio: MediaStudio): JsonObject {
   if (fate === "expired" || studio.nowMs() - job.endsAtMs > LINK_KEPT_MS)
     return { status: "expired", model: wish.model };
   const heldBack = fate === "moderated";
-  const url = heldBack ? "" : studio.links.publish(studio.baseUrl, () => film(wish), "video/mp4", LINK_KEPT_MS);
+  const url = heldBack ? "" : publishFilm(studio, filmOf(wish), { fate, keptMs: LINK_KEPT_MS });
   const video = { url, duration: wish.seconds, respect_moderation: !heldBack };
   return { status: "done", video, model: wish.model, usage };
 }

@@ -1,6 +1,5 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { badValue, optionalEnum, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound, openaiFailure } from "../../../wires/openai/errors.ts";
@@ -9,6 +8,7 @@ import type { Fate } from "../../fate.ts";
 import type { MediaStudio } from "../../host.ts";
 import { parseDrawable } from "../../picture-size.ts";
 import { playAtOnce, takeTime } from "../../play-fate.ts";
+import { publishPicture } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { wordsAtOnce } from "../openai/at-once.ts";
 import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
@@ -78,8 +78,8 @@ function readWish(values: JsonObject, background: boolean): ImageWish {
 
 function publish(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): string {
   const { prompt, measures, model } = wish;
-  const draw = () => drawPicture({ prompt, ...measures, seed: seedOf(prompt), format: "png", note: model });
-  return studio.links.publish(studio.baseUrl, draw, "image/png", fate === "expired" ? 0 : LINK_KEPT_MS);
+  const picture = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
+  return publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS });
 }
 
 /** 0 is the gravest: then there is no picture. */

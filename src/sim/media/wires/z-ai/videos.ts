@@ -1,15 +1,14 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { Json, JsonObject } from "../../../json.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { badValue, optionalBoolean, optionalEnum, requireString } from "../../../wires/openai/check.ts";
 import { invalid, modelNotFound } from "../../../wires/openai/errors.ts";
 import { chooseFate } from "../../choose-fate.ts";
-import { type GivenPicture, givenPicture } from "../../given-picture.ts";
+import { framesOf, type GivenPicture, givenPicture } from "../../given-picture.ts";
 import type { MediaStudio } from "../../host.ts";
 import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../picture-size.ts";
 import { playAtOnce } from "../../play-fate.ts";
+import { publishFilm, publishPicture } from "../../publish.ts";
 import { seedOf } from "../../seed-of.ts";
 import { wordsAtOnce } from "../openai/at-once.ts";
 import { jsonFields, refuseUnknown } from "../openai/request-fields.ts";
@@ -103,8 +102,7 @@ function readWish(values: JsonObject): VideoWish {
     fps: optionalNumberOf(values, "fps", [30, 60]) ?? 30,
     audio: values.with_audio === true,
     measures: measuresOf(values, first?.size),
-    ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),
-    ...(last?.bytes === undefined ? {} : { lastFrame: last.bytes }),
+    ...framesOf(first, last),
   };
 }
 
@@ -117,12 +115,11 @@ export function makeVideo(exchange: Exchange, studio: MediaStudio, key: string):
   if (struck !== undefined) return struck;
   const { model, measures, ...film } = wish;
   const seed = seedOf(wish.prompt);
-  const keptMs = fate === "expired" ? 0 : LINK_KEPT_MS;
+  const life = { fate, keptMs: LINK_KEPT_MS };
   const result = (): JsonObject => {
-    const { links, baseUrl } = studio;
-    const url = links.publish(baseUrl, () => makeFilm({ ...film, ...measures, seed }), "video/mp4", keptMs);
-    const cover = () => drawPicture({ prompt: wish.prompt, ...measures, seed, format: "jpeg", note: model });
-    return { video_result: [{ url, cover_image_url: links.publish(baseUrl, cover, "image/jpeg", keptMs) }] };
+    const url = publishFilm(studio, { ...film, ...measures, seed }, life);
+    const cover = { prompt: wish.prompt, ...measures, seed, format: "jpeg", note: model } as const;
+    return { video_result: [{ url, cover_image_url: publishPicture(studio, cover, life) }] };
   };
   return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, fate, studio, key);
 }

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../../src/canon/error.ts";
+import type { ImageRequest } from "../../src/media/image-request.ts";
+import { decodeEditBody, decodeGeneration } from "../../src/media/images/decode-images.ts";
+import { decodeVideo } from "../../src/media/operations/decode-video.ts";
+import { decodePredict } from "../../src/media/predict/decode-predict.ts";
+import { CONFIGURED_MODELS, CONFIGURED_PRICE, FILM_MODELS } from "./film-models.ts";
+import { type FilmStand, startFilmStand } from "./film-stand.ts";
+import { IMAGE_FAMILIES } from "./image-families.ts";
+import { type ImageStand, OWN_MODELS, own, startImageStand } from "./image-stand.ts";
+import { filmBody, judgeFilms } from "./judge-films.ts";
+import { generationBody, judgePictures, predictBody } from "./judge-pictures.ts";
+import { randomFilmWish } from "./random-films.ts";
+import { type PictureWish, randomPictureWish } from "./random-pictures.ts";
+import { type Maker, unsentFilmWishes, unsentPictureWishes, upstreamModelOf } from "./unsent-wishes.ts";
+
+/**
+ * Random requests for pictures and films at every family of models, through the gateway to the strict hosts of the
+ * simulator. What comes back is what was asked for, or a refusal of ours that names a field of the client's; never the
+ * host's refusal of something that could have been known, and what is not honoured is noted.
+ */
+
+const RUNS = Number(process.env["TRIVIUM_FUZZ_RUNS"] ?? 4);
+const QUICK_RUNS = RUNS * 10;
+const TIMEOUT_MS = 20_000 + RUNS * 2_000;
+const seeded = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
+
+const MORE_PICTURES = [
+  own("more/gpt-image-mini", "openai", "gpt-image-1-mini"),
+  own("more/imagen-3", "vertex", "imagen-3.0-generate-002"),
+  own("more/seedream-4-5", "volcengine", "doubao-seedream-4-5-251128"),
+  own("more/seedream-5-lite", "volcengine", "doubao-seedream-5-0-lite-260128"),
+  own("more/qwen-image-edit", "qwen", "qwen-image-edit"),
+  own("more/z-image", "qwen", "z-image-turbo"),
+  own("more/wan-2.7-pro", "qwen", "wan2.7-image-pro"),
+  own("more/flux-ultra", "black-forest-labs", "flux-pro-1.1-ultra"),
+  own("more/flux-dev", "black-forest-labs", "flux-dev"),
+  own("more/flux-expand", "black-forest-labs", "flux-pro-1.0-expand"),
+  own("more/gen4-turbo", "runway", "gen4_image_turbo"),
+];
+
+const film = (id: string, provider: string, model: string) => ({
+  id,
+  output_modalities: ["video"],
+  pricings: { video: [{ value: CONFIGURED_PRICE, unit: "perSecond", currency: "USD" }] },
+  offers: [{ provider, model }],
+});
+
+const MORE_FILMS = [
+  film("more/sora-pro", "openai", "sora-2-pro"),
+  film("more/veo-3.0", "vertex", "veo-3.0-generate-001"),
+  film("more/seedance-2", "volcengine", "doubao-seedance-2-0-260128"),
+  film("more/wan-2.5", "qwen", "wan2.5-t2v-preview"),
+  film("more/wan-2.2", "qwen", "wan2.2-kf2v-flash"),
+  film("more/kling-2.6", "kling", "kling-v2-6"),
+  film("more/hailuo-2.3", "minimax", "MiniMax-Hailuo-2.3"),
+  film("more/hailuo-fast", "minimax", "MiniMax-Hailuo-2.3-Fast"),
+  film("more/i2v", "minimax", "I2V-01"),
+  film("more/vidu-pictures", "z-ai", "vidu2-start-end"),
+  film("more/gen4.5", "runway", "gen4.5"),
+  film("more/veo3", "runway", "veo3"),
+  film("more/ray-3", "luma", "ray-3"),
+];
+
+/** What a request reads as at its address; throws where it is refused there. */
+function requestOf(model: string, wish: PictureWish): ImageRequest {
+  if (wish.door === "predict") return decodePredict(predictBody(wish));
+  const body = generationBody(model, wish);
+  if (wish.door === "generations") return decodeGeneration(body);
+  return decodeEditBody({ ...body, ...(wish.mask && { mask: `data:image/png;base64,${wish.mask.base64}` }) });
+}
+
+/** Refusals are judged where the gateway is asked; here they only mean that nothing was sent. */
+function unlessRefused(unsent: () => string[]): string[] {
+  try {
+    return unsent();
+  } catch (error) {
+    if (error instanceof GatewayError) return [];
+    throw error;
+  }
+}
+
+describe("pictures", () => {
+  let stand: ImageStand;
+  beforeAll(async () => {
+    stand = await startImageStand(MORE_PICTURES);
+  });
+  afterAll(() => stand.stop());
+
+  const families: readonly { model: string; provider: string }[] = [
+    ...IMAGE_FAMILIES,
+    ...MORE_PICTURES.map(({ id, offers: [offer] }) => ({ model: id, provider: offer?.provider ?? "" })),
+  ];
+  for (const { model, provider } of families) {
+    test(
+      `contract 2.4, 4: ${model} makes what was asked for and not noted, or the refusal is ours`,
+      async () => {
+        const property = fc.asyncProperty(randomPictureWish, async (wish) => {
+          expect(await judgePictures(stand, model, wish)).toEqual([]);
+        });
+        await fc.assert(property, { numRuns: RUNS, ...seeded });
+      },
+      TIMEOUT_MS,
+    );
+
+    test(`H09: ${model} is told of every wish that is not noted`, () => {
+      const upstreamModel = upstreamModelOf(model, [...OWN_MODELS, ...MORE_PICTURES]);
+      const property = fc.property(randomPictureWish, (wish) => {
+        const unsent = unlessRefused(() =>
+          unsentPictureWishes(requestOf(model, wish), { kind: provider, upstreamModel }),
+        );
+        expect(unsent).toEqual([]);
+      });
+      fc.assert(property, { numRuns: QUICK_RUNS, ...seeded });
+    });
+  }
+});
+
+describe("films", () => {
+  let stand: FilmStand;
+  beforeAll(async () => {
+    // Submits are what is judged: no film is ever finished.
+    stand = await startFilmStand({
+      models: [...CONFIGURED_MODELS, ...MORE_FILMS],
+      jobMs: 3_600_000,
+      timings: { mediaPaceFactor: 100 },
+    });
+  });
+  afterAll(() => stand.stop());
+
+  const configured = [...CONFIGURED_MODELS, ...MORE_FILMS];
+  const models = [...FILM_MODELS.map(({ id }) => id), ...MORE_FILMS.map(({ id }) => id)];
+  for (const model of models) {
+    test(
+      `contract 2.1: ${model} is submitted as asked, or the refusal is ours`,
+      async () => {
+        const property = fc.asyncProperty(randomFilmWish, async (wish) => {
+          expect(await judgeFilms(stand, model, wish)).toEqual([]);
+        });
+        await fc.assert(property, { numRuns: RUNS * 3, ...seeded });
+      },
+      TIMEOUT_MS,
+    );
+
+    if (model !== "sim/film")
+      test(`H09: ${model} is told of every wish that is not noted`, () => {
+        const maker = makerOf(model);
+        const property = fc.property(randomFilmWish, (wish) => {
+          expect(unlessRefused(() => unsentFilmWishes(decodeVideo(filmBody(wish)), maker))).toEqual([]);
+        });
+        fc.assert(property, { numRuns: QUICK_RUNS, ...seeded });
+      });
+  }
+
+  /** Whose films they are: as configured, as the client says, or by the publisher's name. */
+  function makerOf(model: string): Maker {
+    const [id = "", named] = model.split(":");
+    const publishers: Readonly<Record<string, string>> = { bytedance: "volcengine", klingai: "kling" };
+    const publisher = id.split("/")[0] ?? "";
+    const offer = configured.find((one) => one.id === id)?.offers[0];
+    const kind = offer?.provider ?? named ?? publishers[publisher] ?? publisher;
+    return { kind, upstreamModel: upstreamModelOf(model, configured) };
+  }
+});
