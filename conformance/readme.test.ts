@@ -85,9 +85,9 @@ describe("shell", () => {
     for (const name of named) expect(scripts).toHaveProperty(name);
     const exported = commands.join("").matchAll(/^export (\w+)=/gm);
     expect([...exported].map(([, name]) => name)).toEqual(["TRIVIUM_URL", "TRIVIUM_API_KEY"]);
-    expect(commands.map((code) => code.trim()).filter((code) => !/^(npm ci && npm \w+|export |bin\/trivium )/.test(code))).toEqual(
-      [],
-    );
+    expect(
+      commands.map((code) => code.trim()).filter((code) => !/^(npm ci && npm \w+|export |bin\/trivium )/.test(code)),
+    ).toEqual([]);
   });
 
   test("the lines of the program make pictures and a film", async () => {

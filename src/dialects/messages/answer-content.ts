@@ -42,7 +42,10 @@ export interface AnswerManner {
 }
 
 /** One part of an answer for a client. */
-export function encodeAnswerPart(part: ReplyPart, { hidden, keepsTextSignature, leaveOut }: AnswerManner): JsonObject[] {
+export function encodeAnswerPart(
+  part: ReplyPart,
+  { hidden, keepsTextSignature, leaveOut }: AnswerManner,
+): JsonObject[] {
   switch (part.type) {
     case "text": {
       const { text, citations = [], signature } = part;

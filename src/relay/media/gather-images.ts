@@ -1,7 +1,7 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { convertPicture } from "../../media/convert-picture.ts";
-import { mostPerCall } from "../../media/fit-image-call.ts";
+import { type ImageNote, mostPerCall } from "../../media/fit-image-call.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
@@ -17,9 +17,11 @@ const MOST_AT_ONCE = 5;
 export interface ImageGathering extends ImageJob {
   /** What the client asked for; the type of its pictures is made here where the provider has another. */
   asked: ImageCall;
+  /** For the receipt: what only shows when the pictures are there. */
+  note: (note: ImageNote) => void;
 }
 
-type Finishing = Pick<ImageGathering, "provider" | "signal" | "asked" | "wire" | "upstreamModel">;
+type Finishing = Pick<ImageGathering, "provider" | "signal" | "asked" | "wire" | "upstreamModel" | "note">;
 
 /**
  * All pictures of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
@@ -103,12 +105,23 @@ export async function finishResult(
 }
 
 /** Contract 2.4 `outputOptions`: converted where the provider gave another type, compressed where it cannot. */
-async function asAsked(picture: Picture, { asked, wire, upstreamModel }: Finishing): Promise<Picture> {
+async function asAsked(picture: Picture, { asked, wire, upstreamModel, note }: Finishing): Promise<Picture> {
   const { outputMimeType = picture.mimeType, compression } = asked;
   const compress =
     compression !== undefined && outputMimeType !== "image/png" && !wire.abilities(upstreamModel).compresses;
   if (outputMimeType === picture.mimeType && !compress) return picture;
-  return convertPicture(picture, outputMimeType, compression);
+  try {
+    return await convertPicture(picture, outputMimeType, compression);
+  } catch (error) {
+    // It was made and will be paid for: a picture of another type is better than none, and says its type.
+    if (!(error instanceof GatewayError) || error.kind !== "upstream_failed") throw error;
+    note({
+      field: "outputMimeType",
+      action: "dropped",
+      reason: `the provider's ${picture.mimeType} cannot be converted`,
+    });
+    return picture;
+  }
 }
 
 function join(replies: readonly ImageReply[]): ImageReply {

@@ -33,6 +33,7 @@ export function gatheringFor(call: ImageRelay, gateway: Gateway, planned: MediaO
     signal: call.signal,
     paceFactor: gateway.timings.mediaPaceFactor,
     asked: call.request.call,
+    note: ({ field, action, reason }) => call.notes.push({ path: call.request.paths[field], action, reason }),
   };
 }
 
