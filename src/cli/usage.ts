@@ -32,15 +32,17 @@ export const usage: Command = {
     if (values.json) printJson(sums);
     else {
       printTable(
-        [groupBy, "calls", "failed", "input", "cached", "output", "reasoning", "USD"],
+        [groupBy, "calls", "failed", "input", "cached", "output", "reasoning", "images", "seconds", "USD"],
         sums.map((sum) => [
           sum.group,
           String(sum.calls),
           String(sum.failures),
-          String(sum.usage.input ?? 0),
+          String((sum.usage.input ?? 0) + (sum.usage.imageInput ?? 0)),
           String(sum.usage.cacheRead ?? 0),
-          String(sum.usage.output ?? 0),
+          String((sum.usage.output ?? 0) + (sum.usage.imageOutput ?? 0)),
           String(sum.usage.reasoning ?? 0),
+          String(sum.usage.images ?? 0),
+          String(sum.usage.seconds ?? 0),
           (sum.costNanoUsd / 1e9).toFixed(6),
         ]),
       );
