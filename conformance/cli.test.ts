@@ -221,7 +221,7 @@ describe("commands beside a running gateway", () => {
 
     const usage = await command(place.folder, "usage", "--days", "1");
     expect(usage.stdout).toMatch(/^model +calls +failed +input +cached +output +reasoning +images +seconds +USD$/m);
-    expect(usage.stdout).toMatch(/^sim\/fail-400 +1 +1 +0 +0 +0 +0 +0\.000000$/m);
+    expect(usage.stdout).toMatch(/^sim\/fail-400 +1 +1 +0 +0 +0 +0 +0 +0 +0\.000000$/m);
     const sums = await jsonOf<{ group: string; calls: number; failures: number; costNanoUsd: number }[]>(
       place.folder,
       "usage",
