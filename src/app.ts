@@ -114,7 +114,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     timings,
     runningCalls: 0,
   };
-  const { operations, poller } = await startOperations(gateway, storage, config.retention.ms);
+  const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   const context: ServerContext = {
     gateway,
@@ -134,7 +134,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const server = listen({ ...config.server, ...bounds, routes: ROUTES });
   const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, ...bounds, routes: ADMIN_ROUTES });
 
-  // Only a gateway that holds its ports makes keys: a start that fails must not use up the one time that they are shown.
+  // Only a gateway that holds its ports takes up work, or makes keys: a start that fails must leave nothing running, and must
+  // not use up the one time that they are shown.
+  poller.start();
   const firstStart = await makeFirstKeys(storage, config);
   context.isAdmin = await adminCheck(storage, config);
   await gateway.keys.refresh();
@@ -176,12 +178,12 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** Asynchronous jobs: what is still open goes on, and what it may cost is held again. */
-async function startOperations(
+async function makeOperations(
   gateway: Gateway,
   storage: Storage,
   keptMs: number,
 ): Promise<{ operations: Operations; poller: OperationPoller }> {
-  const { nowMs, timings, log, files } = gateway;
+  const { nowMs, timings, log } = gateway;
   const owner = `process-${makeId()}`;
   const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
   const settlement = new Settlement({
@@ -193,7 +195,7 @@ async function startOperations(
   });
   const poller = new OperationPoller({
     storage,
-    runner: new VideoJobs(gateway, files),
+    runner: new VideoJobs(gateway),
     settlement,
     owner,
     nowMs,
@@ -210,7 +212,6 @@ async function startOperations(
     reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
   });
   for (const operation of await operations.open()) reservations.add(operation, expectedCostOf(operation));
-  poller.start();
   return { operations, poller };
 }
 

@@ -138,3 +138,8 @@ export class Attempt {
     this.#unwatch();
   }
 }
+
+export const beginAttempt =
+  (call: Call, gateway: Gateway) =>
+  (planned: PlannedOffer<Provider>): Attempt =>
+    new Attempt(call, gateway, planned);

@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { answerHeaders } from "./answer-headers.ts";
+import { beginAttempt } from "./attempt.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
@@ -14,7 +15,7 @@ import { tryOffers } from "./try-offers.ts";
 const MAX_UNCONFIRMED = 128 * 1024;
 
 /** What Bun hands to a stream of type "direct": writes go straight to the socket. */
-interface DirectController {
+export interface DirectController {
   write(text: StreamText): number | Promise<number>;
   /** With `wait`, resolves when the client's socket has taken everything. */
   flush(wait?: boolean): number | Promise<number>;
@@ -27,7 +28,7 @@ export async function relayStream(
   gateway: Gateway,
   plan: readonly PlannedOffer<Provider>[],
 ): Promise<Response> {
-  const opening = tryOffers(call, gateway, plan, openStream);
+  const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), openStream);
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
   const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;

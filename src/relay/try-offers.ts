@@ -1,25 +1,38 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
-import { Attempt } from "./attempt.ts";
-import { type Call, ClientGoneError } from "./call.ts";
+import { type Call, ClientGoneError, type ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** The pause before an offer is tried a second time. */
 const SECOND_TRY_MS = 200;
 
-/** Tries the plan's offers in order until `use` is content with one; what the error table allows decides who is next. */
-export async function tryOffers<T>(
-  call: Call,
+/** What trying needs to know of a call. */
+export interface Trying extends Pick<Call, "offersTried"> {
+  client: Pick<ClientPresence, "gone" | "left">;
+}
+
+/** One try of one offer. */
+export interface Try {
+  readonly msSoFar: number;
+  close(): void;
+}
+
+/**
+ * Tries the plan's offers in order until `use` is content with one; what the error table allows decides who is next, unless
+ * `mayRepeat` knows that asking again would do the same thing twice.
+ */
+export async function tryOffers<Planned extends { offer: { provider: string } }, Attempt extends Try, T>(
+  call: Trying,
   gateway: Gateway,
-  plan: readonly PlannedOffer<Provider>[],
+  plan: readonly Planned[],
+  begin: (planned: Planned) => Attempt,
   use: (attempt: Attempt) => Promise<T>,
+  mayRepeat?: (error: GatewayError) => boolean,
 ): Promise<T> {
   let last: GatewayError | undefined;
   for (const planned of plan) {
     for (let tries = 1; tries <= 2; tries++) {
       if (call.client.gone) throw new ClientGoneError();
-      const attempt = new Attempt(call, gateway, planned);
+      const attempt = begin(planned);
       try {
         const result = await use(attempt);
         call.offersTried.push({ provider: planned.offer.provider, outcome: "answered", ms: attempt.msSoFar });
@@ -35,7 +48,7 @@ export async function tryOffers<T>(
         call.offersTried.push({ provider, outcome: "failed", reason: last.kind, ms: attempt.msSoFar });
         if (last.kind === "internal")
           gateway.log.error({ err: last.cause, provider }, "an attempt failed inside the gateway");
-        if (!last.rule.tryNextOffer) throw last;
+        if (!last.rule.tryNextOffer || mayRepeat?.(last) === false) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
         await Promise.race([Bun.sleep(SECOND_TRY_MS), call.client.left]);
       }

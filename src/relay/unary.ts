@@ -4,7 +4,7 @@ import type { NativeAnswer } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import type { Attempt } from "./attempt.ts";
+import { type Attempt, beginAttempt } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
@@ -20,7 +20,9 @@ export async function relayUnary(
   gateway: Gateway,
   plan: readonly PlannedOffer<Provider>[],
 ): Promise<Response> {
-  const { answer, attempt } = await tryOffers(call, gateway, plan, (attempt) => wholeAnswer(call, attempt));
+  const { answer, attempt } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
+    wholeAnswer(call, attempt),
+  );
   await settle(call, gateway, {
     outcome: "ok",
     planned: attempt.planned,

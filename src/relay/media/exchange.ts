@@ -9,7 +9,11 @@ import { parseLargeJson } from "../../wire/parse-large-json.ts";
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 
 /** The request had left when the connection broke or the time was up: it may have arrived, and asking again may do it twice. */
-export class UncertainError extends GatewayError {}
+export class UncertainError extends GatewayError {
+  override withMessage(message: string): UncertainError {
+    return new UncertainError(this.kind, message, { cause: this.cause });
+  }
+}
 
 export interface MediaPatience {
   /** Ends the exchange before its time. */

@@ -1,14 +1,7 @@
 import { jsonPieces } from "../../wire/json-pieces.ts";
 import type { ClientPresence } from "../call.ts";
+import type { DirectController } from "../stream.ts";
 import type { Timings } from "../timings.ts";
-
-/** What Bun hands to a stream of type "direct": writes go straight to the socket. */
-interface DirectController {
-  write(text: string): number | Promise<number>;
-  /** With `wait`, resolves when the client's socket has taken everything. */
-  flush(wait?: boolean): number | Promise<number>;
-  close(): void;
-}
 
 /**
  * The body of an answer in JSON. A large one is written piece by piece as the client takes it: the runtime would hold all

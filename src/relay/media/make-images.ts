@@ -49,8 +49,10 @@ const pollFailure = (error: GatewayError): GatewayError => (error.kind === "not_
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => resolve(), { once: true });
+  const wake = () => resolve();
+  signal.addEventListener("abort", wake);
   await promise;
   clearTimeout(timer);
+  signal.removeEventListener("abort", wake);
   signal.throwIfAborted();
 }

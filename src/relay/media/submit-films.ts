@@ -10,6 +10,7 @@ import { refuseNotes } from "../refuse-notes.ts";
 import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
 import { fitFilm } from "./fit-film.ts";
 import type { MediaOffer } from "./plan.ts";
+import { USUAL_FILM_PACE_MS } from "./video-jobs.ts";
 
 /** What is being submitted. */
 export interface Submitting {
@@ -75,7 +76,8 @@ async function submitPart(
     if (state.state === "done") throw new Error("a video's job is done before it was asked about");
     part.state = "waiting";
     part.ticket = state.ticket;
-    part.dueAtMs = gateway.nowMs() + (state.afterMs ?? wire.pollEveryMs ?? 10_000) * gateway.timings.mediaPaceFactor;
+    part.dueAtMs =
+      gateway.nowMs() + (state.afterMs ?? wire.pollEveryMs ?? USUAL_FILM_PACE_MS) * gateway.timings.mediaPaceFactor;
   } catch (thrown) {
     const error = asGatewayError(thrown);
     part.state = "failed";

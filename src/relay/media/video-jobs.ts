@@ -1,6 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart } from "../../canon/operation.ts";
-import type { Files } from "../../files/files.ts";
 import type { JobState, VideoWire } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import type { JobRunner } from "../../operations/poller.ts";
@@ -11,16 +10,15 @@ import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 import { fetchFilm } from "./fetch-result.ts";
 
 const POLL_TIMEOUT_MS = 60_000;
-const USUAL_PACE_MS = 10_000;
+/** Between two questions about a film, unless its wire says otherwise. */
+export const USUAL_FILM_PACE_MS = 10_000;
 
 /** Asks providers about jobs and brings their films home, always as whoever submitted the job (H24). */
 export class VideoJobs implements JobRunner {
   readonly #gateway: Gateway;
-  readonly #files: Files;
 
-  constructor(gateway: Gateway, files: Files) {
+  constructor(gateway: Gateway) {
     this.#gateway = gateway;
-    this.#files = files;
   }
 
   async poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>> {
@@ -41,19 +39,19 @@ export class VideoJobs implements JobRunner {
   }
 
   paceMs(operation: Operation): number {
-    const paceMs = this.#find(operation)?.wire.pollEveryMs ?? USUAL_PACE_MS;
+    const paceMs = this.#find(operation)?.wire.pollEveryMs ?? USUAL_FILM_PACE_MS;
     return paceMs * this.#gateway.timings.mediaPaceFactor;
   }
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
     const { provider } = this.#bound(operation);
-    const { nowMs } = this.#gateway;
+    const { files, nowMs } = this.#gateway;
     const film =
       "url" in source
         ? await fetchFilm(source, { provider, signal })
         : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
     const { project, id: owner } = operation;
-    const file = await this.#files.keep({ project, owner, ...film, nowMs: nowMs() });
+    const file = await files.keep({ project, owner, ...film, nowMs: nowMs() });
     return { file: file.id, mimeType: file.mimeType };
   }
 
