@@ -209,6 +209,7 @@ async function makeOperations(
     owner,
     nowMs,
     leaseMs: timings.operationLeaseMs,
+    keptMs,
     reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
   });
   for (const operation of await operations.open()) reservations.add(operation, expectedCostOf(operation));

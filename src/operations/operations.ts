@@ -18,6 +18,8 @@ import { failParts } from "./fail-parts.ts";
 import type { OperationPoller } from "./poller.ts";
 import type { Settlement } from "./settlement.ts";
 
+const MS_PER_HOUR = 3_600_000;
+
 export interface OperationsOptions {
   storage: Storage;
   settlement: Settlement;
@@ -26,6 +28,8 @@ export interface OperationsOptions {
   owner: string;
   nowMs: () => number;
   leaseMs: number;
+  /** How long an operation can be asked for after its end. */
+  keptMs: number;
   /** What a running operation may cost stays reserved until it has ended. */
   reserve: (operation: Operation, costNanoUsd: number) => void;
 }
@@ -124,6 +128,10 @@ export class Operations {
 
   open(): Promise<Operation[]> {
     return selectOpenOperations(this.#options.storage);
+  }
+
+  get keptHours(): number {
+    return this.#options.keptMs / MS_PER_HOUR;
   }
 
   /** Forgets operations whose time is over. */

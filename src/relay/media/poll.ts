@@ -24,7 +24,7 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
   // A stranger's operation and one that never was look the same (S09).
   const operation = await operations.find(principal.project, operationId);
   if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.nowMs()) {
-    const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for a while after they end, and only the project that made one can see it.`;
+    const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for ${operations.keptHours} h after they end, and only the project that made one can see it.`;
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }
   if (!operation.claimed) await operations.claim(operation.id);
