@@ -90,7 +90,10 @@ export interface NativeAnswer {
 export interface Tap {
   /** Text of whole events in; text for the client out. An upstream's error event is kept back and set as `failure`. */
   push(events: string): string;
-  /** The same on bytes, of a tap that knows ordinary events by their bytes: nothing is decoded but what has to be read. */
+  /**
+   * The same on bytes, of a tap that knows ordinary events by their bytes: nothing is decoded but what has to be read. What
+   * it gives holds until the next call, of this tap or another.
+   */
   pushBytes?(events: Uint8Array): Uint8Array;
   /**
    * The upstream closed before its end was seen. `rest` was left without its blank line: an event whose end was forgotten, or

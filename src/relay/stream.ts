@@ -151,12 +151,9 @@ class StreamWriter {
         if (text.length > 0) this.#write(controller, text);
         throw tap.failure;
       }
+      if (tap.state === "open") return text.length === 0 || !this.#write(controller, text);
       last = joinTexts(last, text);
-      if (tap.state !== "open") return tap.state === "complete";
-      if (last.length === 0) return true;
-      const full = this.#write(controller, last);
-      last = "";
-      return !full;
+      return tap.state === "complete";
     };
     let full = !use(stream.held);
     while (tap.state !== "ended") {

@@ -1,17 +1,16 @@
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findValue } from "../../wire/json-text.ts";
+import type { Scratch } from "../../wire/scratch.ts";
 
 /** The members of a delta that carry generated text and nothing else. */
 const TEXT_KEYS = ["content", "reasoning_content", "reasoning"] as const;
 const TWIN: Readonly<Record<string, string>> = { reasoning: "reasoning_content", reasoning_content: "reasoning" };
 const PADDING_TEXT = ',"obfuscation":"';
-const PADDING = Buffer.from(PADDING_TEXT);
-const CLOSE = Buffer.from("}\n\n");
-const NOTHING = new Uint8Array(0);
+const PADDING = new BytePattern(PADDING_TEXT);
+const CLOSE = new BytePattern("}\n\n");
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** The largest event that is worth room of its own in each stream. */
-const MAX_ONE = 1024;
 
 /**
  * The ordinary chunks of one stream are alike but for their text: the same bytes before it and after it. Once one of them
@@ -20,23 +19,21 @@ const MAX_ONE = 1024;
  */
 export class ChunkTemplate {
   /** Up to and with the quote that opens the text. */
-  readonly #head: Uint8Array;
+  readonly #head: BytePattern;
   /** From the quote that closes the text to the end, but for the random padding that some hosts add. */
-  readonly #tail: Uint8Array;
-  readonly #clientHead: Uint8Array;
+  readonly #tail: BytePattern;
+  readonly #clientHead: Buffer;
   /** Between the text and its repetition under the field's other name; undefined where there is none. */
-  readonly #clientTwin: Uint8Array | undefined;
+  readonly #clientTwin: Buffer | undefined;
   readonly #hide: boolean;
-  #one: Uint8Array | undefined;
-  /** Set by a successful `renderRun`: where the last event ends, and how much text they carried. */
-  end = 0;
+  /** Set by a successful `renderRun`: how much text the events carried. */
   characters = 0;
   /** Set by a successful `#match`: where the event's text ends. */
   #textEnd = 0;
 
   private constructor(head: string, tail: string, clientHead: string, clientTwin: string | undefined, hide: boolean) {
-    this.#head = Buffer.from(head);
-    this.#tail = Buffer.from(tail);
+    this.#head = new BytePattern(head);
+    this.#tail = new BytePattern(tail);
     this.#clientHead = Buffer.from(clientHead);
     this.#clientTwin = clientTwin === undefined ? undefined : Buffer.from(clientTwin);
     this.#hide = hide;
@@ -66,105 +63,67 @@ export class ChunkTemplate {
   }
 
   /**
-   * The client's form of a piece that is one event, which most are: nothing is allocated but a view, and what it gives holds
-   * until the next call. Undefined for anything else, a longer piece or another form of answer too.
+   * Puts the client's form of a run of events into the room: of as many from `at` on as are alike. Gives where the last of
+   * them ends, and -1 where the first is not one of these. `view` shows the same bytes.
    */
-  renderOne(event: Uint8Array): Uint8Array | undefined {
-    const { length } = event;
-    if (this.#hide || this.#clientTwin !== undefined || length > MAX_ONE) return undefined;
+  renderRun(events: Buffer, view: DataView, at: number, room: Scratch): number {
     this.characters = 0;
-    if (this.#match(event, 0) !== length) return undefined;
-    const head = this.#head.length;
-    const lead = this.#clientHead.length;
-    this.#one ??= this.#roomForOne();
-    this.#one.set(event.subarray(head), lead);
-    return this.#one.subarray(0, lead + length - head);
-  }
-
-  /** With the client's head in its place already. */
-  #roomForOne(): Uint8Array {
-    const bytes = Buffer.alloc(this.#clientHead.length + MAX_ONE);
-    bytes.set(this.#clientHead);
-    return bytes;
-  }
-
-  /**
-   * The client's form of a run of events, of as many from `at` on as are alike, in bytes of their own. Undefined where the
-   * first is not one of these.
-   */
-  renderRun(events: Uint8Array, at: number): Uint8Array | undefined {
-    this.characters = 0;
-    let end = this.#match(events, at);
-    if (end < 0) return undefined;
-    const room = this.#hide ? NOTHING : Buffer.allocUnsafe(this.#mostBytes(events.length - at));
-    let written = 0;
     let from = at;
-    for (; end >= 0; end = this.#match(events, from)) {
-      if (!this.#hide) written = this.#write(room, written, events, from, end);
+    for (let end = this.#match(view, from); end >= 0; end = this.#match(view, from)) {
+      if (!this.#hide) this.#render(events, from, end, room);
       from = end;
     }
-    this.end = from;
-    return room.subarray(0, written);
+    return from === at ? -1 : from;
   }
 
-  /** How long the client's form of so many bytes can be. */
-  #mostBytes(length: number): number {
-    const shortest = this.#head.length + this.#tail.length + CLOSE.length;
-    const { length: twin } = this.#clientTwin ?? NOTHING;
-    const texts = this.#clientTwin === undefined ? length : 2 * length;
-    return texts + Math.ceil(length / shortest) * (this.#clientHead.length + twin);
-  }
-
-  /** Writes the event that was matched last; gives where it ends. */
-  #write(room: Uint8Array, at: number, events: Uint8Array, from: number, end: number): number {
+  /** The event that was matched last. */
+  #render(events: Buffer, from: number, end: number, room: Scratch): void {
+    const clientHead = this.#clientHead;
+    const twin = this.#clientTwin;
     const textStart = from + this.#head.length;
-    let place = at;
-    const put = (bytes: Uint8Array) => {
-      room.set(bytes, place);
-      place += bytes.length;
-    };
-    put(this.#clientHead);
-    if (this.#clientTwin !== undefined) {
-      put(events.subarray(textStart, this.#textEnd));
-      put(this.#clientTwin);
+    room.reserve(clientHead.length + 2 * (end - textStart) + (twin?.length ?? 0));
+    room.put(clientHead, 0, clientHead.length);
+    if (twin !== undefined) {
+      room.put(events, textStart, this.#textEnd);
+      room.put(twin, 0, twin.length);
     }
-    put(events.subarray(textStart, end));
-    return place;
+    room.put(events, textStart, end);
   }
 
   /** Where the event at `at` ends, or -1 where it is not one of these. */
-  #match(events: Uint8Array, at: number): number {
+  #match(view: DataView, at: number): number {
     const head = this.#head;
-    if (!holds(events, at, head)) return -1;
-    const { length } = events;
+    if (!head.isAt(view, at)) return -1;
+    const length = view.byteLength;
     let end = at + head.length;
     let characters = 0;
     for (; end < length; end++) {
-      const byte = events[end] ?? 0;
+      const byte = view.getUint8(end);
       if (byte === QUOTE) break;
       if ((byte & 0xc0) !== 0x80) characters++;
       if (byte !== BACKSLASH) continue;
       end++;
       characters++;
     }
-    if (!holds(events, end, this.#tail)) return -1;
+    if (!this.#tail.isAt(view, end)) return -1;
     this.#textEnd = end;
     end += this.#tail.length;
-    if (holds(events, end, PADDING)) {
-      end += PADDING.length;
-      while (end < length && events[end] !== QUOTE && events[end] !== BACKSLASH) end++;
-      if (events[end] !== QUOTE) return -1;
-      end++;
+    if (PADDING.isAt(view, end)) {
+      end = endOfPlainString(view, end + PADDING.length);
+      if (end < 0) return -1;
     }
-    if (!holds(events, end, CLOSE)) return -1;
+    if (!CLOSE.isAt(view, end)) return -1;
     this.characters += characters;
     return end + CLOSE.length;
   }
 }
 
-/** Whether these bytes stand at that place. */
-function holds(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  if (at < 0 || at + wanted.length > bytes.length) return false;
-  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
-  return true;
+/** Behind the closing quote of a string without escapes that begins at `from`, or -1. */
+function endOfPlainString(view: DataView, from: number): number {
+  for (let at = from; at < view.byteLength; at++) {
+    const byte = view.getUint8(at);
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) return -1;
+  }
+  return -1;
 }

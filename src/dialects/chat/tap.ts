@@ -2,6 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { Scratch } from "../../wire/scratch.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
@@ -19,6 +20,9 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
 const LF = 0x0a;
+
+/** Shared by all streams: what a tap gives is written or copied before the next piece of any stream comes. */
+const room = new Scratch();
 
 /** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */
 function endOfEvent(events: Uint8Array, at: number): number {
@@ -49,49 +53,35 @@ export class ChatTap extends TapBase {
   }
 
   pushBytes(events: Uint8Array): Uint8Array {
-    // Only while what is given away is written at once: behind the finish it waits, and the room for one event is used again.
-    if (this.state === "open" && !this.failure) {
-      for (const template of this.#templates) {
-        const one = template.renderOne(events);
-        if (one === undefined) continue;
-        this.generatedCharacters += template.characters;
-        return one;
-      }
-    }
-    return this.#passBytes(events);
+    room.clear();
+    if (events.includes(CR)) room.putText(this.pushCarefully(decoder.decode(events)));
+    else this.#pass(Buffer.from(events.buffer, events.byteOffset, events.length));
+    return room.taken();
   }
 
   /** Runs of ordinary chunks as they are, but for their heads; what is between them is read. */
-  #passBytes(events: Uint8Array): Uint8Array {
-    if (events.includes(CR)) return this.#read(events);
-    const pieces: Uint8Array[] = [];
+  #pass(events: Buffer): void {
+    const view = new DataView(events.buffer, events.byteOffset, events.length);
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
-      const template = this.#renderRun(events, at, pieces);
-      if (template) {
-        at = template.end;
+      const endOfRun = this.#renderRun(events, view, at);
+      if (endOfRun >= 0) {
+        at = endOfRun;
         continue;
       }
       const end = endOfEvent(events, at);
-      pieces.push(this.#read(events.subarray(at, end)));
+      room.putText(this.pushCarefully(events.toString("utf8", at, end)));
       at = end;
     }
-    const [first] = pieces;
-    return pieces.length === 1 && first ? first : Buffer.concat(pieces);
   }
 
-  #read(events: Uint8Array): Uint8Array {
-    return encoder.encode(this.pushCarefully(decoder.decode(events)));
-  }
-
-  #renderRun(events: Uint8Array, at: number, pieces: Uint8Array[]): ChunkTemplate | undefined {
+  #renderRun(events: Buffer, view: DataView, at: number): number {
     for (const template of this.#templates) {
-      const run = template.renderRun(events, at);
-      if (run === undefined) continue;
+      const end = template.renderRun(events, view, at, room);
+      if (end < 0) continue;
       this.generatedCharacters += template.characters;
-      pieces.push(run);
-      return template;
+      return end;
     }
-    return undefined;
+    return -1;
   }
 
   override end(): string {

@@ -9,6 +9,8 @@ const TAB = 0x09;
 const MAX_SIZE_LINE = 4096;
 const MAX_TRAILERS = 64 * 1024;
 const MAX_CHUNK = 2 ** 48;
+/** Sizes with more digits are rare, and read with more care. */
+const MAX_PLAIN_DIGITS = 8;
 
 type Place =
   | "size"
@@ -43,7 +45,9 @@ export class ChunkedBody {
     const { length } = bytes;
     while (at < length && !this.done) {
       if (this.#place !== "data") {
-        this.#step(bytes[at++] ?? 0);
+        const data = this.#plainFrame(bytes, at);
+        if (data >= 0) at = data;
+        else this.#step(bytes[at++] ?? 0);
         continue;
       }
       const taken = Math.min(this.#left, length - at);
@@ -56,6 +60,27 @@ export class ChunkedBody {
     }
     if (at < length) behind(length - at);
     return bytes.subarray(Math.max(start, 0), end);
+  }
+
+  /**
+   * Between two chunks, where the whole of the frame has come and has no extension: read in one go. Gives where the next
+   * chunk's data begins; -1 leaves everything to be read byte by byte.
+   */
+  #plainFrame(bytes: Uint8Array, from: number): number {
+    if (this.#place !== "data return" || bytes[from] !== CR || bytes[from + 1] !== LF) return -1;
+    let size = 0;
+    for (let at = from + 2; at < from + 2 + MAX_PLAIN_DIGITS; at++) {
+      const byte = bytes[at] ?? CR;
+      const digit = digitOf(byte);
+      if (digit >= 0) size = size * 16 + digit;
+      else if (size === 0 || byte !== CR || bytes[at + 1] !== LF) return -1;
+      else {
+        this.#left = size;
+        this.#place = "data";
+        return at + 2;
+      }
+    }
+    return -1;
   }
 
   /** One byte of a frame. */
