@@ -29,6 +29,8 @@ export class Attempt {
   #heard = false;
   /** While the gateway waits for its client, the upstream's silence is not its fault. */
   #paused = false;
+  /** The limit of its silence once nothing more is wanted of it than its end. */
+  #endWithinMs: number | undefined;
 
   constructor(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>) {
     this.#call = call;
@@ -40,7 +42,8 @@ export class Attempt {
     const { firstByte, idle } = planned.provider.timeoutMs;
     this.#unwatch = gateway.watchdog.watch((now) => {
       this.#heardAtMs ??= now;
-      if (this.#paused || now - this.#heardAtMs <= (this.#heard ? idle : firstByte)) return;
+      const patienceMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
+      if (this.#paused || now - this.#heardAtMs <= patienceMs) return;
       this.#timedOut = true;
       this.close();
     });
@@ -100,6 +103,12 @@ export class Attempt {
   /** The upstream gave a sign of life. */
   hear(): void {
     this.#heard = true;
+    this.#heardAtMs = undefined;
+  }
+
+  /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
+  expectEnd(withinMs: number): void {
+    this.#endWithinMs = withinMs;
     this.#heardAtMs = undefined;
   }
 

@@ -55,11 +55,10 @@ export class EventReader {
       this.#attempt.finish();
       return;
     }
-    const giveUp = setTimeout(() => this.#attempt.close(), RELEASE_MS);
-    this.#answer
-      .read()
-      .then((more) => (more ? this.#attempt.close() : this.#attempt.finish()))
-      .catch(() => this.#attempt.close())
-      .finally(() => clearTimeout(giveUp));
+    this.#attempt.expectEnd(RELEASE_MS);
+    this.#answer.read().then(
+      (more) => (more ? this.#attempt.close() : this.#attempt.finish()),
+      () => this.#attempt.close(),
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { endOfString, ObjectEdit } from "./json-text.ts";
+import { endOfString, ObjectEdit, type Span } from "./json-text.ts";
 
 /** A JSON object as it came over the wire, as text; a large one also as the bytes that it was. */
 export interface BodySource {
@@ -35,14 +35,25 @@ interface Splice {
   text: string;
 }
 
+/** A key may be written with escapes, and then a search for it finds nothing or somebody else's. */
+const mayEscapeKeys = (body: string | Buffer): boolean => body.indexOf("\\u00") >= 0;
+
+/**
+ * Where the value of a member stands that the parsed object has, whatever its depth, and that is a string; undefined where
+ * a search cannot tell.
+ */
+export function findOnlyString(text: string, key: string): Span | undefined {
+  const keyEnd = mayEscapeKeys(text) ? undefined : endOfOnlyKey(text, key);
+  return keyEnd === undefined ? undefined : stringValueIn(text, keyEnd);
+}
+
 /** Where the changes go, in order; undefined where that cannot be told without a walk. */
 function findSplices(
   body: string | Buffer,
   { set, rename = {} }: BodyEdits,
   present: (key: string) => boolean,
 ): Splice[] | undefined {
-  // A key may be written with escapes, and then a search for it finds nothing or somebody else's.
-  if (body.indexOf("\\u00") >= 0) return undefined;
+  if (mayEscapeKeys(body)) return undefined;
   const splices: Splice[] = [];
   let front = "";
   for (const key in set) {
@@ -108,14 +119,14 @@ const STRING_VALUE = /\s*:\s*"/y;
 /** The longest piece of bytes in which a member's value is looked for: names of models are short. */
 const WINDOW = 4096;
 
-function stringValueAfter(body: string | Buffer, from: number): { start: number; end: number } | undefined {
+function stringValueAfter(body: string | Buffer, from: number): Span | undefined {
   if (typeof body === "string") return stringValueIn(body, from);
   // One character stands for one byte here, so that places in the text are places in the bytes.
   const value = stringValueIn(body.toString("latin1", from, from + WINDOW), 0);
   return value && value.end < WINDOW ? { start: from + value.start, end: from + value.end } : undefined;
 }
 
-function stringValueIn(text: string, from: number): { start: number; end: number } | undefined {
+function stringValueIn(text: string, from: number): Span | undefined {
   STRING_VALUE.lastIndex = from;
   if (!STRING_VALUE.test(text)) return undefined;
   const start = STRING_VALUE.lastIndex - 1;

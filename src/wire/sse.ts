@@ -93,7 +93,7 @@ export function readFrames(text: string): SseFrame[] {
     for (let at = 0; at < text.length; ) {
       const blank = text.indexOf("\n\n", at);
       const end = blank < 0 ? text.length : blank + 2;
-      frames.push(readFrame(text.slice(at, end), /\n/));
+      frames.push(readPlainFrame(text.slice(at, end)));
       at = end;
     }
     return frames;
@@ -106,6 +106,14 @@ export function readFrames(text: string): SseFrame[] {
   }
   if (at < text.length) frames.push(readFrame(text.slice(at), /\r\n|\n|\r/));
   return frames;
+}
+
+const DATA = "data: ";
+
+/** Nearly every event is one line of data. */
+function readPlainFrame(raw: string): SseFrame {
+  if (!raw.startsWith(DATA) || raw.indexOf("\n") !== raw.length - 2) return readFrame(raw, /\n/);
+  return { raw, event: undefined, data: raw.slice(DATA.length, -2) };
 }
 
 function readFrame(raw: string, lineEnd: RegExp): SseFrame {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
+import { findOnlyString } from "../../wire/edit-body.ts";
 import { findValue } from "../../wire/json-text.ts";
 import type { Scratch } from "../../wire/scratch.ts";
 
@@ -44,11 +45,12 @@ export class ChunkTemplate {
     const [choice, second] = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : [];
     const delta = objectAt(choice, "delta");
     if (second !== undefined || !delta || raw !== `data: ${data}\n\n` || isObject(chunk["usage"])) return undefined;
-    const present = Object.entries(delta).filter(([, value]) => value !== null);
+    const present = Object.values(delta).filter((value) => value !== null);
     const key = TEXT_KEYS.find((name) => typeof delta[name] === "string");
     if (key === undefined || present.length !== 1 || (isObject(choice) && choice["finish_reason"])) return undefined;
-    const text = findValue(data, ["choices", 0, "delta", key]);
-    const model = findValue(data, ["model"]);
+    if (typeof chunk["model"] !== "string") return undefined;
+    const text = findOnlyString(data, key) ?? findValue(data, ["choices", 0, "delta", key]);
+    const model = findOnlyString(data, "model") ?? findValue(data, ["model"]);
     if (!text || !model || model.start > text.start) return undefined;
 
     const lead = "data: ".length;

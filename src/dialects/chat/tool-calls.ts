@@ -21,8 +21,10 @@ export class ToolCallIndexer {
 
   /** The delta's tool calls as they should read, or undefined when they are right already. */
   mend(delta: JsonObject): JsonObject[] | undefined {
+    const calls = arrayAt(delta, "tool_calls");
+    if (calls.length === 0) return undefined;
     let changed = false;
-    const mended = arrayAt(delta, "tool_calls").map((call) => {
+    const mended = calls.map((call) => {
       if (!isObject(call)) return {};
       const right = this.#mendOne(call);
       if (right !== call) changed = true;
