@@ -6,6 +6,7 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { BodySource } from "../wire/edit-body.ts";
+import type { Scratch } from "../wire/scratch.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
 import type { Quirks } from "./quirks.ts";
@@ -90,11 +91,8 @@ export interface NativeAnswer {
 export interface Tap {
   /** Text of whole events in; text for the client out. An upstream's error event is kept back and set as `failure`. */
   push(events: string): string;
-  /**
-   * The same on bytes, of a tap that knows ordinary events by their bytes: nothing is decoded but what has to be read. What
-   * it gives holds until the next call, of this tap or another.
-   */
-  pushBytes?(events: Uint8Array): Uint8Array;
+  /** The same on bytes, of a tap that knows ordinary events by their bytes: nothing is decoded but what has to be read. */
+  pushBytes?(events: Uint8Array, room: Scratch): void;
   /**
    * The upstream closed before its end was seen. `rest` was left without its blank line: an event whose end was forgotten, or
    * half of one. Undefined where nothing more can be said.

@@ -2,9 +2,9 @@ import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
+import type { Scratch } from "../wire/scratch.ts";
 import { EventSplitter } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
-import type { StreamText } from "./stream-text.ts";
 
 /** How long an upstream may take to close after its last event before the connection is given up. */
 const RELEASE_MS = 1000;
@@ -28,25 +28,32 @@ export class EventReader {
     return this.#answer.read();
   }
 
-  /** Hands on what the client gets for each piece until `use` says no: then true. False at the end of the bytes. */
-  readWhile(use: (text: StreamText) => boolean): Promise<boolean> {
-    return this.#answer.readWhile((piece) => use(this.take(piece) ?? ""));
+  /** Has each piece used until `use` says no: then true. False at the end of the bytes. */
+  readWhile(use: (piece: Uint8Array) => boolean): Promise<boolean> {
+    return this.#answer.readWhile(use);
   }
 
-  /** What the client gets for a piece; undefined at the end of the upstream's bytes. */
-  take(piece: Uint8Array | undefined): StreamText | undefined {
+  /** Puts into the room what the client gets for a piece. */
+  take(piece: Uint8Array, room: Scratch): void {
     this.#attempt.hear();
-    if (piece) {
-      if (this.#tap.pushBytes && this.#splitter instanceof EventSplitter) {
-        const events = this.#splitter.pushBytes(piece);
-        return events.length === 0 ? "" : this.#tap.pushBytes(events);
-      }
+    const tap = this.#tap;
+    if (tap.pushBytes && this.#splitter instanceof EventSplitter) {
+      const events = this.#splitter.pushBytes(piece);
+      if (events.length > 0) tap.pushBytes(events, room);
+    } else {
       const events = this.#splitter.push(piece);
-      return events === "" ? "" : this.#tap.push(events);
+      if (events !== "") room.putText(tap.push(events));
     }
+  }
+
+  /** The upstream's bytes have ended; what they left without an end of its own may still say something. False where not. */
+  takeLast(room: Scratch): boolean {
+    this.#attempt.hear();
     this.#ended = true;
     const rest = this.#splitter.end();
-    return this.#tap.state === "open" ? this.#tap.pushLast(rest) : undefined;
+    const text = this.#tap.state === "open" ? this.#tap.pushLast(rest) : undefined;
+    room.putText(text ?? "");
+    return text !== undefined;
   }
 
   /** The answer is whole: lets the upstream's last bytes come in, so that its connection can serve another call. */

@@ -4,9 +4,9 @@ import type { Tap } from "../dialects/dialect.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
+import { type Scratch, ScratchPool } from "../wire/scratch.ts";
 import type { Attempt } from "./attempt.ts";
 import { EventReader } from "./event-reader.ts";
-import { joinTexts, type StreamText } from "./stream-text.ts";
 
 /** What each framing is called in `content-type`. */
 const TYPES: Readonly<Record<Framing, RegExp>> = {
@@ -19,10 +19,12 @@ export interface OpenStream {
   attempt: Attempt;
   planned: PlannedOffer<Provider>;
   tap: Tap;
-  /** Text for the client that was held until now. */
-  held: StreamText;
+  /** What the client gets of everything until now. To be given back to `heldRooms`. */
+  held: Scratch;
   reader: EventReader;
 }
+
+export const heldRooms = new ScratchPool();
 
 /**
  * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
@@ -35,22 +37,24 @@ export async function openStream(attempt: Attempt): Promise<OpenStream> {
   if (!TYPES[framing].test(type)) throw await notAStream(attempt, answer);
   const tap = attempt.lane.createTap();
   const reader = new EventReader(attempt, answer, tap, framing);
-  let held: StreamText = "";
-  while (!tap.contentSeen && tap.state === "open") {
-    let text: StreamText | undefined;
-    try {
-      text = reader.take(await reader.read());
-    } catch (error) {
-      throw attempt.explain(error);
-    }
-    if (tap.failure) throw tap.failure;
-    if (text === undefined) {
-      if (tap.state !== "open") break;
-      throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
-    }
-    held = joinTexts(held, text);
+  const held = heldRooms.take();
+  try {
+    await readUntilContent(reader, tap, held);
+  } catch (error) {
+    heldRooms.giveBack(held);
+    throw attempt.explain(error);
   }
   return { attempt, planned: attempt.planned, tap, held, reader };
+}
+
+async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): Promise<void> {
+  while (!tap.contentSeen && tap.state === "open") {
+    const piece = await reader.read();
+    if (piece) reader.take(piece, held);
+    else if (!reader.takeLast(held) && tap.state === "open")
+      throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
+    if (tap.failure) throw tap.failure;
+  }
 }
 
 /** Some hosts answer a streaming request with a plain JSON error under HTTP 200. */

@@ -1,22 +1,26 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Tap } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
+import { Scratch } from "../wire/scratch.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { beginAttempt } from "./attempt.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
-import { type OpenStream, openStream } from "./open-stream.ts";
+import { heldRooms, type OpenStream, openStream } from "./open-stream.ts";
 import { settle } from "./settle.ts";
-import { joinTexts, type StreamText } from "./stream-text.ts";
 import { tryOffers } from "./try-offers.ts";
 
 /** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every piece does. */
 const MAX_UNCONFIRMED = 128 * 1024;
 
-/** What Bun hands to a stream of type "direct": writes go straight to the socket. */
+/** What an open stream's pieces are rendered into: each is written in the turn in which it came. */
+const room = new Scratch();
+
+/** What Bun hands to a stream of type "direct": writes go straight to the socket, and what it does not take is copied. */
 export interface DirectController {
-  write(text: StreamText): number | Promise<number>;
+  write(text: string | Uint8Array): number | Promise<number>;
   /** With `wait`, resolves when the client's socket has taken everything. */
   flush(wait?: boolean): number | Promise<number>;
   close(): void;
@@ -48,9 +52,10 @@ export async function relayStream(
 }
 
 /** At once, and not in a later turn: the runtime then sends headers and content together, else each header by itself. */
-function sendAll(controller: DirectController, text: StreamText): void {
-  controller.write(text);
+function sendAll(controller: DirectController, held: Scratch): void {
+  controller.write(held.taken());
   controller.close();
+  heldRooms.giveBack(held);
 }
 
 /** Whether the deadline comes before the stream is open or has failed. */
@@ -78,6 +83,8 @@ class StreamWriter {
   /** Characters or bytes written since the client was last known to have taken everything. */
   #unconfirmed = 0;
   #blockedSinceMs: number | undefined;
+  /** What the client gets when the ledger's row is committed: everything behind the end of the content. */
+  #last: Scratch | undefined;
   #running = false;
   #settled = false;
 
@@ -110,25 +117,26 @@ class StreamWriter {
       }
     });
     try {
-      const last = await this.#passOn(controller);
+      await this.#passOn(controller);
       await this.#settle("ok");
-      if (last.length > 0) controller.write(last);
+      if (this.#last) controller.write(this.#last.taken());
     } catch (thrown) {
       await this.#fail(controller, asGatewayError(thrown));
     } finally {
       unwatch();
       controller.close();
+      if (this.#last) heldRooms.giveBack(this.#last);
     }
   }
 
   /** An answer that had come to its end before anything of it was sent: all of it, when its row is committed. */
-  async whole(stream: OpenStream): Promise<StreamText> {
+  async whole(stream: OpenStream): Promise<Scratch> {
     this.#running = true;
     this.#begin(stream);
     stream.reader.release();
-    const text = joinTexts(stream.held, stream.tap.end());
+    stream.held.putText(stream.tap.end());
     await this.#settle("ok");
-    return text;
+    return stream.held;
   }
 
   #begin(stream: OpenStream): void {
@@ -138,24 +146,19 @@ class StreamWriter {
   }
 
   /**
-   * Everything but the last piece, which must wait for the ledger. A stream that is open already is written to before the
-   * first wait, so that its headers leave together with its first content.
+   * Everything but what must wait for the ledger, which gathers in `#last`. A stream that is open already is written to
+   * before the first wait, so that its headers leave together with its first content.
    */
-  async #passOn(controller: DirectController): Promise<StreamText> {
+  async #passOn(controller: DirectController): Promise<void> {
     const stream = this.#stream ?? (await this.#opening);
     this.#begin(stream);
     const { tap, reader, attempt } = stream;
-    let last: StreamText = "";
-    const use = (text: StreamText): boolean => {
-      if (tap.failure) {
-        if (text.length > 0) this.#write(controller, text);
-        throw tap.failure;
-      }
-      if (tap.state === "open") return text.length === 0 || !this.#write(controller, text);
-      last = joinTexts(last, text);
-      return tap.state === "complete";
+    let full = this.#passHeld(controller, stream);
+    const use = (piece: Uint8Array): boolean => {
+      room.clear();
+      reader.take(piece, room);
+      return this.#passRoom(controller, tap);
     };
-    let full = !use(stream.held);
     while (tap.state !== "ended") {
       if (full) await this.#waitForReader(controller);
       try {
@@ -164,18 +167,45 @@ class StreamWriter {
         throw attempt.explain(error);
       }
       if (full) continue;
-      // The bytes have ended; what they left without an end of its own may still say something.
-      const rest = reader.take(undefined);
-      if (rest !== undefined) use(rest);
+      room.clear();
+      if (reader.takeLast(room)) this.#passRoom(controller, tap);
       else if (tap.state !== "open") break;
       else throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
     }
     reader.release();
-    return joinTexts(last, tap.end());
+    this.#keep(tap.end());
+  }
+
+  /** What was held until the commit. Gives whether the client must be waited for. */
+  #passHeld(controller: DirectController, { tap, held }: OpenStream): boolean {
+    if (tap.state !== "open") {
+      this.#last = held;
+      return false;
+    }
+    const full = held.length > 0 && this.#write(controller, held.taken());
+    heldRooms.giveBack(held);
+    return full;
+  }
+
+  /** What one piece was rendered to. Gives whether the next may come at once. */
+  #passRoom(controller: DirectController, tap: Tap): boolean {
+    const atOnce = tap.failure !== undefined || tap.state === "open";
+    const full = atOnce && room.length > 0 && this.#write(controller, room.taken());
+    if (tap.failure) throw tap.failure;
+    if (atOnce) return !full;
+    this.#keep(room.taken());
+    return tap.state === "complete";
+  }
+
+  #keep(text: string | Uint8Array): void {
+    if (text.length === 0) return;
+    this.#last ??= heldRooms.take();
+    if (typeof text === "string") this.#last.putText(text);
+    else this.#last.putBytes(text);
   }
 
   /** Whether so much is on its way now that the client must be waited for. */
-  #write(controller: DirectController, text: StreamText): boolean {
+  #write(controller: DirectController, text: Uint8Array): boolean {
     if (this.#call.client.gone) throw new ClientGoneError();
     this.#begun = true;
     controller.write(text);

@@ -1,11 +1,9 @@
-const FIRST_BYTES = 64 * 1024;
-/** More than this is not kept for the next user: a single event may be as large as a picture. */
+const FIRST_BYTES = 4 * 1024;
+/** A room that has grown beyond this is not kept: a single event may be as large as a picture. */
 const KEPT_BYTES = 1024 * 1024;
+const KEPT_ROOMS = 16;
 
-/**
- * Room for bytes that are written or copied within the turn in which they were put here: one for all who render, so that
- * nobody needs room of his own. What `taken` gives holds until the next `clear`.
- */
+/** Room for bytes that grows as it is filled, and is used again. */
 export class Scratch {
   bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   length = 0;
@@ -25,17 +23,43 @@ export class Scratch {
   }
 
   putText(text: string): void {
+    if (text === "") return;
     this.reserve(3 * text.length);
     this.length += this.bytes.write(text, this.length);
   }
 
-  /** Of bytes that were reserved. */
-  put(from: Buffer, start: number, end: number): void {
+  putBytes(from: Uint8Array): void {
+    this.reserve(from.length);
+    this.bytes.set(from, this.length);
+    this.length += from.length;
+  }
+
+  /** What stands there between two places; for bytes that were reserved. */
+  putPart(from: Buffer, start: number, end: number): void {
     from.copy(this.bytes, this.length, start, end);
     this.length += end - start;
   }
 
-  taken(): Uint8Array {
+  /** Holds until the room is cleared or grows. */
+  taken(): Buffer {
     return this.bytes.subarray(0, this.length);
+  }
+}
+
+/**
+ * Rooms for bytes that must be kept over a wait, such as an answer whose row is not yet committed. Memory of such sizes is
+ * given back by the collector alone, and late; a room that is used again is warm.
+ */
+export class ScratchPool {
+  readonly #free: Scratch[] = [];
+
+  take(): Scratch {
+    return this.#free.pop() ?? new Scratch();
+  }
+
+  /** Whoever gives a room back must have no view of it left. */
+  giveBack(room: Scratch): void {
+    room.clear();
+    if (this.#free.length < KEPT_ROOMS) this.#free.push(room);
   }
 }

@@ -84,12 +84,12 @@ export class ChunkTemplate {
     const twin = this.#clientTwin;
     const textStart = from + this.#head.length;
     room.reserve(clientHead.length + 2 * (end - textStart) + (twin?.length ?? 0));
-    room.put(clientHead, 0, clientHead.length);
+    room.putPart(clientHead, 0, clientHead.length);
     if (twin !== undefined) {
-      room.put(events, textStart, this.#textEnd);
-      room.put(twin, 0, twin.length);
+      room.putPart(events, textStart, this.#textEnd);
+      room.putPart(twin, 0, twin.length);
     }
-    room.put(events, textStart, end);
+    room.putPart(events, textStart, end);
   }
 
   /** Where the event at `at` ends, or -1 where it is not one of these. */

@@ -21,9 +21,6 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** Shared by all streams: what a tap gives is written or copied before the next piece of any stream comes. */
-const room = new Scratch();
-
 /** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */
 function endOfEvent(events: Uint8Array, at: number): number {
   for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
@@ -49,21 +46,21 @@ export class ChatTap extends TapBase {
   }
 
   push(events: string): string {
-    return decoder.decode(this.pushBytes(encoder.encode(events)));
+    const room = new Scratch();
+    this.pushBytes(encoder.encode(events), room);
+    return decoder.decode(room.taken());
   }
 
-  pushBytes(events: Uint8Array): Uint8Array {
-    room.clear();
+  pushBytes(events: Uint8Array, room: Scratch): void {
     if (events.includes(CR)) room.putText(this.pushCarefully(decoder.decode(events)));
-    else this.#pass(Buffer.from(events.buffer, events.byteOffset, events.length));
-    return room.taken();
+    else this.#pass(Buffer.from(events.buffer, events.byteOffset, events.length), room);
   }
 
   /** Runs of ordinary chunks as they are, but for their heads; what is between them is read. */
-  #pass(events: Buffer): void {
+  #pass(events: Buffer, room: Scratch): void {
     const view = new DataView(events.buffer, events.byteOffset, events.length);
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
-      const endOfRun = this.#renderRun(events, view, at);
+      const endOfRun = this.#renderRun(events, view, at, room);
       if (endOfRun >= 0) {
         at = endOfRun;
         continue;
@@ -74,7 +71,7 @@ export class ChatTap extends TapBase {
     }
   }
 
-  #renderRun(events: Buffer, view: DataView, at: number): number {
+  #renderRun(events: Buffer, view: DataView, at: number, room: Scratch): number {
     for (const template of this.#templates) {
       const end = template.renderRun(events, view, at, room);
       if (end < 0) continue;
