@@ -82,17 +82,19 @@ export class Attempt {
   async readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
     const parts: Uint8Array[] = [];
     let size = 0;
+    const take = (part: Uint8Array): boolean => {
+      this.hear();
+      size += part.length;
+      parts.push(part);
+      return size <= maxBytes;
+    };
+    let tooLarge: boolean;
     try {
-      for (let part = await answer.read(); part; part = await answer.read()) {
-        this.hear();
-        size += part.length;
-        if (size > maxBytes) break;
-        parts.push(part);
-      }
+      tooLarge = await answer.readWhile(take);
     } catch (error) {
       throw this.explain(error);
     }
-    if (size > maxBytes) {
+    if (tooLarge) {
       this.close();
       throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
     }
