@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
-import { readConfig } from "../src/app.ts";
+import { readConfig } from "../src/app/read-config.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
 import { Secret } from "../src/canon/secret.ts";
 import { PRICE_NAMES } from "../src/catalogue/model.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { readConfig } from "../../src/app.ts";
+import { readConfig } from "../../src/app/read-config.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";

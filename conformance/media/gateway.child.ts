@@ -2,7 +2,7 @@
  * A gateway that can be killed. Loading takes longer than starting, so it loads, waits for a line on its standard input
  * and only then starts; it prints `ready`, and ends by itself when whoever started it is gone.
  */
-import { startApp } from "../../src/app.ts";
+import { startApp } from "../../src/app/start-app.ts";
 import { createLog } from "../../src/observe/log.ts";
 
 const [configPath = "", cwd = ""] = process.argv.slice(2);

@@ -153,6 +153,7 @@ const TOLD = [
   "fails",
   "expired",
   "forgotten",
+  "unsteady",
   "busy",
   "broken",
   "overloaded",
@@ -168,6 +169,16 @@ for (const client of CLIENTS) {
     });
   });
 }
+
+test("a question about a job that goes without an answer is put again: nobody is asked for a second picture", async () => {
+  const models = MODELS.filter((model) => HOSTS[model] === "jobs");
+  const before = stand.simulator.stats().mediaJobs;
+  for (const client of CLIENTS) {
+    const asked = await Promise.all(models.map((model) => client.ask(model, "a fox sim:unsteady")));
+    expect(asked).toEqual(models.map(() => "picture"));
+  }
+  expect(stand.simulator.stats().mediaJobs - before).toBe(CLIENTS.length * models.length);
+});
 
 describe("two offers", () => {
   const [openai] = OPENAI_PICTURES;

@@ -1,5 +1,5 @@
 /** The gateway as a process of its own, so that its memory can be told from the test's. Prints its address. */
-import { startApp } from "../../src/app.ts";
+import { startApp } from "../../src/app/start-app.ts";
 import { createLog } from "../../src/observe/log.ts";
 
 const [configPath = ""] = process.argv.slice(2);

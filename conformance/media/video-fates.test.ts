@@ -131,3 +131,23 @@ test(
   },
   LONG_MS,
 );
+
+test(
+  "a question that goes without an answer is put again: every film is made once, and is there",
+  async () => {
+    const before = stand.simulator.stats().mediaJobs;
+    await Promise.all(
+      FILM_MODELS.map(async (model) => {
+        const submitted = await submit(model, "unsteady");
+        const { response } = await followToEnd(client, submitted);
+        expect({ id: model.id, films: response?.generatedVideos?.length }).toEqual({ id: model.id, films: 1 });
+        const { usage } = await receiptOf(stand, submitted.name);
+        expect(usage["seconds"]).toBe(model.made.seconds);
+      }),
+    );
+    // The gateway's own simulator is another one than the stand's.
+    const elsewhere = FILM_MODELS.filter(({ id }) => id.startsWith("sim/")).length;
+    expect(stand.simulator.stats().mediaJobs - before).toBe(FILM_MODELS.length - elsewhere);
+  },
+  LONG_MS,
+);

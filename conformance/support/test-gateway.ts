@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, startApp } from "../../src/app.ts";
+import { type App, startApp } from "../../src/app/start-app.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog } from "../../src/observe/log.ts";
 import type { Timings } from "../../src/relay/timings.ts";

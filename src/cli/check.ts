@@ -1,4 +1,5 @@
-import { makeSnapshot, readConfig } from "../app.ts";
+import { readConfig } from "../app/read-config.ts";
+import { makeSnapshot } from "../app/snapshot.ts";
 import { ConfigError } from "../config/load.ts";
 import { type Command, EXIT, printJson, readFlags } from "./command.ts";
 import { configPath } from "./config-path.ts";

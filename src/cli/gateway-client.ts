@@ -1,4 +1,4 @@
-import { readConfig } from "../app.ts";
+import { readConfig } from "../app/read-config.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../canon/json.ts";
 import { UsageError } from "./command.ts";

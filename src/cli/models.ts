@@ -1,4 +1,5 @@
-import { makeSnapshot, readConfig } from "../app.ts";
+import { readConfig } from "../app/read-config.ts";
+import { makeSnapshot } from "../app/snapshot.ts";
 import { chatModelEntry } from "../catalogue/lists.ts";
 import type { Model } from "../catalogue/model.ts";
 import { type Command, EXIT, printJson, printTable, readFlags } from "./command.ts";

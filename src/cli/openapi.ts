@@ -1,4 +1,4 @@
-import { readConfig } from "../app.ts";
+import { readConfig } from "../app/read-config.ts";
 import { openApiDocument } from "../server/openapi.ts";
 import { VERSION } from "../version.ts";
 import { type Command, EXIT, printJson, readFlags } from "./command.ts";

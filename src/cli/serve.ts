@@ -1,4 +1,4 @@
-import { type App, startApp } from "../app.ts";
+import { type App, startApp } from "../app/start-app.ts";
 import { createLog } from "../observe/log.ts";
 import { type Command, EXIT, printJson, readFlags } from "./command.ts";
 import { configPath } from "./config-path.ts";

@@ -1,4 +1,4 @@
-import { readConfig } from "../app.ts";
+import { readConfig } from "../app/read-config.ts";
 import type { Config } from "../config/config.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";

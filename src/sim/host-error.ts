@@ -21,3 +21,10 @@ export class HostError extends Error {
     });
   }
 }
+
+/** A page of something that stands before the host: it has words of its own, whoever the host is. */
+export class BadGateway extends HostError {
+  constructor() {
+    super(502, "<html><body><h1>502 Bad Gateway</h1></body></html>", { "content-type": "text/html" });
+  }
+}

@@ -20,13 +20,13 @@ const isBusy = (thrown: unknown): boolean =>
 export class SqliteStorage implements Storage {
   readonly engine = "sqlite";
   readonly #database: Database;
+  /** Prepared once: they run for every batch of receipts. */
+  readonly #begin: Statement;
+  readonly #commit: Statement;
   /**
    * Set while a transaction is open. There is one connection, so a statement from elsewhere would land inside the
    * transaction and be lost with it on a rollback: everybody else waits.
    */
-  /** Prepared once: they run for every batch of receipts. */
-  readonly #begin: Statement;
-  readonly #commit: Statement;
   #openTransaction: Promise<void> | undefined;
 
   private constructor(database: Database) {

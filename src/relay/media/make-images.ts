@@ -1,7 +1,7 @@
-import { GatewayError } from "../../canon/error.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState } from "../../media/media-wire.ts";
+import type { ImageWire, JobState, Ticket, WireContext } from "../../media/media-wire.ts";
 import { forgottenJob } from "../../providers/media/unmade.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
@@ -9,6 +9,9 @@ import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 /** A picture of the highest quality takes minutes; one that takes longer is not waited for. */
 const MAX_WAIT_MS = 600_000;
 const USUAL_PACE_MS = 2_000;
+const POLL_TIMEOUT_MS = 60_000;
+/** So many questions in a row may go without an answer. The job is under way and will be paid for: asking anew makes two. */
+const MOST_UNANSWERED = 5;
 
 export interface ImageJob {
   provider: Provider;
@@ -29,22 +32,47 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
   const first = await exchangeMedia(provider, wire.submit(call, context), patience);
   if (!isSuccess(first)) throw wire.error(first);
   let state: JobState<UpstreamImageReply> = wire.readSubmit(first, call, context);
+  let unanswered = 0;
   while (state.state === "waiting") {
     if (performance.now() > deadlineMs) {
       throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the picture.");
     }
-    await sleep((state.afterMs ?? wire.pollEveryMs ?? USUAL_PACE_MS) * job.paceFactor, signal);
-    if (!wire.poll || !wire.readPoll) throw new Error("a wire whose jobs wait must say how they are asked about");
-    const answer = await exchangeMedia(provider, wire.poll(state.ticket, context), { signal, timeoutMs: 60_000 });
-    if (!isSuccess(answer)) throw pollFailure(wire.error(answer));
-    state = wire.readPoll(answer, state.ticket, context);
+    const paceMs = state.afterMs ?? wire.pollEveryMs ?? USUAL_PACE_MS;
+    await sleep(paceMs * (1 + unanswered) * job.paceFactor, signal);
+    try {
+      state = await ask(state.ticket, job, context);
+      unanswered = 0;
+    } catch (thrown) {
+      if (!mayPass(thrown)) throw thrown;
+      if (++unanswered > MOST_UNANSWERED) throw silent(thrown);
+    }
   }
   if (state.state === "failed") throw state.error;
   return state.reply;
 }
 
-/** A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing. */
-const pollFailure = (error: GatewayError): GatewayError => (error.kind === "not_found" ? forgottenJob() : error);
+async function ask(
+  ticket: Ticket,
+  { provider, wire, signal }: ImageJob,
+  context: WireContext,
+): Promise<JobState<UpstreamImageReply>> {
+  if (!wire.poll || !wire.readPoll) throw new Error("a wire whose jobs wait must say how they are asked about");
+  const patience = { signal, timeoutMs: POLL_TIMEOUT_MS };
+  const answer = await exchangeMedia(provider, wire.poll(ticket, context), patience);
+  if (isSuccess(answer)) return wire.readPoll(answer, ticket, context);
+  const error = wire.error(answer);
+  // A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing.
+  if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
+  throw error;
+}
+
+/** Another offer may be asked. This one has taken the job once. */
+const silent = (cause: unknown): GatewayError =>
+  new GatewayError("upstream_timeout", "The provider took the job, and then could not be asked about it.", { cause });
+
+/** A fault of the moment, which says nothing of the job. */
+const mayPass = (thrown: unknown): boolean =>
+  ["upstream_failed", "upstream_timeout", "overloaded", "rate_limited"].includes(asGatewayError(thrown).kind);
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -14,6 +14,8 @@ export const FATES = [
   "slow",
   /** The host has forgotten the job when it is asked for it. */
   "forgotten",
+  /** Every other question about the job, the first included, ends in a 502 of something before the host. */
+  "unsteady",
   /** HTTP 429, 500 and 503 at once. */
   "busy",
   "broken",

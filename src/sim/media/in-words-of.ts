@@ -1,4 +1,4 @@
-import { HostError } from "../host-error.ts";
+import { BadGateway, HostError } from "../host-error.ts";
 import type { Json } from "../json.ts";
 import type { Refusal } from "../wires/compatible/behaviour.ts";
 import { refusalOf } from "../wires/compatible/errors.ts";
@@ -8,7 +8,7 @@ export async function inWordsOf<T>(host: (refusal: Refusal) => Json, work: () =>
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof HostError)) throw error;
+    if (!(error instanceof HostError) || error instanceof BadGateway) throw error;
     throw new HostError(error.status, JSON.stringify(host(refusalOf(error))), error.headers);
   }
 }

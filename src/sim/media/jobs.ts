@@ -1,3 +1,4 @@
+import { BadGateway } from "../host-error.ts";
 import type { Fate } from "./fate.ts";
 
 export interface MediaJob<Wish = unknown> {
@@ -12,6 +13,8 @@ export interface MediaJob<Wish = unknown> {
   /** Waiting in line until then. */
   startsAtMs: number;
   endsAtMs: number;
+  /** How often it was asked about. */
+  asked: number;
 }
 
 export type Phase = "queued" | "running" | "ended";
@@ -42,7 +45,8 @@ export class MediaJobs {
   create<Wish>(job: Pick<MediaJob<Wish>, "id" | "host" | "key" | "wish" | "fate">): MediaJob<Wish> {
     const createdAtMs = this.#nowMs();
     const takesMs = job.fate === "slow" ? Math.max(SLOW_JOB_MS, this.#takesMs) : this.#takesMs;
-    const made = { ...job, createdAtMs, startsAtMs: createdAtMs + takesMs / 4, endsAtMs: createdAtMs + takesMs };
+    const [startsAtMs, endsAtMs] = [createdAtMs + takesMs / 4, createdAtMs + takesMs];
+    const made = { ...job, createdAtMs, startsAtMs, endsAtMs, asked: 0 };
     this.#made += 1;
     this.#jobs.set(`${job.host} ${job.id}`, made);
     for (const key of this.#jobs.keys()) {
@@ -52,8 +56,17 @@ export class MediaJobs {
     return made;
   }
 
-  /** Undefined where the host never knew it, has forgotten it, or took it from another key. */
+  /** Answers a question about a job. Undefined where the host never knew it, has forgotten it, or took it from another key. */
   find<Wish>(host: string, id: string, key: string): MediaJob<Wish> | undefined {
+    const job = this.recall<Wish>(host, id, key);
+    if (job === undefined) return undefined;
+    job.asked += 1;
+    if (job.fate === "unsteady" && job.asked % 2 === 1) throw new BadGateway();
+    return job;
+  }
+
+  /** The same where it is not asked how the job stands, but for what it made. */
+  recall<Wish>(host: string, id: string, key: string): MediaJob<Wish> | undefined {
     const job = this.#jobs.get(`${host} ${id}`);
     if (job === undefined || job.key !== key || job.fate === "forgotten") return undefined;
     return this.#nowMs() - job.createdAtMs > KEPT_MS ? undefined : (job as MediaJob<Wish>);

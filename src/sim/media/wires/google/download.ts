@@ -12,7 +12,7 @@ const SECOND_PLACE = "/gemini/download";
 /** Gemini's files: the address that an operation tells wants the key, and sends on to another that has the bytes. */
 export function sendToFilm(exchange: Exchange, studio: MediaStudio, file: string): Response {
   const caller = callerOf(exchange, studio, "gemini");
-  const job = studio.jobs.find<VeoWish>("gemini", file.slice(0, -1), caller);
+  const job = studio.jobs.recall<VeoWish>("gemini", file.slice(0, -1), caller);
   const index = Number(file.slice(-1));
   const made = job === undefined || job.fate === "fails" ? 0 : job.wish.count - job.wish.heldBack;
   if (job === undefined || studio.jobs.phase(job) !== "ended" || !(index < made)) {

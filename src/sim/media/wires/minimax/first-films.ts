@@ -132,7 +132,7 @@ export function showFilm(exchange: Exchange, studio: MediaStudio, key: string): 
 export async function showFile(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
   const id = exchange.url.searchParams.get("file_id") ?? "";
   const job = id.startsWith(FILE_START)
-    ? studio.jobs.find<FilmWish>(HOST, id.slice(FILE_START.length), key)
+    ? studio.jobs.recall<FilmWish>(HOST, id.slice(FILE_START.length), key)
     : undefined;
   const isThere =
     job !== undefined && studio.jobs.phase(job) === "ended" && job.fate !== "moderated" && job.fate !== "fails";

@@ -63,11 +63,13 @@ function notFound(id: string): HostError {
   return openaiError(404, `Video with id '${id}' not found.`, { param: "video_id", code: "not_found" });
 }
 
-function find(id: string, key: string, studio: MediaStudio): VideoJob {
-  const job = studio.jobs.find<VideoWish>(HOST, id, key);
+function known(job: VideoJob | undefined, id: string): VideoJob {
   if (job === undefined || job.wish.deleted) throw notFound(id);
   return job;
 }
+
+const find = (id: string, key: string, studio: MediaStudio): VideoJob =>
+  known(studio.jobs.recall<VideoWish>(HOST, id, key), id);
 
 function take(wish: VideoWish, exchange: Exchange, studio: MediaStudio, key: string): Response {
   exchange.countModel(wish.model);
@@ -95,7 +97,7 @@ export function remixVideo(exchange: Exchange, studio: MediaStudio, key: string,
 }
 
 export function tellVideo(studio: MediaStudio, key: string, id: string): Response {
-  return told(find(id, key, studio), studio);
+  return told(known(studio.jobs.find<VideoWish>(HOST, id, key), id), studio);
 }
 
 export function deleteVideo(studio: MediaStudio, key: string, id: string): Response {

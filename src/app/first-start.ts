@@ -1,0 +1,36 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createKey, listKeys } from "../access/keys.ts";
+import type { Config } from "../config/config.ts";
+import { makeId } from "../relay/ids.ts";
+import { claimSetting, readSetting } from "../storage/settings.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** What the first start makes. It is told once and kept only as a digest. */
+export interface FirstStart {
+  apiKey?: string;
+  adminSecret?: string;
+}
+
+const ADMIN_DIGEST = "admin_secret_sha256";
+const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** Where no key exists anywhere, the first start makes one, so that the printed line works when pasted. */
+export async function makeFirstKeys(storage: Storage, config: Config): Promise<FirstStart> {
+  const first: FirstStart = {};
+  if (config.keys.length === 0 && (await listKeys(storage)).length === 0) {
+    first.apiKey = (await createKey(storage, { name: "first", project: "default" })).key;
+  }
+  if (!config.admin.secret && (await readSetting(storage, ADMIN_DIGEST)) === undefined) {
+    const secret = `trv-admin-${makeId()}${makeId()}`;
+    // Of two instances that start at once, one wins; the other must not print a secret that opens nothing.
+    if ((await claimSetting(storage, ADMIN_DIGEST, digest(secret))) === digest(secret)) first.adminSecret = secret;
+  }
+  return first;
+}
+
+/** Closed unless a secret is known (S08). */
+export async function adminCheck(storage: Storage, config: Config): Promise<(presented: string) => boolean> {
+  const wanted = config.admin.secret ? digest(config.admin.secret.reveal()) : await readSetting(storage, ADMIN_DIGEST);
+  if (!wanted) return () => false;
+  return (presented) => timingSafeEqual(Buffer.from(digest(presented)), Buffer.from(wanted));
+}

@@ -1,0 +1,48 @@
+import { expectedCostOf } from "../operations/bill.ts";
+import { Operations } from "../operations/operations.ts";
+import { OperationPoller } from "../operations/poller.ts";
+import { Reservations } from "../operations/reservations.ts";
+import { Settlement } from "../operations/settlement.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import { makeId } from "../relay/ids.ts";
+import { VideoJobs } from "../relay/media/video-jobs.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** Asynchronous jobs: what is still open goes on, and what it may cost is held again. */
+export async function makeOperations(
+  gateway: Gateway,
+  storage: Storage,
+  keptMs: number,
+): Promise<{ operations: Operations; poller: OperationPoller }> {
+  const { nowMs, timings, log } = gateway;
+  const owner = `process-${makeId()}`;
+  const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
+  const settlement = new Settlement({
+    storage,
+    nowMs,
+    keptMs,
+    onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+    held: () => reservations.held,
+  });
+  const poller = new OperationPoller({
+    storage,
+    runner: new VideoJobs(gateway),
+    settlement,
+    owner,
+    nowMs,
+    leaseMs: timings.operationLeaseMs,
+    onProblem: (error) => log.error({ err: error }, "an operation could not be brought on"),
+  });
+  const operations = new Operations({
+    storage,
+    settlement,
+    poller,
+    owner,
+    nowMs,
+    leaseMs: timings.operationLeaseMs,
+    keptMs,
+    reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
+  });
+  for (const operation of await operations.open()) reservations.add(operation, expectedCostOf(operation));
+  return { operations, poller };
+}

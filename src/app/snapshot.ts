@@ -1,0 +1,53 @@
+import { Secret } from "../canon/secret.ts";
+import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
+import type { Config, ProviderSettings } from "../config/config.ts";
+import { environmentProviders } from "../config/environment-providers.ts";
+import { ConfigError } from "../config/load.ts";
+import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { Snapshot } from "../relay/gateway.ts";
+import type { Simulator } from "../sim/simulator.ts";
+import type { ConfigSource } from "./read-config.ts";
+import { simulatedModels } from "./simulated-models.ts";
+
+const SIMULATOR = "simulator";
+
+/** The configuration's view of the world, built whole before anything sees it. */
+export function makeSnapshot(
+  config: Config,
+  environment: ConfigSource["environment"],
+  simulator: Pick<Simulator, "url"> | undefined,
+): Snapshot {
+  const settings = config.providers.length > 0 ? config.providers : providersFromEnvironment(environment);
+  const all = simulator ? [...settings, simulatorSettings(simulator.url)] : settings;
+  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file)]));
+  const summaries = [...providers.values()].map((provider): ProviderSummary => {
+    const { name, publishers } = provider;
+    return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
+  });
+  return {
+    catalogue: buildCatalogue({ providers: summaries, models: config.models }),
+    providers,
+    maxBodyBytes: config.server.maxBodyBytes,
+  };
+}
+
+/** What only shows when a provider is made, such as a file of credentials that is not there, is a mistake of the configuration. */
+function createOrExplain(settings: ProviderSettings, file: string | undefined): Provider {
+  try {
+    return createProvider(settings);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `providers.${settings.name}: ${why}`;
+    throw new ConfigError([{ file: file ?? "environment", line: 1, column: 1, message }]);
+  }
+}
+
+function providersFromEnvironment(environment: ConfigSource["environment"]): ProviderSettings[] {
+  const known = [...PROVIDER_KINDS.values()].flatMap(({ kind, variables }) => (variables ? [{ kind, variables }] : []));
+  return environmentProviders(environment, known);
+}
+
+const simulatorSettings = (url: string): ProviderSettings => {
+  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret("simulated") };
+};

@@ -1,0 +1,157 @@
+import { Admissions } from "../access/admit.ts";
+import { KeyRing } from "../access/key-ring.ts";
+import { watchConfig } from "../config/watch.ts";
+import { Files } from "../files/files.ts";
+import { openFileStore } from "../files/open-file-store.ts";
+import { spentByKey } from "../ledger/queries.ts";
+import { LedgerWriter } from "../ledger/writer.ts";
+import type { Log } from "../observe/log.ts";
+import type { Operations } from "../operations/operations.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import { makeId } from "../relay/ids.ts";
+import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
+import { Watchdog } from "../relay/watchdog.ts";
+import { ADMIN_ROUTES } from "../server/admin/routes.ts";
+import { listen } from "../server/listener.ts";
+import type { ServerContext } from "../server/routed-request.ts";
+import { ROUTES } from "../server/routes.ts";
+import { startSimulator } from "../sim/simulator.ts";
+import { openStorage } from "../storage/open.ts";
+import { VERSION } from "../version.ts";
+import { fetchMedia } from "../wire/media-fetch.ts";
+import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
+import { makeOperations } from "./make-operations.ts";
+import { type ConfigSource, readConfig } from "./read-config.ts";
+import { makeSnapshot } from "./snapshot.ts";
+import { replaceKeysOrExplain, staticKeys } from "./static-keys.ts";
+
+export interface AppOptions extends ConfigSource {
+  log: Log;
+  /** Shorter waits, for tests. */
+  timings?: Partial<Timings>;
+}
+
+export interface App {
+  url: string;
+  adminUrl: string;
+  firstStart: FirstStart;
+  models: number;
+  /** Names of the providers that answer calls. */
+  providers: readonly string[];
+  reload(): void;
+  stop(): Promise<void>;
+}
+
+const SWEEP_MS = 600_000;
+
+/** Puts the program together and starts it. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { log, environment } = options;
+  const config = readConfig(options);
+  const storage = await openStorage(config.storage);
+  const simulator = config.simulator ? await startSimulator() : undefined;
+  const nowMs = () => performance.timeOrigin + performance.now();
+  let { publicUrl } = config.server;
+  const spent = await spentByKey(storage, Date.now());
+  const timings = { ...DEFAULT_TIMINGS, ...options.timings };
+  const files = await Files.open({
+    storage,
+    store: await openFileStore(config.files, environment),
+    publicUrl: () => publicUrl,
+    makeId,
+    limits: {
+      retentionMs: config.retention.ms,
+      maxFileBytes: config.retention.maxFileBytes,
+      maxTotalBytes: config.retention.maxTotalBytes,
+    },
+  });
+  const gateway: Gateway = {
+    snapshot: makeSnapshot(config, environment, simulator),
+    keys: await KeyRing.open({ storage, staticKeys: staticKeys(config), nowMs: Date.now }),
+    admissions: new Admissions({ nowMs: Date.now, spent: (keyId, window) => spent.get(keyId)?.[window] ?? 0 }),
+    ledger: new LedgerWriter({
+      storage,
+      onProblem: (error) => log.error({ err: error }, "the ledger could not be written"),
+    }),
+    watchdog: new Watchdog(nowMs),
+    fetchMedia,
+    files,
+    log,
+    nowMs,
+    timings,
+    runningCalls: 0,
+  };
+  const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
+  let accepting = true;
+  const context: ServerContext = {
+    gateway,
+    storage,
+    operations,
+    accepting: () => accepting,
+    healthy: () =>
+      storage.query("SELECT 1").then(
+        () => true,
+        () => false,
+      ),
+    publicUrl: () => publicUrl,
+    isAdmin: () => false,
+    version: VERSION,
+  };
+  const bounds = { maxBodyBytes: config.server.maxBodyBytes, context };
+  const server = listen({ ...config.server, ...bounds, routes: ROUTES });
+  const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, ...bounds, routes: ADMIN_ROUTES });
+
+  // Only a gateway that holds its ports takes up work, or makes keys: a start that fails must leave nothing running, and must
+  // not use up the one time that they are shown.
+  poller.start();
+  const firstStart = await makeFirstKeys(storage, config);
+  context.isAdmin = await adminCheck(storage, config);
+  await gateway.keys.refresh();
+  const stopWatchingKeys = gateway.keys.startWatching();
+  const stopSweeping = sweepRegularly(gateway, operations);
+
+  const watch = watchConfig(
+    () => readConfig(options),
+    (changed) => {
+      const snapshot = makeSnapshot(changed, environment, simulator);
+      replaceKeysOrExplain(gateway.keys, changed);
+      gateway.snapshot = snapshot;
+      publicUrl = changed.server.publicUrl;
+      log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+    },
+    (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),
+  );
+
+  return {
+    url: server.url,
+    adminUrl: admin.url,
+    firstStart,
+    models: gateway.snapshot.catalogue.list().length,
+    providers: [...gateway.snapshot.providers.keys()],
+    reload: () => watch.reload(),
+    stop: async () => {
+      accepting = false;
+      watch.close();
+      await server.drain(config.server.drainSeconds);
+      await admin.drain(0);
+      stopWatchingKeys();
+      stopSweeping();
+      await poller.stop();
+      await gateway.ledger.close();
+      await simulator?.stop();
+      await storage.close();
+    },
+  };
+}
+
+/** Forgets what is past its time, now and every ten minutes. */
+function sweepRegularly({ files, log, nowMs }: Gateway, operations: Operations): () => void {
+  const sweep = () => {
+    Promise.all([files.sweep(nowMs()), operations.sweep()]).catch((error: unknown) => {
+      log.error({ err: error }, "what is past its time could not be removed");
+    });
+  };
+  sweep();
+  const timer = setInterval(sweep, SWEEP_MS);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,21 @@
+import type { KeyRing, StaticKey } from "../access/key-ring.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/load.ts";
+
+export function staticKeys(config: Config): StaticKey[] {
+  return config.keys.map(({ key, expiresAt, ...rest }) => ({
+    ...rest,
+    key: key.reveal(),
+    ...(expiresAt === undefined ? {} : { expiresAtMs: Date.parse(expiresAt) }),
+  }));
+}
+
+/** A key that cannot be used is a mistake of the configuration; the keys of before stay (H25). */
+export function replaceKeysOrExplain(keys: KeyRing, config: Config): void {
+  try {
+    keys.replaceStatic(staticKeys(config));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError([{ file: config.file ?? "trivium.yaml", line: 1, column: 1, message: `keys: ${why}` }]);
+  }
+}
