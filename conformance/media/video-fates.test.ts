@@ -135,9 +135,15 @@ test(
 test(
   "a question that goes without an answer is put again: every film is made once, and is there",
   async () => {
+    // One of each vendor: here, unlike above, all of them have to be made. The gateway's own simulator is another one.
+    const vendorOf = ({ id }: FilmModel) => id.slice(0, id.indexOf("/"));
+    const models = FILM_MODELS.filter(
+      (model, index) =>
+        index === FILM_MODELS.findIndex((one) => vendorOf(one) === vendorOf(model)) && vendorOf(model) !== "sim",
+    );
     const before = stand.simulator.stats().mediaJobs;
     await Promise.all(
-      FILM_MODELS.map(async (model) => {
+      models.map(async (model) => {
         const submitted = await submit(model, "unsteady");
         const { response } = await followToEnd(client, submitted);
         expect({ id: model.id, films: response?.generatedVideos?.length }).toEqual({ id: model.id, films: 1 });
@@ -145,9 +151,7 @@ test(
         expect(usage["seconds"]).toBe(model.made.seconds);
       }),
     );
-    // The gateway's own simulator is another one than the stand's.
-    const elsewhere = FILM_MODELS.filter(({ id }) => id.startsWith("sim/")).length;
-    expect(stand.simulator.stats().mediaJobs - before).toBe(FILM_MODELS.length - elsewhere);
+    expect(stand.simulator.stats().mediaJobs - before).toBe(models.length);
   },
   LONG_MS,
 );
