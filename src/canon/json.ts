@@ -32,7 +32,9 @@ export function stringAt(value: unknown, key: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
+const NOTHING: readonly unknown[] = Object.freeze([]);
+
 export function arrayAt(value: unknown, key: string): readonly unknown[] {
   const found = isObject(value) ? value[key] : undefined;
-  return Array.isArray(found) ? found : [];
+  return Array.isArray(found) ? found : NOTHING;
 }

@@ -31,6 +31,12 @@ const SOURCES: Readonly<Record<Counter, Source>> = {
   searches: { names: ["web_search"], unit: "perCount" },
 };
 
+/** A set of counters is one number. */
+const BIT_OF = Object.fromEntries(USAGE_COUNTERS.map((counter, index) => [counter, 1 << index])) as Record<
+  Counter,
+  number
+>;
+
 const UNIT_WORDS: Readonly<Record<Unit, string>> = { perMTokens: "USD/MTok", perCount: "USD each", perSecond: "USD/s" };
 
 /** Prices are counted in nano-dollars, amounts in millionths: a token price is per million, so both units meet at 10^-12. */
@@ -53,10 +59,10 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
   let used = 0;
   const countedPictures = (usage.images ?? 0) > 0 && findPrice(pricings, SOURCES.images, size) !== undefined;
   let picturesPaid = false;
-  for (const [index, counter] of USAGE_COUNTERS.entries()) {
+  for (const counter of USAGE_COUNTERS) {
     const amount = usage[counter] ?? 0;
     if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
-    used |= 1 << index;
+    used |= BIT_OF[counter];
     const source = SOURCES[counter];
     // Who prices pictures by number often tells their tokens too, and they may have a price as plain completion.
     if (countedPictures && counter === "imageOutput") continue;

@@ -5,21 +5,21 @@ import type { ChatRequest } from "./schema.ts";
 import type { ChatMessage } from "./schema-content.ts";
 
 /** What the contract does not accept (2.12), each with the way to say it instead, where there is one. */
-const NOT_ACCEPTED: ReadonlyMap<string, string | undefined> = new Map([
-  ["max_tokens", "max_completion_tokens"],
-  ["functions", "tools"],
-  ["function_call", "tool_choice"],
-  ["audio", undefined],
-  ["modalities", undefined],
-  ["prompt_cache_key", undefined],
-  ["prompt_cache_retention", undefined],
-  ["safety_identifier", undefined],
-  ["store", undefined],
-  ["service_tier", undefined],
-  ["prediction", undefined],
-  ["seed", undefined],
-  ["user", undefined],
-]);
+const NOT_ACCEPTED: Readonly<Record<string, string | undefined>> = {
+  max_tokens: "max_completion_tokens",
+  functions: "tools",
+  function_call: "tool_choice",
+  audio: undefined,
+  modalities: undefined,
+  prompt_cache_key: undefined,
+  prompt_cache_retention: undefined,
+  safety_identifier: undefined,
+  store: undefined,
+  service_tier: undefined,
+  prediction: undefined,
+  seed: undefined,
+  user: undefined,
+};
 
 export const chatRules: CheckRules<ChatRequest> = {
   gate(body, { door }) {
@@ -42,8 +42,9 @@ export const chatRules: CheckRules<ChatRequest> = {
 };
 
 function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>): void {
-  for (const [field, replacement] of NOT_ACCEPTED) {
+  for (const field in NOT_ACCEPTED) {
     if (body[field] === undefined || body[field] === null) continue;
+    const replacement = NOT_ACCEPTED[field];
     const advice = replacement === undefined ? "leave it out; nothing replaces it" : `use ${replacement} instead`;
     throw new GatewayError("unsupported_parameter", `${field} is not accepted here: ${advice}.`, { path: field });
   }
