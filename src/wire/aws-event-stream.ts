@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { Scratch } from "./scratch.ts";
 
 /**
  * The binary frames of `application/vnd.amazon.eventstream`, big-endian throughout: total length, length of the headers and
@@ -31,42 +32,30 @@ const decoder = new TextDecoder("utf-8");
  * these too. The same surface as `EventSplitter`.
  */
 export class AwsEventSplitter {
-  #rest: Uint8Array = new Uint8Array(0);
-  #length = 0;
+  /** No frame is larger than its bound, so neither is what waits, but for the last piece. */
+  readonly #rest = new Scratch();
 
   /** Text of every frame that is whole now; empty while there is none. Throws for a frame that cannot be trusted. */
   push(bytes: Uint8Array): string {
-    this.#keep(bytes);
+    this.#rest.putBytes(bytes);
+    const waiting = this.#rest.taken();
     let text = "";
     let at = 0;
     for (;;) {
-      const size = frameSize(this.#rest.subarray(at, this.#length));
-      if (size === undefined || at + size > this.#length) break;
-      text += renderFrame(this.#rest.subarray(at, at + size));
+      const size = frameSize(waiting.subarray(at));
+      if (size === undefined || at + size > waiting.length) break;
+      text += renderFrame(waiting.subarray(at, at + size));
       at += size;
     }
-    this.#rest.copyWithin(0, at, this.#length);
-    this.#length -= at;
+    this.#rest.drop(at);
     return text;
   }
 
   /** What tells a reader of events that the stream ended inside a frame; empty where it ended between two. */
   end(): string {
-    const left = this.#length;
-    this.#length = 0;
+    const left = this.#rest.length;
+    this.#rest.clear();
     return left === 0 ? "" : renderException("unexpectedEnd", `The stream ended inside a frame, after ${left} bytes.`);
-  }
-
-  /** No frame is larger than its bound, so neither is what waits, but for the last piece. */
-  #keep(bytes: Uint8Array): void {
-    const needed = this.#length + bytes.length;
-    if (needed > this.#rest.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#rest.length * 2, 1024));
-      grown.set(this.#rest.subarray(0, this.#length));
-      this.#rest = grown;
-    }
-    this.#rest.set(bytes, this.#length);
-    this.#length = needed;
   }
 }
 

@@ -73,7 +73,8 @@ describe("H12: forms arrive in any pieces", () => {
           ),
           Buffer.from("--a--"),
         ]);
-        fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(Buffer.from(file).toString("latin1"))));
+        // Nor may a file and the line end behind it make a boundary.
+        fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(`\r\n${Buffer.from(file).toString("latin1")}\r\n`)));
         const places = [0, ...cuts.filter((cut) => cut < body.length).sort((one, other) => one - other), body.length];
         const pieces = places.slice(1).map((place, index) => body.subarray(places[index], place));
         const form = await read(pieces, "multipart/form-data; boundary=a");

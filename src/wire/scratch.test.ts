@@ -31,6 +31,16 @@ describe("room for bytes", () => {
     expect(room.taken().toString()).toBe("ab234");
   });
 
+  test("what is dropped makes place for the rest", () => {
+    const room = new Scratch();
+    room.putText("0123456789");
+    room.drop(4);
+    room.putText("ab");
+    expect(room.taken().toString()).toBe("456789ab");
+    room.drop(8);
+    expect(room.length).toBe(0);
+  });
+
   test("a room that had to hold a picture is not kept", () => {
     const room = new Scratch();
     room.putBytes(new Uint8Array(3 * 1024 * 1024));

@@ -1,23 +1,25 @@
-const FIRST_BYTES = 4 * 1024;
+const FIRST_BYTES = 1024;
 /** A room that has grown beyond this is not kept: a single event may be as large as a picture. */
 const KEPT_BYTES = 1024 * 1024;
 const KEPT_ROOMS = 16;
 
+const NONE = Buffer.alloc(0);
+
 /** Room for bytes that grows as it is filled, and is used again. */
 export class Scratch {
-  bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  bytes: Buffer = NONE;
   length = 0;
 
   clear(): void {
     this.length = 0;
-    if (this.bytes.length > KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    if (this.bytes.length > KEPT_BYTES) this.bytes = NONE;
   }
 
   /** Makes sure that so many more fit. */
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length));
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length, FIRST_BYTES));
     this.bytes.copy(grown, 0, 0, this.length);
     this.bytes = grown;
   }
@@ -40,7 +42,13 @@ export class Scratch {
     this.length += end - start;
   }
 
-  /** Holds until the room is cleared or grows. */
+  /** Forgets the first bytes; the others move up. */
+  drop(count: number): void {
+    this.bytes.copyWithin(0, count, this.length);
+    this.length -= count;
+  }
+
+  /** Holds until the room changes. */
   taken(): Buffer {
     return this.bytes.subarray(0, this.length);
   }

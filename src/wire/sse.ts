@@ -1,3 +1,5 @@
+import { Scratch } from "./scratch.ts";
+
 /**
  * Server-sent events as bytes. Lines end in CR, LF or CRLF and in nothing else: U+2028, U+2029 and U+0085 are text (H07).
  * Work is done on bytes until an event is whole, so a cut inside a UTF-8 character costs nothing.
@@ -29,8 +31,7 @@ const decoder = new TextDecoder("utf-8");
 /** Cuts a byte stream behind whole events: their text comes out as it came in, the unfinished rest waits. */
 export class EventSplitter {
   readonly #limit: number;
-  #rest = new Uint8Array(0);
-  #length = 0;
+  readonly #rest = new Scratch();
 
   constructor(limit = 64 * 1024 * 1024) {
     this.#limit = limit;
@@ -44,38 +45,31 @@ export class EventSplitter {
 
   /** The same, as bytes. */
   pushBytes(bytes: Uint8Array): Uint8Array {
-    if (this.#length === 0) {
+    const rest = this.#rest;
+    if (rest.length === 0) {
       const end = lastEventEnd(bytes, bytes.length, 0);
       if (end === bytes.length) return bytes;
       this.#keep(bytes.subarray(end));
       return bytes.subarray(0, end);
     }
-    const searched = this.#length;
+    const searched = rest.length;
     this.#keep(bytes);
-    const end = lastEventEnd(this.#rest, this.#length, Math.max(0, searched - 3));
-    const events = this.#rest.slice(0, end);
-    this.#rest.copyWithin(0, end, this.#length);
-    this.#length -= end;
+    const end = lastEventEnd(rest.bytes, rest.length, Math.max(0, searched - 3));
+    const events = Buffer.from(rest.bytes.subarray(0, end));
+    rest.drop(end);
     return events;
   }
 
   /** What was left without its blank line when the stream ended. */
   end(): string {
-    const text = decoder.decode(this.#rest.subarray(0, this.#length));
-    this.#length = 0;
+    const text = decoder.decode(this.#rest.taken());
+    this.#rest.clear();
     return text;
   }
 
   #keep(bytes: Uint8Array): void {
-    const needed = this.#length + bytes.length;
-    if (needed > this.#limit) throw new EventTooLargeError(this.#limit);
-    if (needed > this.#rest.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#rest.length * 2, 1024));
-      grown.set(this.#rest.subarray(0, this.#length));
-      this.#rest = grown;
-    }
-    this.#rest.set(bytes, this.#length);
-    this.#length = needed;
+    if (this.#rest.length + bytes.length > this.#limit) throw new EventTooLargeError(this.#limit);
+    this.#rest.putBytes(bytes);
   }
 }
 
