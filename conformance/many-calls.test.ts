@@ -46,8 +46,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One streaming call over a bare socket; resolves with everything that came back. */
-function call(sockets: Socket[]): Promise<string> {
+/** One streaming call over a bare socket; resolves with everything that came back. A client may read late. */
+function call(sockets: Socket[], lateMs = 0): Promise<string> {
   const [url, init] = buildCall(`http://127.0.0.1:${port}`, "chat", TEST_KEY, { stream: true });
   const body = String(init.body);
   const headers = Object.entries(init.headers as Record<string, string>).map(
@@ -56,12 +56,18 @@ function call(sockets: Socket[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(port, "127.0.0.1");
   sockets.push(socket);
-  let text = "";
-  socket.on("data", (part) => {
-    text += part.toString();
-    if (text.includes("[DONE]")) resolve(text);
+  const parts: Buffer[] = [];
+  let last = "";
+  socket.on("data", (part: Buffer) => {
+    parts.push(part);
+    last = (last + part.toString("latin1")).slice(-64);
+    if (last.includes("[DONE]")) resolve(Buffer.concat(parts).toString());
   });
   socket.on("error", reject);
+  if (lateMs > 0) {
+    socket.pause();
+    setTimeout(() => socket.resume(), lateMs);
+  }
   socket.write(
     `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${body.length}\r\n\r\n${body}`,
   );
@@ -89,3 +95,25 @@ test("1,000 upstream calls are open at one time, and all of them end well", asyn
   expect(texts.filter((text) => text.startsWith("HTTP/1.1 200") && text.includes("hello"))).toHaveLength(COUNT);
   for (const socket of sockets) socket.destroy();
 }, 30_000);
+
+test("clients that read late, of answers of any size, get their own bytes and all of them", async () => {
+  const words = (asked: number) =>
+    Array.from({ length: [20, 400, 2_000, 20_000][asked % 4] ?? 1 }, (_, at) => `${asked}:${at} ü `);
+  let asked = 0;
+  upstream.play((_request, response) => {
+    const chunks = words(asked++).map((content) => wire.chatChunk({ content }));
+    startEvents(response);
+    response.end(chunks.join("") + wire.chatChunk({}, "stop") + wire.done);
+  });
+  const sockets: Socket[] = [];
+  const texts = await Promise.all(Array.from({ length: 40 }, (_, index) => call(sockets, (index % 5) * 100)));
+  const seen = new Set<number>();
+  for (const text of texts) {
+    const contents = [...text.matchAll(/"delta":\{"content":"([^"]*)"/g)].map((match) => match[1]);
+    const whose = Number.parseInt(contents[0] ?? "", 10);
+    seen.add(whose);
+    expect(contents.join("")).toBe(words(whose).join(""));
+  }
+  expect(seen.size).toBe(texts.length);
+  for (const socket of sockets) socket.destroy();
+}, 60_000);
