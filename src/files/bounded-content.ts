@@ -6,6 +6,8 @@ export interface ContentBounds {
   maxBytes: number;
   /** How long the source may be silent between two pieces. */
   stallMs?: number;
+  /** How long the whole may take; as long as a file may take to be written, unless said otherwise. */
+  limitMs?: number;
 }
 
 const STALL_MS = 60_000;
@@ -15,8 +17,8 @@ export const WRITE_LIMIT_MS = 30 * 60_000;
 
 /** The pieces of a content as they come, within bounds of size and time. A source that is given up is told so. */
 export async function* boundedContent(content: FileContent, bounds: ContentBounds): AsyncGenerator<Uint8Array, void> {
-  const { maxBytes, stallMs = STALL_MS } = bounds;
-  const deadlineMs = performance.now() + WRITE_LIMIT_MS;
+  const { maxBytes, stallMs = STALL_MS, limitMs = WRITE_LIMIT_MS } = bounds;
+  const deadlineMs = performance.now() + limitMs;
   const pieces = piecesOf(content);
   let size = 0;
   let ended = false;

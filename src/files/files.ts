@@ -12,7 +12,7 @@ import { claimSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type ByteRange, type FileContent, type FileStore, isFileName, type OpenFile } from "./file-store.ts";
 import { servedType } from "./media-type.ts";
-import { watchedContent } from "./pieces.ts";
+import { streamOf } from "./pieces.ts";
 import { isSignedFile, signFile } from "./signature.ts";
 
 export interface FileLimits {
@@ -96,7 +96,7 @@ export class Files {
       if (used + this.#unwritten > this.#limits.maxTotalBytes) throw noRoom();
     };
     try {
-      const { size } = await this.#store.put(id, watchedContent(content, count), this.#limits.maxFileBytes);
+      const { size } = await this.#store.put(id, streamOf(content, count), this.#limits.maxFileBytes);
       const record: StoredFile = {
         id,
         project,

@@ -33,8 +33,11 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** The same content, with its pieces shown to `look` as they pass. What that throws ends the content. */
-export function watchedContent(content: FileContent, look: (piece: Uint8Array) => void): ReadableStream<Uint8Array> {
+/** The content as a stream, with its pieces shown to `look` as they pass. What that throws ends the content. */
+export function streamOf(
+  content: FileContent,
+  look: (piece: Uint8Array) => void = () => {},
+): ReadableStream<Uint8Array> {
   const pieces = piecesOf(content);
   return new ReadableStream<Uint8Array>(
     {

@@ -11,6 +11,7 @@ import {
   type ListedFile,
   type OpenFile,
 } from "./file-store.ts";
+import { streamOf } from "./pieces.ts";
 
 export interface S3Settings {
   bucket: string;
@@ -21,6 +22,8 @@ export interface S3Settings {
   sessionToken?: string;
   endpoint?: string;
   region?: string;
+  /** How long the bucket's host may be silent in the middle of a file. */
+  stallMs?: number;
 }
 
 const ANSWER_MS = 30_000;
@@ -32,11 +35,13 @@ const UPLOAD = { partSize: 8 * 1024 * 1024, queueSize: 2, retry: 3 };
 export class S3Store implements FileStore {
   readonly #client: S3Client;
   readonly #prefix: string;
+  readonly #stallMs: number;
   readonly #shown: string;
 
-  private constructor({ prefix, ...options }: S3Settings) {
+  private constructor({ prefix, stallMs = ANSWER_MS, ...options }: S3Settings) {
     this.#client = new S3Client(options);
     this.#prefix = prefix;
+    this.#stallMs = stallMs;
     this.#shown = `s3://${options.bucket}/${prefix}`;
   }
 
@@ -96,8 +101,10 @@ export class S3Store implements FileStore {
     if (found === undefined) return undefined;
     const { start, end } = range ?? { start: 0, end: found.size };
     // An empty range has no form in the protocol's header.
-    const stream = start === end ? new Blob([]).stream() : file.slice(start, end).stream();
-    return { stream, size: found.size };
+    const content = start === end ? new Uint8Array(0) : file.slice(start, end).stream();
+    // A client that takes its time is not the bucket's silence, so the whole has no limit.
+    const bounds = { maxBytes: end - start, stallMs: this.#stallMs, limitMs: Number.POSITIVE_INFINITY };
+    return { stream: streamOf(boundedContent(content, bounds)), size: found.size };
   }
 
   async remove(name: string): Promise<void> {
