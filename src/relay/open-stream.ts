@@ -25,6 +25,8 @@ export interface OpenStream {
 }
 
 export const heldRooms = new ScratchPool();
+/** More than this is not held for any client. */
+export const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 /**
  * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
@@ -54,6 +56,8 @@ async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): P
     else if (!reader.takeLast(held) && tap.state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
     if (tap.failure) throw tap.failure;
+    if (held.length > MAX_HELD_BYTES)
+      throw new GatewayError("upstream_failed", `The provider sent ${MAX_HELD_BYTES} bytes without any content.`);
   }
 }
 

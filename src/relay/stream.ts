@@ -8,7 +8,7 @@ import { beginAttempt } from "./attempt.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
-import { heldRooms, type OpenStream, openStream } from "./open-stream.ts";
+import { heldRooms, MAX_HELD_BYTES, type OpenStream, openStream } from "./open-stream.ts";
 import { settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
 
@@ -164,6 +164,8 @@ class StreamWriter {
       try {
         full = await reader.readWhile(use);
       } catch (error) {
+        // Behind the end of the content only trimmings are missing: what came is whole, and the client gets it.
+        if (tap.state === "complete" && !(error instanceof GatewayError) && !this.#call.client.gone) break;
         throw attempt.explain(error);
       }
       if (full) continue;
@@ -177,9 +179,10 @@ class StreamWriter {
   }
 
   /** What was held until the commit. Gives whether the client must be waited for. */
-  #passHeld(controller: DirectController, { tap, held }: OpenStream): boolean {
+  #passHeld(controller: DirectController, { tap, held, attempt }: OpenStream): boolean {
     if (tap.state !== "open") {
       this.#last = held;
+      attempt.expectEnd(this.#gateway.timings.afterFinishMs);
       return false;
     }
     const full = held.length > 0 && this.#write(controller, held.taken());
@@ -194,12 +197,15 @@ class StreamWriter {
     if (tap.failure) throw tap.failure;
     if (atOnce) return !full;
     this.#keep(room.taken());
+    this.#stream?.attempt.expectEnd(this.#gateway.timings.afterFinishMs);
     return tap.state === "complete";
   }
 
   #keep(text: string | Uint8Array): void {
     if (text.length === 0) return;
     this.#last ??= heldRooms.take();
+    if (this.#last.length + text.length > MAX_HELD_BYTES)
+      throw new GatewayError("upstream_failed", "The provider went on and on behind the end of its answer.");
     if (typeof text === "string") this.#last.putText(text);
     else this.#last.putBytes(text);
   }

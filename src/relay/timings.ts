@@ -4,6 +4,8 @@ export interface Timings {
   commitDeadlineMs: number;
   /** Silence towards a client is broken this often. */
   keepAliveMs: number;
+  /** Behind the end of an answer's content, usage and the stream's own end are waited for this long. */
+  afterFinishMs: number;
   /** A client that reads nothing for this long is taken for gone. */
   slowReaderMs: number;
   /** A request body that stops arriving for this long is given up. */
@@ -17,6 +19,7 @@ export interface Timings {
 export const DEFAULT_TIMINGS: Timings = {
   commitDeadlineMs: 10_000,
   keepAliveMs: 15_000,
+  afterFinishMs: 5_000,
   slowReaderMs: 300_000,
   bodyStallMs: 30_000,
   mediaPaceFactor: 1,

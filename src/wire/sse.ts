@@ -32,6 +32,8 @@ const decoder = new TextDecoder("utf-8");
 export class EventSplitter {
   readonly #limit: number;
   readonly #rest = new Scratch();
+  /** A byte order mark may stand before the first event, and is none of it. */
+  #begun = false;
 
   constructor(limit = 64 * 1024 * 1024) {
     this.#limit = limit;
@@ -45,6 +47,13 @@ export class EventSplitter {
 
   /** The same, as bytes. */
   pushBytes(bytes: Uint8Array): Uint8Array {
+    const events = this.#cut(bytes);
+    if (this.#begun || events.length === 0) return events;
+    this.#begun = true;
+    return events[0] === 0xef && events[1] === 0xbb && events[2] === 0xbf ? events.subarray(3) : events;
+  }
+
+  #cut(bytes: Uint8Array): Uint8Array {
     const rest = this.#rest;
     if (rest.length === 0) {
       const end = lastEventEnd(bytes, bytes.length, 0);

@@ -10,6 +10,7 @@ const TWIN: Readonly<Record<string, string>> = { reasoning: "reasoning_content",
 const PADDING_TEXT = ',"obfuscation":"';
 const PADDING = new BytePattern(PADDING_TEXT);
 const CLOSE = new BytePattern("}\n\n");
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -48,7 +49,10 @@ export class ChunkTemplate {
     const present = Object.values(delta).filter((value) => value !== null);
     const key = TEXT_KEYS.find((name) => typeof delta[name] === "string");
     if (key === undefined || present.length !== 1 || (isObject(choice) && choice["finish_reason"])) return undefined;
-    if (typeof chunk["model"] !== "string") return undefined;
+    // What the careful road mends in each chunk, a copy of the upstream's bytes would not.
+    const twin = TWIN[key];
+    if (typeof chunk["model"] !== "string" || !chunk["id"] || !chunk["object"] || (twin && twin in delta))
+      return undefined;
     const text = findOnlyString(data, key) ?? findValue(data, ["choices", 0, "delta", key]);
     const model = findOnlyString(data, "model") ?? findValue(data, ["model"]);
     if (!text || !model || model.start > text.start) return undefined;
@@ -58,8 +62,7 @@ export class ChunkTemplate {
     const padding = after.indexOf(PADDING_TEXT);
     const tail = padding < 0 ? after.slice(0, -1) : after.slice(0, padding);
     const clientStart = `data: ${data.slice(0, model.start)}${JSON.stringify(publicModel)}${data.slice(model.end, text.start + 1)}`;
-    const twin = TWIN[key];
-    const clientTwin = twin === undefined || twin in delta ? undefined : `","${twin}":"`;
+    const clientTwin = twin === undefined ? undefined : `","${twin}":"`;
     const hide = hideReasoning && key !== "content";
     return new ChunkTemplate(raw.slice(0, lead + text.start + 1), tail, clientStart, clientTwin, hide);
   }
@@ -102,6 +105,8 @@ export class ChunkTemplate {
     for (; end < length; end++) {
       const byte = view.getUint8(end);
       if (byte === QUOTE) break;
+      // Not JSON.
+      if (byte < SPACE) return -1;
       if ((byte & 0xc0) !== 0x80) characters++;
       if (byte !== BACKSLASH) continue;
       end++;

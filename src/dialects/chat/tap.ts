@@ -163,7 +163,7 @@ export class ChatTap extends TapBase {
   #count(delta: JsonObject): void {
     let characters = 0;
     for (const key of ["content", "reasoning_content", "refusal"]) characters += stringAt(delta, key)?.length ?? 0;
-    if (delta["reasoning_content"] === undefined) characters += stringAt(delta, "reasoning")?.length ?? 0;
+    if (stringAt(delta, "reasoning_content") === undefined) characters += stringAt(delta, "reasoning")?.length ?? 0;
     for (const call of arrayAt(delta, "tool_calls")) {
       characters += stringAt(objectAt(call, "function"), "arguments")?.length ?? 0;
     }

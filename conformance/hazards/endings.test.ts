@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { callGateway } from "../support/client-calls.ts";
+import {
+  type ScriptedUpstream,
+  sleep,
+  startEvents,
+  startScriptedUpstream,
+  wire,
+} from "../support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url), timings: { afterFinishMs: 300 } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 };
+
+async function stream(
+  dialect: "chat" | "genai",
+  play: (response: ServerResponse) => void | Promise<void>,
+): Promise<{ text: string; response: Response; ms: number }> {
+  upstream.play(async (_request, response) => {
+    startEvents(response);
+    await play(response);
+  });
+  const begunMs = performance.now();
+  const response = await callGateway(gateway.url, dialect, gateway.key, { stream: true });
+  return { text: await response.text(), response, ms: performance.now() - begunMs };
+}
+
+const contentsOf = (text: string, field = "content") =>
+  [...text.matchAll(new RegExp(`"${field}":"([^"]*)"`, "g"))].map((match) => match[1]).join("");
+
+/** The answer is whole in these; only trimmings are missing. */
+describe("H14, H16: behind the end of the content nothing that came is lost", () => {
+  const ways = {
+    "the connection breaks": (response: ServerResponse) => void response.socket?.destroy(),
+    "the host falls silent": () => {},
+    "the host closes": (response: ServerResponse) => void response.end(),
+  };
+  test.each(Object.entries(ways))("%s", async (_, end) => {
+    for (const inOnePiece of [true, false]) {
+      const { text, response, ms } = await stream("chat", async (host) => {
+        host.write(wire.chatChunk({ content: "a" }) + (inOnePiece ? "" : wire.chatChunk({ content: "b" })));
+        if (!inOnePiece) await sleep(20);
+        host.write(wire.chatChunk({ content: "c" }) + wire.chatChunk({}, "stop") + wire.chatUsage(USAGE));
+        await sleep(20);
+        end(host);
+      });
+      expect(contentsOf(text)).toBe(inOnePiece ? "ac" : "abc");
+      expect(text).toEndWith("data: [DONE]\n\n");
+      expect(text).not.toContain('"error"');
+      expect(ms).toBeLessThan(3_000);
+      const receipt = await gateway.receipt(response);
+      expect(receipt).toMatchObject({ usage_source: "measured", usage: { input: 10, output: 7 } });
+    }
+  });
+
+  test("genai: a single chunk with its STOP, and then a break", async () => {
+    const { text } = await stream("genai", async (host) => {
+      host.write(wire.genaiChunk("whole", "STOP"));
+      await sleep(20);
+      host.socket?.destroy();
+    });
+    expect(text).toContain("whole");
+    expect(text).not.toContain('"error"');
+  });
+
+  test("an error event behind the finish is told all the same", async () => {
+    const { text } = await stream("chat", (host) => {
+      host.end(`${wire.chatChunk({ content: "a" }, "stop")}data: {"error":{"message":"too late","code":500}}\n\n`);
+    });
+    expect(text).toContain('"code":"upstream_failed"');
+    expect(text).not.toContain("[DONE]");
+  });
+});
+
+test("H20: what a host sends without end, before its content or behind it, is not gathered without end", async () => {
+  const flood = (first: string, more: string) =>
+    stream("chat", async (host) => {
+      host.write(first);
+      const block = more.repeat(Math.ceil((1024 * 1024) / more.length));
+      for (let sent = 0; sent < 80 && !host.destroyed; sent++) {
+        if (!host.write(block)) await Promise.race([new Promise((resolve) => host.once("drain", resolve)), sleep(500)]);
+      }
+      host.end();
+    });
+  const before = await flood(": begins\n\n", `: ${"nothing to say ".repeat(500)}\n\n`);
+  expect(before.response.status).toBe(502);
+  expect(before.text).toContain("without any content");
+  const behind = await flood(
+    wire.chatChunk({ content: "a" }) + wire.chatChunk({}, "stop"),
+    wire.chatChunk({ content: "and on ".repeat(1000) }),
+  );
+  expect(behind.text.slice(-300)).toContain("behind the end of its answer");
+}, 30_000);
+
+describe("decisions §3: every chunk is mended, not the first alone", () => {
+  const chunk = (delta: object, more: object = {}) =>
+    `data: ${JSON.stringify({ object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
+  const end = wire.chatChunk({}, "stop") + wire.done;
+
+  test("a missing id, and an empty one", async () => {
+    for (const more of [{}, { id: "" }, { id: null }]) {
+      const { text } = await stream("chat", (host) => {
+        host.end(["a", "b", "c"].map((content) => chunk({ content }, more)).join("") + end);
+      });
+      expect(text.match(/"id":"chatcmpl-[\w-]{20,}"/g)).toHaveLength(3);
+    }
+  });
+
+  test("contract 2.13: reasoning under both names, where a host writes null for the other one", async () => {
+    for (const [given, other] of [
+      ["reasoning", "reasoning_content"],
+      ["reasoning_content", "reasoning"],
+    ] as const) {
+      const { text } = await stream("chat", (host) => {
+        const thoughts = ["t1", "t2", "t3"].map((thought) =>
+          chunk({ content: null, [given]: thought, [other]: null }, { id: "c" }),
+        );
+        host.end(thoughts.join("") + chunk({ content: "x" }, { id: "c" }) + end);
+      });
+      expect(contentsOf(text, "reasoning")).toBe("t1t2t3");
+      expect(contentsOf(text, "reasoning_content")).toBe("t1t2t3");
+    }
+  });
+
+  test("H22: thoughts of such a host are content, and go on as they come", async () => {
+    let sentSecond = false;
+    upstream.play(async (_request, host) => {
+      startEvents(host);
+      host.write(chunk({ content: null, reasoning: "t1", reasoning_content: null }, { id: "c" }));
+      await sleep(600);
+      sentSecond = true;
+      host.end(chunk({ content: "x" }, { id: "c" }) + end);
+    });
+    const response = await callGateway(gateway.url, "chat", gateway.key, { stream: true });
+    expect(sentSecond).toBe(false);
+    expect(await response.text()).toContain("t1");
+  });
+});
+
+describe("events as the standard has them", () => {
+  test("a byte order mark before the first event is none of it", async () => {
+    const { text } = await stream("chat", (host) => {
+      host.end(`\uFEFF${wire.chatChunk({ content: "a" })}${wire.chatChunk({}, "stop")}${wire.done}`);
+    });
+    expect(text).toStartWith("data: ");
+    expect(text).not.toContain("upstream-model");
+  });
+
+  test("an event with empty data is none", async () => {
+    const { text } = await stream("chat", (host) => {
+      host.end(`${wire.chatChunk({ content: "a" })}data:\n\ndata: \n\n${wire.chatChunk({}, "stop")}${wire.done}`);
+    });
+    expect(text).toEndWith("[DONE]\n\n");
+    expect(text).not.toContain('"error"');
+  });
+
+  test("what is not JSON is told as an error, among ordinary chunks too", async () => {
+    const { text } = await stream("chat", (host) => {
+      const [one, two] = [wire.chatChunk({ content: "a" }), wire.chatChunk({ content: "b" })];
+      host.end(one + two + two.replace('"b"', '"b\n"') + wire.chatChunk({}, "stop") + wire.done);
+    });
+    expect(text).toContain('"error"');
+    expect(text).not.toContain("[DONE]");
+  });
+});
