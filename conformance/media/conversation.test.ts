@@ -206,3 +206,12 @@ describe("what a conversation says to a model that only makes pictures", () => {
     ]);
   });
 });
+
+const SILENT = ["sim/picture", "sim/film", "bytedance/doubao-seedream-4-0-250828", "black-forest-labs/flux-2-pro"];
+
+test.each(SILENT)("H11: no host counts tokens for %s, which writes no text: they are estimated", async (model) => {
+  const { totalTokens } = await genai().models.countTokens({ model, contents: "a cat in the rain" });
+  expect(totalTokens).toBeGreaterThan(0);
+  const counted = await messages().messages.countTokens({ model, messages: [{ role: "user", content: "a cat" }] });
+  expect(counted.input_tokens).toBeGreaterThan(0);
+});

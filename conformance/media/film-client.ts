@@ -19,7 +19,8 @@ export interface FilmOutcome {
   lost: number;
 }
 
-const STOPPED = "The gateway was stopped while it submitted this video. Submit it again.";
+const STOPPED =
+  "The gateway was stopped while it submitted this video. Submit it again, under a new Idempotency-Key if it had one.";
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 100;
 
@@ -32,14 +33,18 @@ interface Told {
 }
 
 /** `urlOf`: the gateway for this question; where nobody answers there, it is asked again. */
-export async function orderFilms(order: FilmOrder, urlOf: () => string): Promise<FilmOutcome> {
+export async function orderFilms(ordered: FilmOrder, urlOf: () => string): Promise<FilmOutcome> {
+  let order = ordered;
   const names: string[] = [];
   const giveUpAtMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const { name = "" } = await ask(order, "predictLongRunning", textOf(order), urlOf, giveUpAtMs);
     names.push(name);
     const told = await awaitEnd(order, name, urlOf, giveUpAtMs);
-    if (told.error?.message === STOPPED) continue;
+    if (told.error?.message === STOPPED) {
+      if (order.idempotencyKey !== undefined) order = { ...order, idempotencyKey: `${order.idempotencyKey}-again` };
+      continue;
+    }
     if (told.error) throw new Error(`order ${order.number} failed: ${told.error.message}`);
     const failures = told.metadata?.failures ?? [];
     const other = failures.find(({ message }) => message !== STOPPED);

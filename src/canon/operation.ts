@@ -21,6 +21,8 @@ export interface OperationPart {
   state: "new" | "asking" | "waiting" | "done" | "failed";
   /** What names the job at its provider. */
   ticket?: JsonObject;
+  /** It failed, and yet the provider may have taken it: asking again might make a second video. */
+  uncertain?: true;
   /** How many videos it is to make. */
   count: number;
   /** Not asked about before that. */

@@ -38,6 +38,8 @@ export interface ImageCall {
   editMode?: string;
   /** Fields that no two providers share, as the client wrote them. */
   extras: JsonObject;
+  /** Where each of them stands in the client's request; at its root, where absent. */
+  extraPaths?: ReadonlyMap<string, string>;
 }
 
 /** The fields of a call that a model may or may not honour. */

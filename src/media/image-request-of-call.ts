@@ -1,23 +1,31 @@
 import { type CallSettings, type CanonCall, pathOfExtra, type Turn } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../canon/json.ts";
+import { Fields } from "../canon/fields.ts";
+import { isObject, type JsonObject, objectAt } from "../canon/json.ts";
 import { Notes } from "../canon/notes.ts";
-import type { MediaPart } from "../canon/part.ts";
+import type { MediaPart, Part } from "../canon/part.ts";
+import { refuse } from "../dialects/check.ts";
 import type { ImageField } from "./fit-image-call.ts";
 import type { ImageCall } from "./image-call.ts";
 import type { ImageLink, ImageRequest } from "./image-request.ts";
-import { IMAGE_TIERS, type ImageTier, type Picture } from "./picture.ts";
+import { IMAGE_TIERS, type Picture } from "./picture.ts";
 
 /** The settings that mean something to a model that only makes pictures. */
 const HONOURED: ReadonlySet<keyof CallSettings> = new Set(["seed", "candidateCount"]);
 
+const MAKES_PICTURES = "this model makes pictures";
 const NO_CONVERSATION = "this model makes pictures, and hears the last message alone";
+const NO_OTHER_MEDIA = "this model makes pictures out of text and pictures alone";
+const NO_SUCH_SETTING = "this model has no such setting";
+const IMAGE_CONFIG = "generationConfig.imageConfig";
+const MODALITIES = "generationConfig.responseModalities";
 
 /**
  * A conversation with a model that makes pictures and nothing else: its last message is the prompt, and the pictures in it,
- * or else those of the answer before it, are what is to be changed.
+ * or else those of the answer before it, are what is to be changed. The body is looked at for a wish for text alone: a call
+ * in canonical form leaves it out, because every other model does so anyway.
  */
-export function imageRequestOfCall(call: CanonCall): ImageRequest {
+export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): ImageRequest {
   const notes = new Notes();
   const last = call.turns.findLast((turn) => turn.role === "user");
   const prompt = [...call.system, ...(last?.parts ?? [])].flatMap((part) => (part.type === "text" ? [part.text] : []));
@@ -25,15 +33,18 @@ export function imageRequestOfCall(call: CanonCall): ImageRequest {
     const message = "The last message holds no text; a model that makes pictures needs one that says what to make.";
     throw new GatewayError("invalid_request", message, { path: last?.path ?? "messages" });
   }
-  noteUnheard(call, last, notes);
   const given = picturesOf(last);
-  const before = given.length > 0 ? [] : picturesOf(call.turns.findLast((turn) => turn.role === "assistant"));
-  const { inputs, links, inputPaths } = inputsOf([...given, ...before]);
+  const pictures = given.length > 0 ? given : picturesOf(call.turns.findLast((turn) => turn.role === "assistant"));
+  noteUnheardWords(call, last, new Set(pictures), notes);
+  noteUnheardSettings(call, notes);
+  const modalities = objectAt(body, "generationConfig")?.["responseModalities"];
+  if (Array.isArray(modalities) && !asksForPictures(modalities)) notes.dropped(MODALITIES, MAKES_PICTURES);
+  const { inputs, links, inputPaths } = inputsOf(pictures);
   const imageCall: ImageCall = {
     prompt: prompt.join("\n\n"),
     count: call.candidateCount ?? 1,
     ...(call.seed === undefined ? {} : { seed: call.seed }),
-    ...readImageConfig(call),
+    ...readImageConfig(imageConfigOf(call), notes),
     inputs,
     extras: {},
   };
@@ -50,20 +61,40 @@ export function imageRequestOfCall(call: CanonCall): ImageRequest {
   };
 }
 
-function noteUnheard(call: CanonCall, last: Turn, notes: Notes): void {
-  for (const turn of call.turns) if (turn !== last && turn.role === "user") notes.dropped(turn.path, NO_CONVERSATION);
-  for (const name of Object.keys(call.paths) as (keyof typeof call.paths)[]) {
-    const path = call.paths[name];
-    if (path !== undefined && !HONOURED.has(name as keyof CallSettings))
-      notes.dropped(path, "this model makes pictures");
+/** Whole messages by their own path; of those that are heard in part, the parts that are not. */
+function noteUnheardWords(call: CanonCall, last: Turn, pictures: ReadonlySet<Part>, notes: Notes): void {
+  // What is no text in an instruction stands in the extras of an empty one.
+  for (const { text, path, extras } of call.system) {
+    if (text !== "" || path === undefined) continue;
+    for (const name of Object.keys(extras ?? {})) notes.dropped(`${path}.${name}`, NO_OTHER_MEDIA);
   }
-  if (call.tools.length > 0) notes.dropped("tools", "this model makes pictures");
-  for (const extra of call.extras) {
-    const path = pathOfExtra(extra);
-    if (!path.includes("imageConfig") && !path.includes("responseModalities"))
-      notes.dropped(path, "this model makes pictures");
+  for (const turn of call.turns) {
+    const unheard = turn.parts.filter(
+      (part) => !pictures.has(part) && !(part.type === "text" && (turn === last || part.text === "")),
+    );
+    const inPart = turn === last || turn.role === "system" || turn.parts.some((part) => pictures.has(part));
+    const reason = turn === last ? NO_OTHER_MEDIA : NO_CONVERSATION;
+    if (inPart) for (const part of unheard) notes.dropped(part.path ?? turn.path, reason);
+    else if (unheard.length > 0) notes.dropped(turn.path, reason);
   }
 }
+
+function noteUnheardSettings(call: CanonCall, notes: Notes): void {
+  for (const name of Object.keys(call.paths) as (keyof typeof call.paths)[]) {
+    const path = call.paths[name];
+    if (path !== undefined && !HONOURED.has(name as keyof CallSettings)) notes.dropped(path, MAKES_PICTURES);
+  }
+  if (call.tools.length > 0) notes.dropped("tools", MAKES_PICTURES);
+  for (const extra of call.extras) {
+    const path = pathOfExtra(extra);
+    if (path.includes("imageConfig") || (path.includes("responseModalities") && asksForPictures(extra.value))) continue;
+    notes.dropped(path, MAKES_PICTURES);
+  }
+}
+
+/** Text is what may come beside them, and need not. */
+const asksForPictures = (modalities: unknown): boolean =>
+  Array.isArray(modalities) && modalities.includes("IMAGE") && !modalities.includes("AUDIO");
 
 const picturesOf = (turn: Turn | undefined): MediaPart[] =>
   (turn?.parts ?? []).filter((part): part is MediaPart => part.type === "media" && part.kind === "image");
@@ -75,21 +106,32 @@ function inputsOf(parts: readonly MediaPart[]): Pick<ImageRequest, "links" | "in
   for (const { source, path = "messages" } of parts) {
     if (source.type === "data") inputs.push({ mimeType: source.mimeType, base64: source.data });
     else if (source.type === "url") links.push({ url: source.url, place: inputPaths.length });
-    else continue;
+    else {
+      refuse(
+        path,
+        "names a file that was given to a provider, which cannot be read here; send the picture itself, or a public https address",
+      );
+    }
     inputPaths.push(path);
   }
   return { inputs, links, inputPaths };
 }
 
 /** genai: `generationConfig.imageConfig`, in the contract's spelling and in the one that the vendor's SDK sends. */
-function readImageConfig(call: CanonCall): Partial<ImageCall> {
-  const config = imageConfigOf(call);
-  if (config === undefined) return {};
-  const options = objectAt(config, "imageOutputOptions");
-  const aspectRatio = stringAt(config, "aspectRatio");
-  const tier = IMAGE_TIERS.find((one) => one === stringAt(config, "imageSize")) as ImageTier | undefined;
-  const outputMimeType = stringAt(config, "outputMimeType") ?? stringAt(options, "mimeType");
-  const compression = numberAt(config, "outputCompressionQuality") ?? numberAt(options, "compressionQuality");
+function readImageConfig(config: JsonObject | undefined, notes: Notes): Partial<ImageCall> {
+  const fields = new Fields(config);
+  const options = new Fields(fields.object("imageOutputOptions"));
+  const aspectRatio = fields.string("aspectRatio");
+  const tier = IMAGE_TIERS.find((one) => one === config?.["imageSize"]);
+  if (tier !== undefined) fields.skip("imageSize");
+  const [ownType, otherType] = [fields.string("outputMimeType"), options.string("mimeType")];
+  const [ownQuality, otherQuality] = [fields.number("outputCompressionQuality"), options.number("compressionQuality")];
+  const outputMimeType = ownType ?? otherType;
+  const compression = ownQuality ?? otherQuality;
+  for (const name of Object.keys(fields.rest() ?? {})) notes.dropped(`${IMAGE_CONFIG}.${name}`, NO_SUCH_SETTING);
+  for (const name of Object.keys(options.rest() ?? {})) {
+    notes.dropped(`${IMAGE_CONFIG}.imageOutputOptions.${name}`, NO_SUCH_SETTING);
+  }
   return {
     ...(aspectRatio === undefined ? {} : { aspectRatio }),
     ...(tier === undefined ? {} : { tier }),
@@ -108,7 +150,7 @@ function imageConfigOf({ extras }: CanonCall): JsonObject | undefined {
 }
 
 function pathsOf(call: CanonCall, prompt: string): Record<ImageField, string> {
-  const config = (name: string) => `generationConfig.imageConfig.${name}`;
+  const config = (name: string) => `${IMAGE_CONFIG}.${name}`;
   return {
     prompt,
     inputs: prompt,

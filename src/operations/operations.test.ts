@@ -3,6 +3,7 @@ import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts"
 import { openStorage } from "../storage/open.ts";
 import { insertOperation, leaseDue, saveOperation, selectOperation } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { Operations } from "./operations.ts";
 import { type JobRunner, OperationPoller } from "./poller.ts";
 import { Reservations } from "./reservations.ts";
 import { Settlement } from "./settlement.ts";
@@ -91,7 +92,17 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     maxSleepMs: 10,
     onProblem: (error) => problems.push(error),
   });
-  return { budget, reservations, settlement, poller, problems };
+  const operations = new Operations({
+    storage,
+    settlement,
+    poller,
+    owner,
+    nowMs: () => nowMs,
+    leaseMs: LEASE_MS,
+    keptMs: 3_600_000,
+    reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
+  });
+  return { budget, reservations, settlement, poller, operations, problems };
 }
 
 const read = (id = "operation_1") => selectOperation(storage, "default", id);
@@ -125,6 +136,26 @@ describe("an operation whose process died", () => {
     await poller.stop();
     expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done" }, { state: "failed" }] });
   });
+});
+
+describe("decision 0014: the Idempotency-Key of an operation whose process died", () => {
+  const asking: OperationPart = { state: "asking", count: 1, dueAtMs: 0, failures: 0, videos: [], filtered: [] };
+  const cases: [string, OperationPart[], string | undefined][] = [
+    ["while it asked the provider stays with it: the job may have arrived", [asking], "operation_1"],
+    ["before anybody was asked is free again", [], undefined],
+  ];
+  for (const [what, parts, found] of cases) {
+    test(what, async () => {
+      const operation = sampleOperation({ state: "submitting", parts, idempotencyKey: "key" });
+      await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
+      const { poller, operations } = startProcess("alive");
+      poller.start();
+      await until(async () => (await read())?.endedAtMs !== undefined);
+      await poller.stop();
+      expect((await read())?.state).toBe("failed");
+      expect((await operations.findByKey("default", "key", 0))?.id).toBe(found);
+    });
+  }
 });
 
 test("one who overslept its lease saves nothing, though the one who took it since is in the same process", async () => {

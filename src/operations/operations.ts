@@ -14,6 +14,7 @@ import {
   selectOperation,
 } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { expectedCostOf } from "./bill.ts";
 import { failParts } from "./fail-parts.ts";
 import type { OperationPoller } from "./poller.ts";
 import type { Settlement } from "./settlement.ts";
@@ -116,14 +117,15 @@ export class Operations {
     const { storage } = this.#options;
     const found = await selectByIdempotencyKey(storage, project, key, sinceMs);
     if (found === undefined) await forgetIdempotencyKey(storage, project, key, sinceMs);
-    // One that failed to be submitted made nothing: the same key may try again.
-    if (found?.state !== "failed" || found.parts.some((part) => part.ticket !== undefined)) return found;
+    // One that is certain not to have arrived made nothing: the same key may try again.
+    if (found?.state !== "failed" || found.parts.some((part) => part.ticket || part.uncertain)) return found;
     await forgetIdempotencyKey(storage, project, key, Number.MAX_SAFE_INTEGER);
     return undefined;
   }
 
-  reserve(operation: Operation, costNanoUsd: number): void {
-    this.#options.reserve(operation, costNanoUsd);
+  /** By the prices that it is billed by. */
+  reserve(operation: Operation): void {
+    this.#options.reserve(operation, expectedCostOf(operation));
   }
 
   open(): Promise<Operation[]> {

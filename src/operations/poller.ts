@@ -206,7 +206,9 @@ export class OperationPoller {
  */
 function abandonSubmit(operation: Operation): void {
   operation.state = "running";
-  const message = "The gateway was stopped while it submitted this video. Submit it again.";
+  for (const part of operation.parts) if (part.state === "asking") part.uncertain = true;
+  const again = "Submit it again, under a new Idempotency-Key if it had one.";
+  const message = `The gateway was stopped while it submitted this video. ${again}`;
   failParts(operation, { kind: "upstream_failed", message }, ({ state }) => state === "new" || state === "asking");
 }
 

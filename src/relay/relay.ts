@@ -1,9 +1,9 @@
 import type { KeyLimits } from "../access/key-limits.ts";
 import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { type JsonObject, stringAt } from "../canon/json.ts";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../canon/json.ts";
 import { RECEIPT_PREFIX } from "../canon/timed-id.ts";
-import type { Model } from "../catalogue/model.ts";
+import type { Model, Offer } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
 import { makePlan } from "../routing/plan.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
@@ -11,6 +11,7 @@ import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
 import { makeTimedId } from "./ids.ts";
 import { refuseFilms, relayConversationImages } from "./media/conversation.ts";
+import { expectedPictureCost } from "./media/expected-picture-cost.ts";
 import { readBody } from "./read-body.ts";
 import { RelayError } from "./relay-error.ts";
 import { settle } from "./settle.ts";
@@ -36,7 +37,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const admission = gateway.admissions.admit(principal, {
     model: model.id,
     dialect: dialect.name,
-    ...estimateFor(principal, incoming, model, body),
+    ...estimateFor(principal, incoming, model, offers, body),
   });
   gateway.runningCalls++;
   const call: Call = {
@@ -54,7 +55,9 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     client,
   };
   try {
-    if (verb === "generate" && !model.outputModalities.includes("text")) {
+    if (!model.outputModalities.includes("text")) {
+      // No host counts for a model that writes no text (H11).
+      if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
       return model.kind === "video" ? refuseFilms(model) : await relayConversationImages(call, gateway, offers);
     }
     const plan = makePlan(model, offers, providers, dialect.name);
@@ -93,12 +96,20 @@ const countsUse = ({ tokensPerMinute, budgetUsdPerDay, budgetUsdPerMonth, budget
   budgetUsdTotal !== undefined;
 
 /** Only keys with a token or money limit need an estimate; for all others the walk over the body is saved. */
-function estimateFor(principal: Principal, incoming: IncomingCall, model: Model, body: JsonObject) {
+function estimateFor(
+  principal: Principal,
+  incoming: IncomingCall,
+  model: Model,
+  offers: readonly Offer[],
+  body: JsonObject,
+) {
   if (!countsUse(principal.limits)) return NO_ESTIMATE;
+  if (!model.outputModalities.includes("text")) {
+    const count = numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1;
+    return { estimatedCostNanoUsd: expectedPictureCost(count, {}, offers), estimatedTokens: 0 };
+  }
   const input = incoming.dialect.estimateTokens(body);
   const output = Math.min(incoming.dialect.outputLimit(body) ?? 4096, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
-  return {
-    estimatedCostNanoUsd: priceUsage({ input, output }, model.pricings).costNanoUsd,
-    estimatedTokens: input + output,
-  };
+  const costs = offers.map(({ pricings }) => priceUsage({ input, output }, pricings).costNanoUsd);
+  return { estimatedCostNanoUsd: Math.max(0, ...costs), estimatedTokens: input + output };
 }

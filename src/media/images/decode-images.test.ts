@@ -101,6 +101,13 @@ describe("contract 4: images/generations", () => {
     expect(request.edit).toBe(false);
   });
 
+  test("H12: a mask is read here too, whole and by its address", () => {
+    const request = decodeGeneration({ ...MINIMAL, image: DATA_URL, mask: { image_url: DATA_URL } });
+    expect(request).toMatchObject({ edit: false, call: { inputs: [PICTURE], mask: PICTURE, extras: {} } });
+    const linked = decodeGeneration({ ...MINIMAL, image: DATA_URL, mask: "https://example.com/m.png" });
+    expect(linked.links).toEqual([{ url: "https://example.com/m.png", place: "mask" }]);
+  });
+
   const wrong: [object, string, string][] = [
     [{ prompt: "" }, "prompt", "not empty"],
     [{ model: undefined }, "model", "missing"],
@@ -118,6 +125,10 @@ describe("contract 4: images/generations", () => {
     [{ image: "data:image/png,abc" }, "image", "base64"],
     [{ image: "not a picture!" }, "image", "base64"],
     [{ image: 5 }, "image", "data URL"],
+    [{ image: DATA_URL, mask: 12 }, "mask", "a data URL of a picture, or an https address; it is 12"],
+    [{ image: DATA_URL, mask: [DATA_URL] }, "mask", "a data URL of a picture"],
+    [{ image: DATA_URL, mask: "???" }, "mask", "base64"],
+    [{ image: DATA_URL, mask: { file_id: "file-1" } }, "mask.file_id", "image_url"],
   ];
   test.each(wrong)("%j is refused in words", (fields, path, words) => {
     const error = refused(decodeGeneration, fields);

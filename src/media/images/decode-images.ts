@@ -15,9 +15,7 @@ const WORDS = ["size", "quality", "background", "output_format", "moderation", "
 
 /** Reads the body of `images/generations`. */
 export function decodeGeneration(body: unknown): ImageRequest {
-  const inputs = new Inputs();
-  const request: JsonObject = checkGeneration(normalise(body));
-  return decode(request, inputs, false);
+  return decode(checkGeneration(normalise(body)), new Inputs(), false);
 }
 
 /** Reads the body of `images/edits` where it is JSON. */
@@ -27,11 +25,7 @@ export function decodeEditBody(body: unknown): ImageRequest {
 
 /** The fields of an edit, beside the files that a form has brought already. */
 export function decodeEditFields(body: unknown, inputs: Inputs): ImageRequest {
-  const request: JsonObject = checkEdit(normalise(body));
-  const fields = new Fields(request);
-  const mask = fields.take("mask");
-  if (mask !== undefined) inputs.setMask(readSource(mask, "mask"), "mask");
-  const decoded = decode(request, inputs, true);
+  const decoded = decode(checkEdit(normalise(body)), inputs, true);
   if (decoded.inputPaths.length === 0) refuse("image", "must be the picture to be edited; it is missing");
   return decoded;
 }
@@ -51,9 +45,11 @@ function normalise(body: unknown): unknown {
 function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageRequest {
   const notes: FieldNote[] = [];
   const fields = new Fields(request);
-  fields.skip("model", "mask", ...ROUTING_FIELDS);
+  fields.skip("model", ...ROUTING_FIELDS);
   noteRouting(request, notes);
   for (const name of ["image", "images"]) readPictures(fields.take(name), name, inputs);
+  const drawn = fields.take("mask");
+  if (drawn !== undefined) inputs.setMask(readSource(drawn, "mask"), "mask");
   const { mask, maskPath, ...given } = inputs.done();
   const size = fields.string("size");
   const stream = fields.boolean("stream") ?? false;

@@ -36,7 +36,7 @@ describe("decisions §5: the answer of the images addresses", () => {
     });
   });
 
-  test("what the provider does not tell is what was asked for; pictures that are only counted have no usage", () => {
+  test("what the provider does not tell is what it was told; pictures that are only counted have no usage", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "low", size: "640x480" });
     const answer = encodeImages({ results: [{ kind: "made", picture: PNG }], usage: { images: 1 } }, request, 1);
     expect(answer).toEqual({
@@ -47,6 +47,12 @@ describe("decisions §5: the answer of the images addresses", () => {
       quality: "low",
       size: "640x480",
     });
+  });
+
+  test("contract 2.14: quality in the contract's own words, whichever the model was told", () => {
+    const told = (quality: string) =>
+      encodeImages({ results: [] }, decodeGeneration({ ...MINIMAL, quality }), 1)["quality"];
+    expect(["standard", "hd", "high", "auto"].map(told)).toEqual(["medium", "high", "high", "auto"]);
   });
 
   test("pictures that were not made are told beside the others", () => {

@@ -8,7 +8,10 @@ import { encodeImageUsage } from "./usage.ts";
 
 type Made = Extract<ImageResult<GivenPicture>, { kind: "made" }>;
 
-/** The answer without a stream (decisions §5). Pictures that were not made are told beside the others, in `errors`. */
+/**
+ * The answer without a stream (decisions §5) to a request as its model was told it. Pictures that were not made are told
+ * beside the others, in `errors`.
+ */
 export function encodeImages(
   reply: ImageReply<GivenPicture>,
   request: ImageRequest,

@@ -15,6 +15,7 @@ const PictureField = Type.Union([
 const PictureFields = Type.Union([PictureField, Type.Array(PictureField)], {
   [EXPECTED]: `${PICTURE}, or an array of them`,
 });
+const PictureMask = Type.Union([...PictureField.anyOf], { [EXPECTED]: PICTURE });
 
 const shared = {
   model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
@@ -48,6 +49,7 @@ export const ImageGenerationRequest = Type.Object(
     moderation: Type.Optional(Type.Enum(["auto", "low"])),
     image: Type.Optional(PictureFields),
     images: Type.Optional(PictureFields),
+    mask: Type.Optional(PictureMask),
   },
   { title: "ImageGenerationRequest" },
 );
@@ -60,7 +62,7 @@ export const ImageEditRequest = Type.Object(
     input_fidelity: Type.Optional(Type.Enum(["high", "low"])),
     image: Type.Optional(PictureFields),
     images: Type.Optional(PictureFields),
-    mask: Type.Optional(PictureField),
+    mask: Type.Optional(PictureMask),
   },
   { title: "ImageEditRequest" },
 );

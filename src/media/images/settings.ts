@@ -2,15 +2,21 @@ import type { JsonObject } from "../../canon/json.ts";
 import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
 
-/** What pictures were made with: as the provider says, else as they were asked for; their format as it is. */
+/** Contract 2.14 knows one family of words for quality; some models are told the other. */
+const QUALITY_WORDS: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
+
+/**
+ * What pictures were made with: as the provider says, else as it was told; their format as it is. The request is one that
+ * was cut to what the model hears: a wish that nobody heard is no setting.
+ */
 export function encodeSettings({ call }: ImageRequest, settings: ImageSettings = {}, mimeType?: string): JsonObject {
-  const { size } = call;
-  const asked = size === undefined || size === "auto" ? "auto" : `${size.width}x${size.height}`;
+  const { size, quality = "auto" } = call;
+  const told = size === undefined || size === "auto" ? "auto" : `${size.width}x${size.height}`;
   return {
     background: settings.background ?? call.background ?? "auto",
     output_format: formatOf(mimeType ?? call.outputMimeType) ?? settings.outputFormat ?? "png",
-    quality: settings.quality ?? call.quality ?? "auto",
-    size: settings.size ?? asked,
+    quality: settings.quality ?? QUALITY_WORDS[quality] ?? quality,
+    size: settings.size ?? told,
   };
 }
 

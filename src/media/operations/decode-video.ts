@@ -49,7 +49,7 @@ export function decodeVideo(body: unknown): VideoRequest {
     extras: {},
   };
   instance.skip("image", "lastFrame");
-  call.extras = leftOver(root, instance, parameters, notes);
+  Object.assign(call, leftOver(root, instance, parameters, notes));
   return { call, paths: PATHS, links, notes };
 }
 

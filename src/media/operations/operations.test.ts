@@ -66,6 +66,10 @@ describe("contract 2.1: a video request", () => {
       seed: 1,
       fps: 24,
       extras: { storageUri: "gs://b", camera_fixed: true },
+      extraPaths: new Map([
+        ["storageUri", "parameters.storageUri"],
+        ["camera_fixed", "parameters.camera_fixed"],
+      ]),
     });
   });
 

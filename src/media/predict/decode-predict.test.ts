@@ -109,7 +109,34 @@ describe("contract 2.4: a predict request", () => {
       { labels: { a: "b" }, steps: 20, provider: {} },
     );
     expect(call.extras).toEqual({ labels: { a: "b" }, steps: 30, editConfig: { baseSteps: 35 } });
-    expect(notes).toMatchObject([{ path: "provider", action: "dropped" }]);
+    expect(notes).toMatchObject([
+      { path: "provider", action: "dropped" },
+      { path: "steps", action: "dropped", reason: "parameters.steps says otherwise" },
+    ]);
+  });
+
+  test("H09: it is known by the place where it stood, and a second place that says otherwise is told", () => {
+    const { call, notes } = decodePredict({
+      instances: [{ prompt: "a fox", steps: 10, tone: "warm", constructor: 1 }],
+      parameters: { steps: 30 },
+      labels: { a: "b" },
+      tone: "warm",
+    });
+    expect(Object.entries(call.extras)).toEqual([
+      ["steps", 30],
+      ["labels", { a: "b" }],
+      ["tone", "warm"],
+      ["constructor", 1],
+    ]);
+    expect([...(call.extraPaths ?? [])]).toEqual([
+      ["steps", "parameters.steps"],
+      ["labels", "labels"],
+      ["tone", "tone"],
+      ["constructor", "instances[0].constructor"],
+    ]);
+    expect(notes).toEqual([
+      { path: "instances[0].steps", action: "dropped", reason: "parameters.steps says otherwise" },
+    ]);
   });
 
   const wrong: [string, unknown, string, string][] = [
@@ -207,6 +234,7 @@ describe("contract 2.4: pictures to edit", () => {
     expect(inputPaths).toHaveLength(1);
     expect(call.mask).toBeUndefined();
     expect(call.extras).toEqual({ referenceImages: [{ ...style, referenceType: "REFERENCE_TYPE_STYLE" }, automatic] });
+    expect(call.extraPaths?.get("referenceImages")).toBe("instances[0].referenceImages");
   });
 
   test("an address is fetched by whoever may, and takes its place among the inputs", () => {

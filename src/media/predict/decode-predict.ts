@@ -48,10 +48,11 @@ export function decodePredict(body: unknown): ImageRequest {
     ...(mask === undefined ? {} : { mask }),
     extras: {},
   };
-  call.extras = {
-    ...leftOver(root, instance, parameters, notes),
-    ...(otherReferences.length === 0 ? {} : { referenceImages: otherReferences }),
-  };
+  Object.assign(call, leftOver(root, instance, parameters, notes));
+  if (otherReferences.length > 0) {
+    call.extras = { ...call.extras, referenceImages: otherReferences };
+    call.extraPaths = new Map([...(call.extraPaths ?? []), ["referenceImages", "instances[0].referenceImages"]]);
+  }
   return {
     call,
     paths: pathsOf(passed, given.inputPaths, maskPath),

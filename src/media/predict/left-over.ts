@@ -1,12 +1,35 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { noteRouting, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import type { ImageCall } from "../image-call.ts";
 
 /** The fields that nobody read, for providers that know them. What stands in `parameters` wins over the root. */
-export function leftOver(root: Fields, instance: Fields, parameters: Fields, notes: FieldNote[]): JsonObject {
+export function leftOver(
+  root: Fields,
+  instance: Fields,
+  parameters: Fields,
+  notes: FieldNote[],
+): Pick<ImageCall, "extras" | "extraPaths"> {
   const atRoot = root.rest() ?? {};
   noteRouting(atRoot, notes);
   const own = Object.entries(atRoot).filter(([key]) => !(ROUTING_FIELDS as readonly string[]).includes(key));
-  return { ...instance.rest(), ...Object.fromEntries(own), ...parameters.rest() };
+  const extras = new Map<string, unknown>();
+  const extraPaths = new Map<string, string>();
+  const take = (place: string, fields: readonly [string, unknown][]) => {
+    for (const [name, value] of fields) {
+      const path = place + name;
+      const taken = extraPaths.get(name);
+      if (taken === undefined) {
+        extras.set(name, value);
+        extraPaths.set(name, path);
+      } else if (!isDeepStrictEqual(value, extras.get(name))) {
+        notes.push({ path, action: "dropped", reason: `${taken} says otherwise` });
+      }
+    }
+  };
+  take("parameters.", Object.entries(parameters.rest() ?? {}));
+  take("", own);
+  take("instances[0].", Object.entries(instance.rest() ?? {}));
+  return { extras: Object.fromEntries(extras), ...(extraPaths.size === 0 ? {} : { extraPaths }) };
 }

@@ -20,7 +20,7 @@ import { withPictures } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
-import { settleImages } from "./settle-images.ts";
+import { billOfImages, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function relayConversationImages(
   const { incoming, received, client } = call;
   if (!received) throw new Error("the request was let go before it was read");
   const plan = planImages(call.model, offers, gateway.snapshot.providers);
-  const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body));
+  const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body), received.body);
   const signal = incoming.request.signal;
   const request = await withPictures(asked, gateway, signal);
   const relay: ImageRelay = { ...call, incoming, request, signal, notes: [...request.notes] };
@@ -64,7 +64,7 @@ async function answer(
     );
     if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
     const reply = await replyOf(result, call, relay, gateway);
-    const text = encode(reply, contextOf(call, relay, gateway, planned));
+    const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, planned, result)));
     await settleImages(relay, gateway, { outcome: "ok", planned, reply: result });
     return text;
   } catch (thrown) {
@@ -147,7 +147,7 @@ function contextOf(
   call: Call,
   relay: ImageRelay,
   gateway: Gateway,
-  planned: MediaOffer<ImageWire>,
+  bill: ReturnType<typeof billOfImages>,
 ): EncodeAnswerContext {
   const { incoming, body, model } = call;
   return {
@@ -156,7 +156,8 @@ function contextOf(
     bareFinishReason: incoming.bareFinishReason,
     arrayFraming: incoming.arrayFraming,
     makeId,
-    costUsd: (usage) => priceUsage(usage, planned.offer.pricings).costNanoUsd / 1e9,
+    // Pictures are counted beside the tokens that the protocol tells: the cost is that of the receipt.
+    costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.nowMs() / 1000),
     estimateInputTokens: () => incoming.dialect.estimateTokens(body),
     note: (note) => relay.notes.push(note),

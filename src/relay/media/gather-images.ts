@@ -4,7 +4,8 @@ import { convertPicture } from "../../media/convert-picture.ts";
 import { type ImageNote, mostPerCall } from "../../media/fit-image-call.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
-import type { ImageReply, ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { ImageReply, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
+import { inspectPicture, type PictureFacts } from "../../media/inspect-picture.ts";
 import { foldSeed } from "../../media/number-range.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
 import { unmadePicture } from "../../providers/media/unmade.ts";
@@ -87,7 +88,30 @@ export function missingPictures(count: number): ImageResult<never>[] {
 /** Links fetched, types converted. */
 async function finish(reply: UpstreamImageReply, gathering: ImageGathering): Promise<ImageReply> {
   const results = await Promise.all(reply.results.map((result) => finishResult(result, gathering)));
-  return { ...reply, results };
+  const settings = await withRealSize(
+    reply.settings,
+    results.find(({ kind }) => kind === "made"),
+  );
+  return { ...reply, results, ...(settings === undefined ? {} : { settings }) };
+}
+
+/** The settings with the size that a picture has by its bytes: providers round, and few say to what. */
+export async function withRealSize(
+  settings: ImageSettings | undefined,
+  result: ImageResult | undefined,
+): Promise<ImageSettings | undefined> {
+  const facts = result?.kind === "made" ? await factsOf(result.picture) : undefined;
+  return facts === undefined ? settings : { ...settings, size: `${facts.width}x${facts.height}` };
+}
+
+async function factsOf({ base64 }: Picture): Promise<PictureFacts | undefined> {
+  try {
+    return await inspectPicture(base64);
+  } catch (error) {
+    // More pixels than the gateway would decode: it was made all the same, and nobody decodes it here.
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
 }
 
 export async function finishResult(

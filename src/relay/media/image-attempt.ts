@@ -1,14 +1,16 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { fitImageCall } from "../../media/fit-image-call.ts";
-import type { FittedImageCall } from "../../media/image-call.ts";
+import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { whiteMask } from "../../media/picture-mask.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { mediaOf } from "./exchange.ts";
 import { gatherImages, type ImageGathering } from "./gather-images.ts";
+import { streamFor } from "./image-events.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import type { MediaOffer } from "./plan.ts";
 import { unreadExtras } from "./unread-extras.ts";
@@ -62,8 +64,43 @@ export async function fitFor(
   const { call: fitted, notes } = fitImageCall(request.call, abilities, call.model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
-  call.notes = [...request.notes, ...told, ...unreadExtras(fitted, (watched) => wire.submit(watched, context))];
+  const unread = unreadExtras(fitted, (watched) => wire.submit(watched, context));
+  refuseUnreadInputs(unread, call.model.id);
+  if (request.partialImages > 0 && !showsPartials(fitted, wire, offer.upstreamModel)) {
+    told.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
+  }
+  call.notes = [...request.notes, ...told, ...unread];
+  call.told = asTold(fitted);
   if (call.incoming.strict || call.principal.strict) refuseNotes(call.notes);
   if (fitted.mask === undefined || abilities.maskForm !== "white") return fitted;
   return { ...fitted, mask: await whiteMask(fitted.mask) };
 }
+
+/** The size that the model is told stands where a client's would: prices and answers go by it. */
+function asTold({ pixels, ...call }: FittedImageCall): ImageCall {
+  return pixels === undefined ? call : { ...call, size: pixels };
+}
+
+/** The request as the offer that answers was told it. An answer states no setting that nobody heard (contract 2.14). */
+export function requestTold({ request, told }: Pick<ImageRelay, "request" | "told">): ImageRequest {
+  return told === undefined ? request : { ...request, call: told };
+}
+
+/** What a picture is made of: without it, it would be another picture than the one asked for. */
+const INPUTS = ["referenceImages", "mask"];
+
+function refuseUnreadInputs(unread: readonly FieldNote[], model: string): void {
+  const input = unread.find(({ path }) => INPUTS.includes(lastName(path)));
+  if (input === undefined) return;
+  const kinds = "Pictures are given as REFERENCE_TYPE_RAW, a mask as REFERENCE_TYPE_MASK with MASK_MODE_USER_PROVIDED.";
+  const problem = `This input is of a kind that ${model} does not take. ${kinds}`;
+  throw new GatewayError("invalid_request", problem, { path: input.path });
+}
+
+const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replace(/\[\d+\]$/, "");
+
+const NO_PARTIALS = "this model's pictures are not shown while they are made";
+
+/** A stream alone is not enough: some hosts send whole pictures, one by one. */
+const showsPartials = (call: FittedImageCall, wire: ImageWire, model: string): boolean =>
+  wire.abilities(model).partialImages === true && streamFor(call, wire, model) !== undefined;

@@ -4,10 +4,11 @@ import type { Usage } from "../../canon/usage.ts";
 import { mostPerCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
+import type { ImageWire } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
-import { finishResult, gatherImages, type ImageGathering, missingPictures } from "./gather-images.ts";
+import { finishResult, gatherImages, type ImageGathering, missingPictures, withRealSize } from "./gather-images.ts";
 
 /** One step of a streamed answer, ready to be shown. */
 export type ImageStep =
@@ -23,21 +24,30 @@ export async function* imageSteps(
   partialImages: number,
   gathering: ImageGathering,
 ): AsyncGenerator<ImageStep> {
-  const { wire, upstreamModel } = gathering;
-  const most = mostPerCall(call, wire.abilities(upstreamModel));
-  if (wire.stream?.serves(upstreamModel) && call.count <= most) {
-    yield* streamedSteps({ ...call, partialImages }, wire.stream, gathering);
-    return;
-  }
-  yield* wholeSteps(await gatherImages(call, gathering));
+  const stream = streamFor(call, gathering.wire, gathering.upstreamModel);
+  if (stream === undefined) yield* wholeSteps(await gatherImages(call, gathering));
+  else yield* streamedSteps({ ...call, partialImages }, stream, gathering);
 }
 
-function* wholeSteps({ results, settings, usage }: ImageReply): Generator<ImageStep> {
-  for (const result of results) yield { kind: "result", result, ...(settings === undefined ? {} : { settings }) };
+/** The provider's own stream, where it has one for all pictures of the call. */
+export function streamFor(call: FittedImageCall, wire: ImageWire, model: string): StreamWire | undefined {
+  const { stream } = wire;
+  return stream?.serves(model) && call.count <= mostPerCall(call, wire.abilities(model)) ? stream : undefined;
+}
+
+async function* wholeSteps({ results, settings, usage }: ImageReply): AsyncGenerator<ImageStep> {
+  for (const result of results) yield await resultStep(result, settings);
   if (usage !== undefined) yield { kind: "usage", usage };
 }
 
-type StreamWire = NonNullable<ImageGathering["wire"]["stream"]>;
+/** Each picture tells the size that it has itself. */
+async function resultStep(result: ImageResult, told?: ImageSettings): Promise<ResultStep> {
+  const settings = await withRealSize(told, result);
+  return { kind: "result", result, ...(settings === undefined ? {} : { settings }) };
+}
+
+type ResultStep = Extract<ImageStep, { kind: "result" }>;
+type StreamWire = NonNullable<ImageWire["stream"]>;
 
 async function* streamedSteps(
   call: FittedImageCall & { partialImages: number },
@@ -72,11 +82,9 @@ async function* streamedSteps(
     } else if (step.kind === "result") {
       ended = true;
       results++;
-      const result = await finishResult(step.result, gathering);
+      const result = await resultStep(await finishResult(step.result, gathering), step.settings);
       yield {
-        kind: "result",
-        result,
-        ...(step.settings === undefined ? {} : { settings: step.settings }),
+        ...result,
         ...(step.usage === undefined ? {} : { usage: step.usage }),
       };
     } else {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../canon/json.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
+import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ClientPresence } from "../call.ts";
@@ -28,6 +29,7 @@ export interface ImageProtocol {
 }
 
 export interface ImageAnswering {
+  /** As the offer that answered was told it. */
   request: ImageRequest;
   project: string;
   receiptId: string;
@@ -38,6 +40,8 @@ export interface ImageAnswering {
 export interface ImageRelay extends AdmittedCall {
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
+  /** What the offer in turn is asked for: the wishes that it hears, and its own size. Absent before the first. */
+  told?: ImageCall;
   client: ClientPresence;
   /** Ends everything that was begun for the call. */
   signal: AbortSignal;

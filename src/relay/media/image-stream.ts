@@ -1,6 +1,6 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { ImageResult } from "../../media/image-reply.ts";
+import type { ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images/image-events.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
@@ -8,7 +8,7 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { inClientWords } from "./client-words.ts";
 import { sumUsage } from "./gather-images.ts";
-import { fitFor, gatheringFor } from "./image-attempt.ts";
+import { fitFor, gatheringFor, requestTold } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
 import type { ImageRelay } from "./image-relay.ts";
@@ -56,9 +56,11 @@ async function openAt(call: ImageRelay, gateway: Gateway, planned: MediaOffer<Im
 /** The text of a stream. Its last event waits until the ledger's row is committed. */
 async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening): AsyncGenerator<string> {
   const { keepAliveMs } = gateway.timings;
-  const encoder = createImageEventEncoder(call.request, Math.floor(gateway.nowMs() / 1000));
+  const createdSeconds = Math.floor(gateway.nowMs() / 1000);
+  let encoder = createImageEventEncoder(call.request, createdSeconds);
   const results: ImageResult[] = [];
   let usage: Usage | undefined;
+  let settings: ImageSettings | undefined;
   let planned: MediaOffer<ImageWire> | undefined;
   let settled = false;
   const settle = (outcome: string) => {
@@ -66,7 +68,7 @@ async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening
     return settleImages(call, gateway, {
       outcome,
       planned,
-      reply: { results, ...(usage === undefined ? {} : { usage }) },
+      reply: { results, ...(usage === undefined ? {} : { usage }), ...(settings === undefined ? {} : { settings }) },
     });
   };
   const told = (error: GatewayError) => {
@@ -76,6 +78,8 @@ async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening
   try {
     const opened = yield* awaited(opening, KEEP_ALIVE, keepAliveMs);
     planned = opened.planned;
+    // Only now is it known who answers, and what was asked there.
+    encoder = createImageEventEncoder(requestTold(call), createdSeconds);
     const { steps } = opened.result;
     let held: MadeStep | undefined;
     for (let next = opened.result.first; !next.done; next = yield* awaited(steps.next(), KEEP_ALIVE, keepAliveMs)) {
@@ -89,6 +93,7 @@ async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening
       if (step.kind === "usage") continue;
       results.push(step.result);
       if (step.result.kind !== "made") continue;
+      settings ??= step.settings;
       const picture = { ...step, result: step.result };
       if (results.length < call.request.call.count) yield completed(picture, encoder);
       else {

@@ -1,7 +1,5 @@
 import { asGatewayError } from "../../canon/error.ts";
 import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
-import { pricingsOfPicture } from "../../catalogue/picture-prices.ts";
-import { priceUsage } from "../../catalogue/pricing.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { ClientGoneError, ClientPresence } from "../call.ts";
@@ -10,7 +8,8 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { makeTimedId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
-import { imagesOf, imagesOrReasons } from "./image-attempt.ts";
+import { expectedPictureCost } from "./expected-picture-cost.ts";
+import { imagesOf, imagesOrReasons, requestTold } from "./image-attempt.ts";
 import { withPictures } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
@@ -29,14 +28,11 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   const { model, offers } = catalogue.resolve(incoming.modelInAddress ?? named ?? "");
   const plan = planImages(model, offers, providers);
   const request = await withPictures(read, gateway, incoming.request.signal);
-  const estimate = priceUsage(
-    { images: request.call.count },
-    pricingsOfPicture(model.pricings, resolutionOf(request.call)),
-  );
+  const { count, quality } = request.call;
   const admission = gateway.admissions.admit(principal, {
     model: model.id,
     dialect: incoming.dialect.name,
-    estimatedCostNanoUsd: estimate.costNanoUsd,
+    estimatedCostNanoUsd: expectedPictureCost(count, { quality, ...resolutionOf(request.call) }, offers),
     estimatedTokens: 0,
   });
   gateway.runningCalls++;
@@ -68,11 +64,12 @@ async function wholeImages(
   gateway: Gateway,
   plan: readonly MediaOffer<ImageWire>[],
 ): Promise<Response> {
-  const { incoming, request, client } = call;
+  const { incoming, client } = call;
   const { result: reply, planned } = await tryMediaOffers(call, gateway, plan, (planned) =>
     incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, planned) : imagesOf(call, gateway, planned),
   );
-  const answering = { request, project: call.principal.project, receiptId: call.receiptId, nowMs: gateway.nowMs() };
+  const { receiptId, principal } = call;
+  const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);
   await settleImages(call, gateway, { outcome: "ok", planned, reply });
   return identifiedResponse(jsonBody(answer, client, gateway.timings), answerHeaders(call, "application/json"));

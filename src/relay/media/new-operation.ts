@@ -4,20 +4,22 @@ import type { Operation } from "../../canon/operation.ts";
 import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { VideoWire } from "../../media/media-wire.ts";
-import type { FittedVideoCall } from "../../media/video-call.ts";
 import { makeId, makeTimedId } from "../ids.ts";
 import { mediaOf } from "./exchange.ts";
+import type { fitFilm } from "./fit-film.ts";
 import type { MediaOffer } from "./plan.ts";
 
 /** Given up after this long, whatever the provider says. */
 const DEADLINE_MS = 3 * 3_600_000;
+
+type FittedFilm = ReturnType<typeof fitFilm>;
 
 /** An operation that nobody has heard of yet. */
 export function newOperation(
   principal: Principal,
   model: Model,
   { provider, offer }: MediaOffer<VideoWire>,
-  { seconds, resolution, audio, count }: FittedVideoCall,
+  { call: { seconds, resolution, audio, count }, notes }: FittedFilm,
   requestDigest: string,
   nowMs: number,
 ): Operation {
@@ -38,7 +40,7 @@ export function newOperation(
       resolution,
       audio,
       pricings: offer.pricings as JsonObject,
-      notes: [],
+      notes,
       offers: [],
     },
     parts: [],

@@ -1,12 +1,15 @@
 import type { Usage } from "../../canon/usage.ts";
+import type { Model, Pricings } from "../../catalogue/model.ts";
 import { pricingsOfPicture } from "../../catalogue/picture-prices.ts";
 import type { ImageCall } from "../../media/image-call.ts";
-import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageReply, ImageSettings } from "../../media/image-reply.ts";
 import { tierOf } from "../../media/image-size.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import type { ImageTier } from "../../media/picture.ts";
+import { readSize } from "../../media/read-size.ts";
 import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
+import { requestTold } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import type { MediaOffer } from "./plan.ts";
 
@@ -16,21 +19,40 @@ export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTie
   return resolution === undefined ? {} : { resolution };
 }
 
+/** The same of pictures that were made: by their own size where it is known, else by the one that their model was told. */
+function resolutionMade(call: ToldCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
+  const real = settings?.size === undefined ? undefined : tierOf(readSize(settings.size)?.size);
+  return real === undefined ? resolutionOf(requestTold(call).call) : { resolution: real };
+}
+
+type ToldCall = Pick<ImageRelay, "request" | "told"> & { model: Pick<Model, "pricings"> };
+type Billed = Pick<ImageReply, "results" | "usage" | "settings">;
+
+/** Pictures that were made are billed, those held back or failed are not. */
+export function billOfImages(
+  call: ToldCall,
+  planned: MediaOffer<ImageWire> | undefined,
+  reply: Billed | undefined,
+): { usage: Usage; pricings: Pricings } {
+  const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
+  return {
+    usage: made === 0 && reply?.usage === undefined ? {} : { ...reply?.usage, images: made },
+    pricings: pricingsOfPicture(planned?.offer.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings)),
+  };
+}
+
 export interface ImagesEnding {
   outcome: string;
   planned: MediaOffer<ImageWire> | undefined;
-  reply?: Pick<ImageReply, "results" | "usage">;
+  reply?: Billed;
 }
 
-/** Pictures that were made are billed, those held back or failed are not. */
+/** Writes the row of a call for pictures. */
 export function settleImages(
   call: ImageRelay,
   gateway: Gateway,
   { outcome, planned, reply }: ImagesEnding,
 ): Promise<void> {
-  const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
-  const usage: Usage = made === 0 && reply?.usage === undefined ? {} : { ...reply?.usage, images: made };
-  const pricings = planned?.offer.pricings ?? call.model.pricings;
   return closeCall(call, gateway, {
     verb: "images",
     clientDialect: call.incoming.dialect.name,
@@ -38,9 +60,8 @@ export function settleImages(
     lane: "translated",
     outcome,
     offer: planned?.offer,
-    usage,
+    ...billOfImages(call, planned, reply),
     source: outcome === "ok" ? "measured" : "partial",
-    pricings: pricingsOfPicture(pricings, resolutionOf(call.request.call)),
     firstContentAtMs: reply === undefined ? undefined : gateway.nowMs(),
   });
 }

@@ -1,7 +1,7 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
-import type { VideoWire } from "../../media/media-wire.ts";
+import type { JobState, VideoWire } from "../../media/media-wire.ts";
 import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
@@ -73,7 +73,6 @@ async function submitPart(
     if (!isSuccess(answer)) throw wire.error(answer);
     const state = readTaken(() => wire.readSubmit(answer, share, context));
     if (state.state === "failed") throw state.error;
-    if (state.state === "done") throw new Error("a video's job is done before it was asked about");
     part.state = "waiting";
     part.ticket = state.ticket;
     part.dueAtMs =
@@ -82,19 +81,23 @@ async function submitPart(
     const error = asGatewayError(thrown);
     part.state = "failed";
     part.error = { kind: error.kind, message: provider.redact(error.message) };
+    if (!isCertain(error)) part.uncertain = true;
     throw thrown;
   } finally {
     await save();
   }
 }
 
-/** A success that cannot be read may have been one. */
-function readTaken<State>(read: () => State): State {
+/** A success that cannot be read, through the host's fault or ours, may have been one. */
+function readTaken<Reply>(read: () => JobState<Reply>): Exclude<JobState<Reply>, { state: "done" }> {
   try {
-    return read();
+    const state = read();
+    if (state.state === "done") throw new Error("a video's job is done before it was asked about");
+    return state;
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    throw error.kind === "upstream_failed" ? new UncertainError(error.kind, error.message, { cause: thrown }) : error;
+    const isRefusal = error.kind !== "upstream_failed" && error.kind !== "internal";
+    throw isRefusal ? error : new UncertainError(error.kind, error.message, { cause: thrown });
   }
 }
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import type { ImageCall } from "../../media/image-call.ts";
 
 /**
  * The fields of a client's own that a provider's wire does not look at. Wires are pure, so one is simply asked for its
  * request and watched: no list beside it could go stale (H09).
  */
-export function unreadExtras<Call extends { extras: JsonObject }>(
+export function unreadExtras<Call extends Pick<ImageCall, "extras" | "extraPaths">>(
   call: Call,
   submit: (call: Call) => unknown,
 ): FieldNote[] {
@@ -20,5 +20,7 @@ export function unreadExtras<Call extends { extras: JsonObject }>(
   });
   submit({ ...call, extras });
   const reason = "this model's provider knows no such field";
-  return names.filter((name) => !read.has(name)).map((path): FieldNote => ({ path, action: "dropped", reason }));
+  return names
+    .filter((name) => !read.has(name))
+    .map((name): FieldNote => ({ path: call.extraPaths?.get(name) ?? name, action: "dropped", reason }));
 }

@@ -1,8 +1,9 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
-import type { FieldNote } from "../../canon/receipt.ts";
+import type { Model } from "../../catalogue/model.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { checkFrames } from "../../media/check-pictures.ts";
+import type { VideoWire } from "../../media/media-wire.ts";
 import { decodeVideo, type VideoRequest } from "../../media/operations/decode-video.ts";
 import { operationName } from "../../media/operations/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
@@ -16,7 +17,7 @@ import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { costOfFilms, fitFilm } from "./fit-film.ts";
 import { newOperation } from "./new-operation.ts";
-import { planVideos } from "./plan.ts";
+import { type MediaOffer, planVideos } from "./plan.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
 import { isCertain, submitAt } from "./submit-films.ts";
 import { tryMediaOffers } from "./try-offers.ts";
@@ -43,23 +44,28 @@ export async function submitVideo(
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const { body, text } = await readBody(incoming.request, maxBodyBytes, gateway);
   const { model, offers } = catalogue.resolve(incoming.modelInAddress);
+  const requestDigest = digestOf(principal.project, model.id, text);
+  // Before anything that may come out otherwise the second time: links to frames die, and offers change.
+  const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, startedAtMs);
+  if (repeated) return named(repeated, incoming, {});
+
   const decoded = decodeVideo(body);
   const plan = planVideos(model, offers, providers);
   const asked = await withFrames(decoded, gateway, incoming.request.signal);
-  const requestDigest = digestOf(principal.project, model.id, text);
-  const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, startedAtMs);
-  if (repeated) return named(repeated, incoming, {}, []);
-
-  const [first] = plan;
+  const [first, ...others] = plan;
   if (first === undefined) throw new Error("a plan has at least one offer");
-  const estimate = fitFilm(asked, first, model).call;
+  const fitted = fitFilm(asked, first, model);
   const admission = gateway.admissions.admit(principal, {
     model: model.id,
     dialect: incoming.dialect.name,
-    estimatedCostNanoUsd: costOfFilms(estimate, model.pricings),
+    // Whichever offer takes it: the dearest one must be within the budget (H23).
+    estimatedCostNanoUsd: Math.max(
+      costOfFilms(fitted.call, first.offer.pricings),
+      ...others.map((other) => costAt(other, asked, model)),
+    ),
     estimatedTokens: 0,
   });
-  const operation = newOperation(principal, model, first, estimate, requestDigest, startedAtMs);
+  const operation = newOperation(principal, model, first, fitted, requestDigest, startedAtMs);
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;
@@ -82,9 +88,19 @@ export async function submitVideo(
   } finally {
     gateway.runningCalls--;
     admission.release({ costNanoUsd: 0, tokens: 0 });
-    if (operation.state === "running") operations.reserve(operation, costOfFilms(operation.job, model.pricings));
+    if (operation.state === "running") operations.reserve(operation);
   }
-  return named(operation, incoming, admission.rateHeaders, operation.job.notes);
+  return named(operation, incoming, admission.rateHeaders);
+}
+
+/** What the films cost at an offer that is not the first. */
+function costAt(planned: MediaOffer<VideoWire>, asked: VideoRequest, model: Model): number {
+  try {
+    return costOfFilms(fitFilm(asked, planned, model).call, planned.offer.pricings);
+  } catch {
+    // It cannot make such films, and will say so if its turn comes.
+    return 0;
+  }
 }
 
 /** Frames that were given by their address are fetched under the rules for such (S12); then all of them are looked at. */
@@ -96,13 +112,9 @@ async function withFrames(asked: VideoRequest, gateway: Gateway, signal: AbortSi
   return checkFrames({ ...asked, call, links: [] });
 }
 
-function named(
-  operation: Operation,
-  incoming: IncomingVideo,
-  rateHeaders: Readonly<Record<string, string>>,
-  notes: FieldNote[],
-): Response {
-  const call = { incoming, receiptId: operation.receiptId, admission: { rateHeaders, release: () => {} }, notes };
+function named(operation: Operation, incoming: IncomingVideo, rateHeaders: Readonly<Record<string, string>>): Response {
+  const { receiptId, job } = operation;
+  const call = { incoming, receiptId, admission: { rateHeaders, release: () => {} }, notes: job.notes };
   const body = JSON.stringify({ name: operationName(operation.model, operation.id) });
   return identifiedResponse(body, answerHeaders(call, "application/json"));
 }

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { halfTransparent, plainPng } from "../../src/media/pictures.sample.ts";
+import { TEST_KEY } from "../support/test-gateway.ts";
+import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
+
+/** Inputs and fields that a model does not take: each is told by its place in the request, or refused (H09, docs/media.md). */
+
+const PAINTS = "openai/gpt-image-2";
+const MASKLESS = "bytedance/doubao-seedream-4-5-251128";
+const FILMS = "bytedance/doubao-seedance-2-0-260128";
+const dataUrl = ({ base64 }: { base64: string }) => `data:image/png;base64,${base64}`;
+const IMAGE = dataUrl(plainPng(320, 320));
+const MASK = dataUrl(halfTransparent(320, 320));
+
+let stand: ImageStand;
+
+beforeAll(async () => {
+  stand = await startImageStand();
+});
+afterAll(() => stand.stop());
+
+async function ask(path: string, body: object, key: string) {
+  const response = await fetch(stand.gateway.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { response, text, status: response.status, dropped: response.headers.get("x-trivium-dropped") };
+}
+
+const addressOf = (model: string, verb: string) => `/api/genai/v1/publishers/${model.replace("/", "/models/")}:${verb}`;
+
+/** The call goes through with these notes; a strict one is refused by the first of them. */
+async function expectNoted(path: string, body: object, places: readonly string[]): Promise<void> {
+  const answer = await ask(path, body, TEST_KEY);
+  expect([answer.status, answer.dropped]).toEqual([200, places.join(",")]);
+  const { fields } = await stand.gateway.receipt(answer.response);
+  expect(fields.map((field) => field.path)).toEqual([...places]);
+  const strict = await ask(path, body, STRICT_KEY);
+  expect(strict.status).toBe(400);
+  for (const place of places) expect(strict.text).toContain(place);
+}
+
+async function expectRefused(path: string, body: object, place: string): Promise<void> {
+  for (const key of [TEST_KEY, STRICT_KEY]) {
+    const { status, text } = await ask(path, body, key);
+    expect(status).toBe(400);
+    expect(text).toContain(place);
+  }
+}
+
+describe("H09: inputs of a conversation with a model that only makes pictures", () => {
+  const generate = addressOf(PAINTS, "generateContent");
+  const contents = (part: object) => ({ contents: [{ role: "user", parts: [{ text: "a fox" }, part] }] });
+  const messages = (part: object) => ({
+    model: PAINTS,
+    messages: [{ role: "user", content: [{ type: "text", text: "a fox" }, part] }],
+  });
+  const chat = "/api/v1/chat/completions";
+
+  test("a picture in a bucket is refused", () =>
+    expectRefused(
+      generate,
+      contents({ fileData: { fileUri: "gs://b/x.png", mimeType: "image/png" } }),
+      "contents[0].parts[1]",
+    ));
+
+  test("a document is told", () =>
+    expectNoted(generate, contents({ inlineData: { mimeType: "application/pdf", data: "JVBERi0xLjQK" } }), [
+      "contents[0].parts[1]",
+    ]));
+
+  test("the id of a file, and sound, are told", async () => {
+    await expectNoted(chat, messages({ type: "file", file: { file_id: "f" } }), ["messages[0].content[1]"]);
+    const sound = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };
+    await expectNoted(chat, messages(sound), ["messages[0].content[1]"]);
+  });
+});
+
+describe("H12, contract 4: a mask beside the picture in the JSON of images/generations", () => {
+  const path = "/api/v1/images/generations";
+  const body = (mask: unknown, model = PAINTS) => ({ model, prompt: "a hat", image: IMAGE, mask });
+
+  test("it reaches the host, as an edit's does", async () => {
+    for (const address of [path, "/api/v1/images/edits"]) {
+      expect(await ask(address, body(MASK), STRICT_KEY)).toMatchObject({ status: 200, dropped: null });
+      const sent = stand.simulator.stats().last;
+      expect(sent?.path).toEndWith("/images/edits");
+      expect(String(sent?.body).includes('name="mask"')).toBe(true);
+    }
+  });
+
+  test("one that is none, or that the model does not take, is refused", async () => {
+    await expectRefused(path, body(12), "mask must be");
+    await expectRefused(path, body(dataUrl(halfTransparent(64, 64))), "mask");
+    await expectRefused(path, body(MASK, MASKLESS), "takes no mask");
+    await expectRefused(path, { model: PAINTS, prompt: "a hat", mask: MASK }, "mask");
+  });
+});
+
+describe("H09: fields that no provider knows are told by the name that they have in the request", () => {
+  test("in predict, wherever they stand", () =>
+    expectNoted(
+      addressOf(PAINTS, "predict"),
+      { instances: [{ prompt: "a fox", tone: 1, foo: 1 }], bar: 2, parameters: { foo: 3 } },
+      ["instances[0].foo", "parameters.foo", "bar", "instances[0].tone"],
+    ));
+
+  test("in predictLongRunning", async () => {
+    const answer = await ask(
+      addressOf(FILMS, "predictLongRunning"),
+      { instances: [{ prompt: "a fox", tone: 1 }], bar: 2, parameters: { foo: 3 } },
+      TEST_KEY,
+    );
+    expect([answer.status, answer.dropped]).toEqual([200, "parameters.foo,bar,instances[0].tone"]);
+  });
+
+  test("in images/generations", () =>
+    expectNoted("/api/v1/images/generations", { model: PAINTS, prompt: "a fox", foo: 1 }, ["foo"]));
+});

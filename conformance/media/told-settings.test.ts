@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { halfTransparent, plainPng } from "../../src/media/pictures.sample.ts";
+import { TEST_KEY } from "../support/test-gateway.ts";
+import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
+import { lookAt, notesOf, receiptOf } from "./picture-audit.ts";
+
+const PROMPT = "a red fox in the snow";
+const SEEDREAM = "bytedance/doubao-seedream-5-0-pro-260628";
+
+let stand: ImageStand;
+beforeAll(async () => {
+  stand = await startImageStand();
+});
+afterAll(() => stand.stop());
+
+async function post(path: string, body: object, key = TEST_KEY) {
+  const response = await fetch(stand.gateway.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text(), receiptId: response.headers.get("x-trivium-receipt") };
+}
+
+function predict(model: string, body: { instance?: object; parameters?: object }) {
+  const [publisher, name] = model.split("/");
+  return post(`/api/genai/v1/publishers/${publisher}/models/${name}:predict`, {
+    instances: [{ prompt: PROMPT, ...body.instance }],
+    parameters: body.parameters ?? {},
+  });
+}
+
+const generate = (body: object, key?: string) => post("/api/v1/images/generations", { prompt: PROMPT, ...body }, key);
+
+interface Told {
+  type?: string;
+  b64_json: string;
+  background: string;
+  quality: string;
+  size: string;
+}
+
+const eventsOf = (text: string): Told[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as Told);
+
+describe("docs/media.md, what is billed: pictures that were made, at the price of the size that they have", () => {
+  test.each([
+    [{ sampleImageSize: "1K" }, "png 1024x1024", 0.045],
+    [{ sampleImageSize: "2K" }, "png 2048x2048", 0.09],
+    [{ sampleImageSize: "4K" }, "png 2048x2048", 0.09],
+    [{ imageSize: "4096x4096" }, "png 2048x2048", 0.09],
+  ])("%j makes %s for %d", async (parameters, picture, cost) => {
+    const { text, receiptId } = await predict(SEEDREAM, { parameters });
+    const { predictions } = JSON.parse(text) as { predictions: { bytesBase64Encoded: string }[] };
+    expect(await lookAt(predictions[0]?.bytesBase64Encoded)).toBe(picture);
+    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(cost);
+  });
+
+  test("in a stream", async () => {
+    const { text, receiptId } = await generate({ model: SEEDREAM, size: "4096x4096", stream: true });
+    expect(eventsOf(text).at(-1)?.size).toBe("2048x2048");
+    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
+  });
+
+  test("in a conversation", async () => {
+    const [publisher, name] = SEEDREAM.split("/");
+    const { receiptId } = await post(`/api/genai/v1/publishers/${publisher}/models/${name}:generateContent`, {
+      contents: [{ role: "user", parts: [{ text: PROMPT }] }],
+      generationConfig: { imageConfig: { imageSize: "4K" } },
+    });
+    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
+  });
+
+  test("a conversation that asks for its cost is told that of its receipt", async () => {
+    const { text, receiptId } = await post("/api/v1/chat/completions", {
+      model: SEEDREAM,
+      messages: [{ role: "user", content: PROMPT }],
+      usage: { include: true },
+    });
+    expect(JSON.parse(text)).toMatchObject({ usage: { cost: 0.045 } });
+    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.045);
+  });
+});
+
+describe("contract 2.14, H09: partial pictures that a model does not show", () => {
+  const silent = ["own/glm-image", "bytedance/doubao-seedream-4-5-251128", "google/gemini-3-pro-image"];
+
+  test.each(silent)("%s: one completed event and a note; refused where the call is strict", async (model) => {
+    const body = { model, stream: true, partial_images: 2 };
+    const { text, receiptId } = await generate(body);
+    expect(eventsOf(text).map(({ type }) => type)).toEqual(["image_generation.completed"]);
+    expect(notesOf(await receiptOf(stand, receiptId))).toEqual(["dropped partial_images"]);
+    const strict = await generate(body, STRICT_KEY);
+    expect(strict.status).toBe(400);
+    expect(JSON.parse(strict.text)).toMatchObject({ error: { param: "partial_images" } });
+    expect((await generate({ ...body, partial_images: 0 }, STRICT_KEY)).status).toBe(200);
+  });
+
+  test("where they are shown nothing is noted", async () => {
+    const { text, status } = await generate(
+      { model: "openai/gpt-image-1", stream: true, partial_images: 2 },
+      STRICT_KEY,
+    );
+    expect(status).toBe(200);
+    expect(eventsOf(text)).toHaveLength(3);
+  });
+});
+
+describe("contract 2.14, decisions §5: an answer tells the settings that its pictures were made with", () => {
+  const WISHES = { size: "1024x1536", background: "transparent", quality: "low" };
+
+  test.each([
+    ["own/glm-image", { size: "1056x1568", background: "auto", quality: "auto" }],
+    ["google/imagen-4.0-generate-001", { size: "896x1280", background: "auto", quality: "auto" }],
+    ["own/cogview", { size: "864x1152", background: "auto", quality: "medium" }],
+    ["openai/gpt-image-1", WISHES],
+  ])("%s", async (model, told) => {
+    const answer = JSON.parse((await generate({ model, ...WISHES })).text) as Told & { data: Told[] };
+    expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${told.size}`);
+    expect(answer).toMatchObject(told);
+    const events = eventsOf((await generate({ model, ...WISHES, stream: true })).text);
+    expect(events).toEqual([expect.objectContaining(told)]);
+  });
+
+  test("a size that nobody asked for is that of the picture", async () => {
+    const answer = JSON.parse((await generate({ model: "google/gemini-3-pro-image", n: 2 })).text) as Told;
+    expect(answer.size).toBe("1024x1024");
+  });
+});
+
+describe("docs/media.md: an input or a mask that a model does not take is refused", () => {
+  const bytes = (base64: string) => ({ bytesBase64Encoded: base64, mimeType: "image/png" });
+  const raw = {
+    referenceType: "REFERENCE_TYPE_RAW",
+    referenceId: 1,
+    referenceImage: bytes(plainPng(64, 64).base64),
+  };
+  const ground = { referenceType: "REFERENCE_TYPE_MASK", maskImageConfig: { maskMode: "MASK_MODE_BACKGROUND" } };
+  const subject = { ...raw, referenceType: "REFERENCE_TYPE_SUBJECT", referenceId: 2 };
+  const mask = bytes(halfTransparent(64, 64).base64);
+
+  test.each([
+    ["a mask that the model is to find", { referenceImages: [raw, ground] }, "instances[0].referenceImages"],
+    ["a subject", { referenceImages: [raw, subject] }, "instances[0].referenceImages"],
+    ["a mask beside the picture", { image: raw.referenceImage, mask }, "instances[0].mask"],
+  ])("contract 2.4: %s", async (_, instance, field) => {
+    for (const model of ["openai/gpt-image-1", "own/azure-image"]) {
+      const before = stand.simulator.stats().requests;
+      const { status, text } = await predict(model, { instance });
+      expect(status).toBe(400);
+      expect(text).toContain(`"field":"${field}"`);
+      expect(stand.simulator.stats().requests).toBe(before);
+    }
+  });
+});

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { digestOf } from "../../src/relay/media/repeated-operation.ts";
+import { TEST_KEY } from "../support/test-gateway.ts";
+import { BUDGET_USD, type FilmStand, idOf, KEYS, startFilmStand, until } from "./film-stand.ts";
+import { type HeldFilmHost, startHeldFilmHost } from "./held-film-host.ts";
+
+const UPSTREAM_MODEL = "doubao-seedance-1-5-pro-251215";
+const SECONDS = 4;
+const LONG_MS = 60_000;
+
+const pricesOf = (usdPerSecond: number) => {
+  const prices = [{ value: usdPerSecond, unit: "perSecond", currency: "USD" }];
+  return { video: prices, audio_and_video: prices };
+};
+const CHEAP = 0.001;
+/** One film is within the budget, two are not. */
+const HALF = (0.8 * BUDGET_USD) / SECONDS;
+const DEAR = (2 * BUDGET_USD) / SECONDS;
+
+const ANSWERS = {
+  cut: "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{",
+  unread: "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+  refused: "HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+};
+
+/** A host of whose answers to a submit one breaks off, one names no job, and one is a refusal. */
+function startLosingHost() {
+  let posts = 0;
+  let loss: keyof typeof ANSWERS = "cut";
+  const server = Bun.listen({
+    port: 0,
+    hostname: "127.0.0.1",
+    socket: {
+      data(socket, bytes) {
+        if (!bytes.toString().startsWith("POST ")) return;
+        posts += 1;
+        socket.end(ANSWERS[loss]);
+      },
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    posts: () => posts,
+    lose: (how: typeof loss) => {
+      loss = how;
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+let held: HeldFilmHost;
+let losing: ReturnType<typeof startLosingHost>;
+let stand: FilmStand;
+
+beforeAll(async () => {
+  held = startHeldFilmHost();
+  losing = startLosingHost();
+  const upstream = (base_url: string) => ({ kind: "volcengine", base_url, api_key: "secret" });
+  const model = (id: string, usdPerSecond: number, offers: object[]) => ({
+    id,
+    output_modalities: ["video"],
+    pricings: pricesOf(usdPerSecond),
+    offers: offers.map((offer) => ({ model: UPSTREAM_MODEL, ...offer })),
+  });
+  const [atCheap, atHalf, atDear] = [CHEAP, HALF, DEAR].map((usd) => ({ provider: "held", pricings: pricesOf(usd) }));
+  stand = await startFilmStand({
+    providers: { held: upstream(held.url), losing: upstream(losing.url), other: upstream(held.url) },
+    models: [
+      model("held/film", CHEAP, [{ provider: "held" }]),
+      model("losing/film", CHEAP, [{ provider: "losing" }]),
+      model("own/half", CHEAP, [{ ...atHalf }]),
+      model("own/dear", CHEAP, [{ ...atDear }]),
+      model("own/cheap-then-dear", CHEAP, [{ ...atCheap }, { ...atDear, provider: "other" }]),
+      model("own/cheaper-offer", DEAR, [{ ...atCheap }]),
+    ],
+  });
+});
+afterEach(() => held.finish(true));
+afterAll(async () => {
+  await stand.stop();
+  losing.stop();
+  await held.stop();
+});
+
+interface Submitting {
+  model: string;
+  prompt: string;
+  image?: object;
+  parameters?: object;
+  /** The Idempotency-Key. */
+  under?: string;
+  key?: string;
+}
+
+const textOf = ({ prompt, image, parameters }: Submitting) =>
+  JSON.stringify({
+    instances: [{ prompt, ...(image ? { image } : {}) }],
+    parameters: { durationSeconds: SECONDS, ...parameters },
+  });
+
+function submit(submitting: Submitting): Promise<Response> {
+  const { model, under, key = TEST_KEY } = submitting;
+  const address = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
+  return fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      ...(under === undefined ? {} : { "idempotency-key": under }),
+    },
+    body: textOf(submitting),
+  });
+}
+
+const nameIn = async (response: Response): Promise<string> => ((await response.json()) as { name: string }).name;
+
+async function polled(name: string): Promise<{ done?: boolean; error?: { message: string } }> {
+  const address = `${name.split("/operations/")[0]}:fetchPredictOperation`;
+  const response = await fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ operationName: name }),
+  });
+  return (await response.json()) as { done?: boolean };
+}
+
+const receiptIdOf = (response: Response) => response.headers.get("x-trivium-receipt");
+
+describe("decision 0014: no submit is sent twice in doubt", () => {
+  for (const [what, loss, message] of [
+    ["whose connection broke", "cut", "The connection to the provider broke."],
+    ["whose success names no job", "unread", "The provider answered without the name of a job."],
+  ] as const) {
+    test(`decisions §5: one ${what}, under the same Idempotency-Key again, is the operation that failed`, async () => {
+      losing.lose(loss);
+      const before = losing.posts();
+      const wish = { model: "losing/film", prompt: loss, under: `doubt-${loss}` };
+      const first = await submit(wish);
+      expect(first.status).toBe(502);
+      for (let again = 0; again < 2; again += 1) {
+        const repeated = await submit(wish);
+        expect({ status: repeated.status, receipt: receiptIdOf(repeated) }).toEqual({
+          status: 200,
+          receipt: receiptIdOf(first),
+        });
+        expect(await polled(await nameIn(repeated))).toMatchObject({ done: true, error: { message } });
+      }
+      expect(losing.posts() - before).toBe(1);
+      // Who wants to take the risk says so with a new key.
+      expect((await submit({ ...wish, under: `risk-${loss}` })).status).toBe(502);
+      expect(losing.posts() - before).toBe(2);
+    });
+  }
+
+  test("one that the host refused made nothing: the same key may try again", async () => {
+    losing.lose("refused");
+    const before = losing.posts();
+    const wish = { model: "losing/film", prompt: "refused", under: "refused" };
+    expect((await submit(wish)).status).toBe(400);
+    expect((await submit(wish)).status).toBe(400);
+    expect(losing.posts() - before).toBe(2);
+  });
+});
+
+describe("decisions §5: the repetition of a submit", () => {
+  test("is the same answer though the link to its frame has died since", async () => {
+    const wish = { model: "held/film", prompt: "a fox", under: "dead link" };
+    const name = await nameIn(await submit(wish));
+    // No test can fetch from a public address: the operation is given to a request whose link is dead.
+    const linked = { ...wish, image: { gcsUri: "https://127.0.0.1/frame.png" } };
+    const digest = digestOf("default", "held/film", textOf(linked));
+    stand.database.run("UPDATE operations SET request_digest = ? WHERE id = ?", [digest, idOf(name)]);
+    const repeated = await submit(linked);
+    expect({ status: repeated.status, name: await nameIn(repeated) }).toEqual({ status: 200, name });
+  });
+
+  test("decisions §6: tells what was dropped as the first answer did, during the submit and after it", async () => {
+    const wish = { model: "held/film", prompt: "dropped", parameters: { fps: 25 }, under: "dropped" };
+    held.hold();
+    const first = submit(wish);
+    await until(() => held.waiting() === 1, "the job is being submitted");
+    const during = await submit(wish);
+    held.release();
+    const dropped = (await first).headers.get("x-trivium-dropped");
+    expect(dropped).toBe("parameters.fps");
+    expect(during.headers.get("x-trivium-dropped")).toBe(dropped);
+    expect((await submit(wish)).headers.get("x-trivium-dropped")).toBe(dropped);
+  });
+});
+
+describe("H23: a film is held against the budget at the price that it will be billed by", () => {
+  const wish = (model: string, key = KEYS.frugal) => submit({ model, prompt: model, key });
+
+  test("of an offer that is dearer than its model", async () => {
+    expect((await wish("own/dear")).status).toBe(402);
+  });
+
+  test("of the dearest offer that may take it", async () => {
+    expect((await wish("own/cheap-then-dear")).status).toBe(402);
+  });
+
+  test("of an offer that is cheaper than its model", async () => {
+    expect((await wish("own/cheaper-offer")).status).toBe(200);
+  });
+
+  test(
+    "from its submit until its end",
+    async () => {
+      held.finish(false);
+      const taken = await wish("own/half", KEYS.thrifty);
+      expect(taken.status).toBe(200);
+      expect((await wish("own/half", KEYS.thrifty)).status).toBe(402);
+      held.finish(true);
+      const name = await nameIn(taken);
+      await until(async () => (await polled(name)).done === true, "the film is made");
+      expect((await stand.gateway.receipt(taken)).cost_usd).toBeCloseTo(HALF * SECONDS, 9);
+      expect((await wish("own/half", KEYS.thrifty)).status).toBe(402);
+    },
+    LONG_MS,
+  );
+});

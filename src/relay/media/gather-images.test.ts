@@ -1,0 +1,25 @@
+import { describe, expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
+import { plainPng } from "../../media/pictures.sample.ts";
+import { withRealSize } from "./gather-images.ts";
+
+describe("contract 2.14: the size of a picture is told by its bytes", () => {
+  const made = (base64: string) => ({ kind: "made", picture: { mimeType: "image/png", base64 } }) as const;
+  const told = { size: "1024x1536", quality: "low" };
+
+  test("whatever the provider says of it", async () => {
+    const size = "40x20";
+    expect(await withRealSize(told, made(plainPng(40, 20).base64))).toEqual({ size, quality: "low" });
+    expect(await withRealSize(undefined, made(plainPng(40, 20).base64))).toEqual({ size });
+  });
+
+  test("the provider's word stands for bytes that cannot be read, and for a picture too large to be decoded", async () => {
+    const huge = Buffer.from(plainPng(1, 1).base64, "base64");
+    huge.writeUInt32BE(60_000, 16);
+    huge.writeUInt32BE(60_000, 20);
+    huge.writeUInt32BE(crc32(huge.subarray(12, 29)), 29);
+    for (const base64 of ["iVBORw==", huge.toString("base64")])
+      expect(await withRealSize(told, made(base64))).toBe(told);
+    expect(await withRealSize(undefined, undefined)).toBeUndefined();
+  });
+});

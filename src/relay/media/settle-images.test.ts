@@ -1,0 +1,34 @@
+import { describe, expect, test } from "bun:test";
+import type { PriceItem } from "../../catalogue/model.ts";
+import type { ImageCall } from "../../media/image-call.ts";
+import { decodeGeneration } from "../../media/images/decode-images.ts";
+import { billOfImages } from "./settle-images.ts";
+
+const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });
+const model = { pricings: { image: [each(1), { ...each(2), resolution: "2K" }, { ...each(4), resolution: "4K" }] } };
+const MADE = { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw==" } } as const;
+
+describe("docs/media.md, what is billed: the price of a picture that was made", () => {
+  const request = decodeGeneration({ model: "a/b", prompt: "a fox", size: "4096x4096" });
+  const priceOf = (told?: Partial<ImageCall>, size?: string) => {
+    const call = { request, model, ...(told && { told: { ...request.call, ...told } }) };
+    const reply = { results: [MADE], ...(size === undefined ? {} : { settings: { size } }) };
+    return billOfImages(call, undefined, reply).pricings.image?.map(({ value }) => value);
+  };
+
+  test.each([
+    ["its own size", { size: { width: 4096, height: 4096 } }, "2048x2048", 2],
+    ["the size that its model was told", { size: { width: 2048, height: 2048 } }, undefined, 2],
+    ["the level that its model was told", { size: "auto", tier: "2K" }, "auto", 2],
+    ["the size asked for, where no model was told one", undefined, undefined, 4],
+  ] as const)("by %s", (_, told, size, value) => {
+    expect(priceOf(told, size)).toEqual([value]);
+  });
+
+  test("only those made are counted", () => {
+    const call = { request, model };
+    const results = [MADE, { kind: "filtered", reason: "blocked" } as const];
+    expect(billOfImages(call, undefined, { results }).usage).toEqual({ images: 1 });
+    expect(billOfImages(call, undefined, undefined).usage).toEqual({});
+  });
+});
