@@ -337,7 +337,7 @@ test("what is called wrongly ends with 2 and says what would be right, before an
     [/-o is missing: .* such as -o fox\.png/, ["image", "a fox"]],
     [/"a\.tiff" does not end in \.png, \.jpg, \.jpeg, \.webp/, ["image", "a fox", "-o", "a.tiff"]],
     [/--format is png, and "a\.jpg" is the name of a jpeg file/, ["image", "a fox", "-o", "a.jpg", "--format", "png"]],
-    [/--n: "0" is not a whole number from 1 on/, ["image", "a fox", "-o", "a.png", "--n", "0"]],
+    [/--n: "0" is not a whole number from 1 to 100/, ["image", "a fox", "-o", "a.png", "--n", "0"]],
     [/--image: "text\.png" is no picture/, ["image", "a fox", "-o", "a.png", "--image", "text.png"]],
     [/--image: "none\.png" cannot be read/, ["image", "a fox", "-o", "a.png", "--image", "none.png"]],
     [/name that picture with --image/, ["image", "a fox", "-o", "a.png", "--mask", "text.png"]],

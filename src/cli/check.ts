@@ -1,15 +1,15 @@
 import { readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { ConfigError } from "../config/load.ts";
-import { type Command, EXIT, printJson, readFlags } from "./command.ts";
+import { defineCommand, EXIT, printJson } from "./command.ts";
 import { configPath } from "./config-path.ts";
 
-export const check: Command = {
+export const check = defineCommand({
   name: "check",
   usage: "",
   summary: "read the configuration and say what is wrong with it",
-  run: async (args) => {
-    const { values } = readFlags(args, {});
+  flags: {},
+  run: async ({ values }) => {
     const options = { ...configPath(values.config), cwd: process.cwd(), environment: process.env };
     const found = tryConfig(options);
     if (found instanceof ConfigError) {
@@ -24,7 +24,7 @@ export const check: Command = {
       );
     return EXIT.ok;
   },
-};
+});
 
 function tryConfig(options: Parameters<typeof readConfig>[0]) {
   try {

@@ -8,24 +8,78 @@ export interface Command {
   /** What stands behind the name, such as `create --name NAME`. */
   usage: string;
   summary: string;
+  /** What `--help` prints. */
+  help(): string;
   run(args: readonly string[]): Promise<number>;
 }
+
+type FlagKinds = NonNullable<ParseArgsConfig["options"]>;
+/** `value` stands for the value in the help; flags without one are switches. */
+type Flags = Readonly<Record<string, FlagKinds[string] & { value?: string; about: string }>>;
 
 /** A mistake in how a command was called. */
 export class UsageError extends Error {}
 
 /** Flags that every command takes. */
 const COMMON = {
-  config: { type: "string" },
-  json: { type: "boolean", default: false },
-} as const satisfies ParseArgsConfig["options"];
+  config: { type: "string", value: "FILE", about: "the configuration; else TRIVIUM_CONFIG, else ./trivium.yaml" },
+  json: { type: "boolean", default: false, about: "answer for a program" },
+} as const satisfies Flags;
+const HELP = { help: { type: "boolean", short: "h", about: "show this" } } as const satisfies Flags;
 
-export function readFlags<const O extends NonNullable<ParseArgsConfig["options"]>>(
-  args: readonly string[],
-  options: O,
-) {
+/** What a command was called with. */
+export type Given<F extends Flags> = ReturnType<typeof readFlags<F>>;
+
+interface Description<F extends Flags> extends Pick<Command, "name" | "usage" | "summary"> {
+  flags: F;
+  run(given: Given<F>): Promise<number>;
+}
+
+/** A command whose flags are said once, for reading them and for its help. */
+export function defineCommand<const F extends Flags>(description: Description<F>): Command {
+  const { name, usage, summary, flags } = description;
+  const help = () => describe({ name, usage, summary }, { ...flags, ...COMMON, ...HELP });
+  return {
+    name,
+    usage,
+    summary,
+    help,
+    run: async (args) => {
+      if (!asksForHelp(args)) return description.run(readFlags(args, flags));
+      console.log(help());
+      return EXIT.ok;
+    },
+  };
+}
+
+export const isHelpFlag = (word: string): boolean => word === "--help" || word === "-h";
+
+/** Whoever asks for help is not told of mistakes in the rest. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args.slice(0, end < 0 ? args.length : end).some(isHelpFlag);
+}
+
+function describe({ name, usage, summary }: Pick<Command, "name" | "usage" | "summary">, flags: Flags): string {
+  const rows = Object.entries(flags).map(([flag, { short, value, about, multiple, default: unlessGiven }]) => {
+    const words = `${short ? `-${short}, ` : "    "}--${flag}${value ? ` ${value}` : ""}`;
+    const repeated = multiple ? "; as often as needed" : "";
+    return [
+      words,
+      about + repeated + (typeof unlessGiven === "string" ? ` (${unlessGiven} unless given)` : ""),
+    ] as const;
+  });
+  const width = Math.max(...rows.map(([words]) => words.length));
+  const lines = rows.map(([words, about]) => `  ${words.padEnd(width)}  ${about}`);
+  return [usageLine({ name, usage }), "", `${name}: ${summary}.`, "", ...lines].join("\n");
+}
+
+export const usageLine = ({ name, usage }: Pick<Command, "name" | "usage">): string =>
+  `Usage: trivium ${name} ${usage}`.trimEnd();
+
+function readFlags<const F extends Flags>(args: readonly string[], flags: F) {
   try {
-    return parseArgs({ args: [...args], options: { ...COMMON, ...options }, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options: { ...COMMON, ...flags }, allowPositionals: true, strict: true });
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

@@ -5,7 +5,10 @@ import { UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
 
 /** Flags of the commands that call a running gateway. */
-export const CONNECTION_FLAGS = { url: { type: "string" }, key: { type: "string" } } as const;
+export const CONNECTION_FLAGS = {
+  url: { type: "string", value: "URL", about: "where the gateway is; else as the configuration says" },
+  key: { type: "string", value: "KEY", about: "an API key; else TRIVIUM_API_KEY" },
+} as const;
 
 /** The request may have arrived, and its answer was not heard. */
 export class UnheardError extends GatewayError {}

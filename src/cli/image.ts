@@ -1,11 +1,12 @@
 import { extname } from "node:path";
 import { sniffMedia } from "../wire/sniff-media.ts";
-import { type Command, readFlags, UsageError } from "./command.ts";
+import { defineCommand, UsageError } from "./command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
-import { readPictureFile, readPrompt, readWholeNumber } from "./media-flags.ts";
+import { MOST_WORKS, readPictureFile, readPrompt } from "./media-flags.ts";
 import { checkOutput, numbered, withSuffix, writeOutput } from "./output-file.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
+import { readWholeNumber } from "./whole-number.ts";
 
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   png: [".png"],
@@ -14,27 +15,29 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Some models take minutes for one picture, and several may be made one after the other. */
 const TIMEOUT_MS = 20 * 60_000;
+/** As many as the gateway takes. */
+const MOST_PARTIALS = 3;
 
-export const image: Command = {
+export const image = defineCommand({
   name: "image",
   usage: '"PROMPT" -o FILE [--model M] [--image FILE] …',
   summary: "make or edit pictures with a running gateway",
-  run: async (args) => {
-    const { values, positionals } = readFlags(args, {
-      ...CONNECTION_FLAGS,
-      model: { type: "string" },
-      output: { type: "string", short: "o" },
-      force: { type: "boolean", default: false },
-      n: { type: "string" },
-      size: { type: "string" },
-      ratio: { type: "string" },
-      quality: { type: "string" },
-      format: { type: "string" },
-      seed: { type: "string" },
-      image: { type: "string", multiple: true, default: [] },
-      mask: { type: "string" },
-      partial: { type: "string" },
-    });
+  flags: {
+    output: { type: "string", short: "o", value: "FILE", about: "the file for the picture; several are numbered" },
+    force: { type: "boolean", default: false, about: "overwrite it" },
+    model: { type: "string", value: "M", about: "PROVIDER/MODEL; else the simulator's" },
+    n: { type: "string", value: "N", about: "how many pictures" },
+    size: { type: "string", value: "SIZE", about: "such as 1536x1024" },
+    ratio: { type: "string", value: "RATIO", about: "such as 16:9" },
+    quality: { type: "string", value: "WORD", about: "such as high" },
+    format: { type: "string", value: "FORMAT", about: `one of ${Object.keys(FORMATS).join(", ")}; else as FILE ends` },
+    seed: { type: "string", value: "N", about: "the same seed, the same picture, where the model can" },
+    image: { type: "string", multiple: true, default: [], value: "FILE", about: "a picture to edit" },
+    mask: { type: "string", value: "FILE", about: "where it is to be edited" },
+    partial: { type: "string", value: "N", about: "pictures half made" },
+    ...CONNECTION_FLAGS,
+  },
+  run: async ({ values, positionals }) => {
     const { output, force } = values;
     const prompt = readPrompt(positionals);
     if (!prompt) throw new UsageError("The prompt is missing: say what the picture is to show.");
@@ -42,9 +45,9 @@ export const image: Command = {
     if (values.mask !== undefined && values.image.length === 0) {
       throw new UsageError("--mask says where a picture is to be edited: name that picture with --image.");
     }
-    const count = readWholeNumber("--n", values.n, 1) ?? 1;
-    const partials = readWholeNumber("--partial", values.partial, 0) ?? 0;
-    const seed = readWholeNumber("--seed", values.seed, Number.MIN_SAFE_INTEGER);
+    const count = readWholeNumber("--n", values.n, 1, MOST_WORKS) ?? 1;
+    const partials = readWholeNumber("--partial", values.partial, 0, MOST_PARTIALS) ?? 0;
+    const seed = readWholeNumber("--seed", values.seed);
     const format = readFormat(values.format, output);
     const pictures = values.image.map((path) => readPictureFile("--image", path));
     const mask = values.mask === undefined ? undefined : readPictureFile("--mask", values.mask);
@@ -74,7 +77,7 @@ export const image: Command = {
     const outcome = await writeImages(steps, { client, output, count, force, format });
     return reportMedia(outcome, { model, ...about }, values.json);
   },
-};
+});
 
 const partialPath = (output: string, index: number): string => withSuffix(output, `.partial-${index}`);
 

@@ -1,66 +1,113 @@
-import { readLimits } from "../access/key-limits.ts";
+import { LIMIT_NAMES, readLimits } from "../access/key-limits.ts";
 import { createKey, type KeySummary, listKeys, revokeKey } from "../access/keys.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
-import { type Command, EXIT, printJson, printTable, readFlags, UsageError } from "./command.ts";
+import { GatewayError } from "../canon/error.ts";
+import type { Config } from "../config/config.ts";
+import { readMoment } from "../server/admin/read-moment.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type Command, defineCommand, EXIT, isHelpFlag, printJson, printTable, UsageError } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
+
+/** Running gateways look for changes twice a second; who uses the key the moment it is shown must not be refused. */
+const KNOWN_WITHIN_MS = 600;
+
+const create = defineCommand({
+  name: "keys create",
+  usage: "--name NAME …",
+  summary: "make a key and show it, once",
+  flags: {
+    name: { type: "string", value: "NAME", about: "what the key is called" },
+    project: { type: "string", default: "default", value: "P", about: "what its calls are booked on" },
+    models: { type: "string", value: "LIST", about: 'these models only, such as "sim/*,openai/*"' },
+    protocols: { type: "string", value: "LIST", about: `these only, of ${DIALECT_NAMES.join(",")}` },
+    expires: { type: "string", value: "DATE", about: "the end of the key, such as 2027-01-31" },
+    limit: {
+      type: "string",
+      multiple: true,
+      default: [],
+      value: "NAME=NUMBER",
+      about: `one of ${LIMIT_NAMES.join(", ")}`,
+    },
+    strict: { type: "boolean", default: false, about: "refuse what cannot be honoured to the letter" },
+  },
+  run: async ({ values }) => {
+    if (!values.name) throw new UsageError("--name is missing.");
+    const { name, project } = values;
+    const created = await withStorage(values.config, (storage) =>
+      createKey(storage, {
+        name,
+        project,
+        ...(values.models === undefined ? {} : { models: values.models.split(",") }),
+        ...(values.protocols === undefined ? {} : { protocols: values.protocols.split(",").map(readProtocol) }),
+        ...(values.expires === undefined ? {} : { expiresAtMs: readDate(values.expires) }),
+        limits: readLimits(Object.fromEntries(values.limit.map(readLimit))),
+        ...(values.strict ? { strict: true } : {}),
+      }),
+    );
+    await Bun.sleep(KNOWN_WITHIN_MS);
+    if (values.json) printJson(created);
+    else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);
+    return EXIT.ok;
+  },
+});
+
+const list = defineCommand({
+  name: "keys list",
+  usage: "[--project P]",
+  summary: "show the keys, without the keys themselves",
+  flags: { project: { type: "string", value: "P", about: "keys of this project only" } },
+  run: async ({ values }) => {
+    const filter = values.project === undefined ? {} : { project: values.project };
+    const found = await withStorage(values.config, (storage) => listKeys(storage, filter));
+    if (values.json) printJson(found);
+    else printTable(["id", "name", "project", "key", "models", "made", "state"], found.map(row));
+    return EXIT.ok;
+  },
+});
+
+const revoke = defineCommand({
+  name: "keys revoke",
+  usage: "ID",
+  summary: "revoke the key of that id or name",
+  flags: {},
+  run: async ({ values, positionals }) => {
+    const [id] = positionals;
+    if (!id) throw new UsageError("Name the key to revoke by its id or its name.");
+    const revoked = await withStorage(values.config, async (storage, config) => {
+      await checkStored(id, storage, config);
+      return revokeKey(storage, id);
+    });
+    if (values.json) printJson(revoked);
+    else console.log(`${revoked.name} (${revoked.id}) is revoked; running gateways refuse it within a second.`);
+    return EXIT.ok;
+  },
+});
+
+const VERBS: readonly Command[] = [create, list, revoke];
 
 export const keys: Command = {
   name: "keys",
   usage: "create --name NAME | list | revoke ID",
   summary: "make, show and revoke API keys",
+  help: () => VERBS.map((verb) => verb.help()).join("\n\n"),
   run: async ([verb = "list", ...args]) => {
-    if (verb === "create") return create(args);
-    if (verb === "list") return list(args);
-    if (verb === "revoke") return revoke(args);
-    throw new UsageError(`There is no "keys ${verb}".`);
+    if (isHelpFlag(verb)) {
+      console.log(keys.help());
+      return EXIT.ok;
+    }
+    const command = VERBS.find(({ name }) => name === `keys ${verb}`);
+    if (!command) throw new UsageError(`There is no "keys ${verb}".`);
+    return command.run(args);
   },
 };
 
-async function create(args: readonly string[]): Promise<number> {
-  const { values } = readFlags(args, {
-    name: { type: "string" },
-    project: { type: "string", default: "default" },
-    models: { type: "string" },
-    protocols: { type: "string" },
-    expires: { type: "string" },
-    limit: { type: "string", multiple: true, default: [] },
-    strict: { type: "boolean", default: false },
-  });
-  if (!values.name) throw new UsageError("--name is missing.");
-  const { name, project } = values;
-  const created = await withStorage(values.config, (storage) =>
-    createKey(storage, {
-      name,
-      project,
-      ...(values.models === undefined ? {} : { models: values.models.split(",") }),
-      ...(values.protocols === undefined ? {} : { protocols: values.protocols.split(",").map(readProtocol) }),
-      ...(values.expires === undefined ? {} : { expiresAtMs: readDate(values.expires) }),
-      limits: readLimits(Object.fromEntries(values.limit.map(readLimit))),
-      ...(values.strict ? { strict: true } : {}),
-    }),
-  );
-  if (values.json) printJson(created);
-  else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);
-  return EXIT.ok;
-}
-
-async function list(args: readonly string[]): Promise<number> {
-  const { values } = readFlags(args, { project: { type: "string" } });
-  const filter = values.project === undefined ? {} : { project: values.project };
-  const found = await withStorage(values.config, (storage) => listKeys(storage, filter));
-  if (values.json) printJson(found);
-  else printTable(["id", "name", "project", "key", "models", "made", "state"], found.map(row));
-  return EXIT.ok;
-}
-
-async function revoke(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readFlags(args, {});
-  const [id] = positionals;
-  if (!id) throw new UsageError("Name the key to revoke by its id or its name.");
-  const revoked = await withStorage(values.config, (storage) => revokeKey(storage, id));
-  if (values.json) printJson(revoked);
-  else console.log(`${revoked.name} (${revoked.id}) is revoked; running gateways refuse it within a second.`);
-  return EXIT.ok;
+/** A key of the configuration works until it is gone from there, whatever the storage says of its name. */
+async function checkStored(idOrName: string, storage: Storage, config: Config): Promise<void> {
+  const configured = config.keys.find(({ name }) => name === idOrName || `static:${name}` === idOrName);
+  if (!configured) return;
+  const stored = await listKeys(storage);
+  if (stored.some(({ name, revokedAtMs }) => name === idOrName && revokedAtMs === undefined)) return;
+  throw new GatewayError("invalid_request", `${configured.name} is kept in the configuration; remove it there.`);
 }
 
 function row(key: KeySummary): string[] {
@@ -78,8 +125,8 @@ function readProtocol(name: string): DialectName {
 }
 
 function readDate(text: string): number {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new UsageError(`--expires: "${text}" is not a date such as 2027-01-31.`);
+  const ms = readMoment(text);
+  if (ms === undefined) throw new UsageError(`--expires: "${text}" is not a date such as 2027-01-31.`);
   return ms;
 }
 

@@ -6,19 +6,12 @@ import { UsageError } from "./command.ts";
 /** The gateway takes less; a film that was named by mistake need not be read to know that. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
+/** Pictures or films of one call; every one of them has a file, whose place is looked at before the call. */
+export const MOST_WORKS = 100;
+
 export function readPrompt(positionals: readonly string[]): string | undefined {
   if (positionals.length > 1) throw new UsageError("The prompt is one argument: put it into quotation marks.");
   return positionals[0] || undefined;
-}
-
-export function readWholeNumber(flag: string, text: string | undefined, least: number): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-    const bound = least === Number.MIN_SAFE_INTEGER ? "" : ` from ${least} on`;
-    throw new UsageError(`${flag}: "${text}" is not a whole number${bound}.`);
-  }
-  return value;
 }
 
 export interface PictureFile {

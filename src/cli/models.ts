@@ -2,15 +2,15 @@ import { readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { chatModelEntry } from "../catalogue/lists.ts";
 import type { Model } from "../catalogue/model.ts";
-import { type Command, EXIT, printJson, printTable, readFlags } from "./command.ts";
+import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
 import { configPath } from "./config-path.ts";
 
-export const models: Command = {
+export const models = defineCommand({
   name: "models",
   usage: "[TEXT]",
   summary: "list the models that have a live offer",
-  run: async (args) => {
-    const { values, positionals } = readFlags(args, {});
+  flags: {},
+  run: async ({ values, positionals }) => {
     const config = readConfig({ ...configPath(values.config), cwd: process.cwd(), environment: process.env });
     const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
     const { catalogue } = makeSnapshot(config, process.env, simulator);
@@ -20,7 +20,7 @@ export const models: Command = {
     else printTable(["model", "context", "prompt", "completion", "offers", ""], found.map(row));
     return EXIT.ok;
   },
-};
+});
 
 function row(model: Model): string[] {
   const price = (name: "prompt" | "completion") => {

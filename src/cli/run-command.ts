@@ -2,7 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import { ConfigError } from "../config/load.ts";
 import { VERSION } from "../version.ts";
 import { check } from "./check.ts";
-import { type Command, EXIT, UsageError } from "./command.ts";
+import { type Command, EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
 import { image } from "./image.ts";
 import { keys } from "./keys.ts";
 import { models } from "./models.ts";
@@ -19,7 +19,7 @@ function help(): string {
   return [
     `trivium ${VERSION}: one API key, every provider, three wire protocols.`,
     "",
-    "Usage: trivium <command> [--config FILE] [--json]",
+    "Usage: trivium <command> [--config FILE] [--json]; trivium <command> --help tells its options",
     "",
     ...lines,
   ].join("\n");
@@ -28,7 +28,7 @@ function help(): string {
 /** Runs one command and gives its exit code. Whatever a person can mend is told in one line, without a stack. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name = "help", ...rest] = args;
-  if (name === "help" || name === "--help" || name === "-h") {
+  if (name === "help" || isHelpFlag(name)) {
     console.log(help());
     return EXIT.ok;
   }
@@ -42,7 +42,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${command ? `Usage: trivium ${command.name} ${command.usage}` : help()}`);
+      console.error(`${error.message}\n\n${command ? usageLine(command) : help()}`);
       return EXIT.usage;
     }
     if (error instanceof ConfigError || error instanceof GatewayError) {

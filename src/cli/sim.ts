@@ -1,16 +1,22 @@
-import { startSimulator } from "../sim/simulator.ts";
-import { type Command, EXIT, printJson, readFlags } from "./command.ts";
+import { GatewayError } from "../canon/error.ts";
+import { listenFailure } from "../server/listen-failure.ts";
+import { type Simulator, startSimulator } from "../sim/simulator.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { readWholeNumber } from "./whole-number.ts";
 
-export const sim: Command = {
+const MOST_PORT = 65_535;
+
+export const sim = defineCommand({
   name: "sim",
   usage: "[--port 8790] [--host 127.0.0.1]",
   summary: "run the simulator of upstream providers by itself",
-  run: async (args) => {
-    const { values } = readFlags(args, {
-      port: { type: "string", default: "8790" },
-      host: { type: "string", default: "127.0.0.1" },
-    });
-    const simulator = await startSimulator({ port: Number(values.port), host: values.host });
+  flags: {
+    port: { type: "string", default: "8790", value: "PORT", about: "where to listen; 0 is any free port" },
+    host: { type: "string", default: "127.0.0.1", value: "HOST", about: "an address of this machine" },
+  },
+  run: async ({ values }) => {
+    const port = readWholeNumber("--port", values.port, 0, MOST_PORT) ?? 0;
+    const simulator = await startOrExplain(values.host, port);
     if (values.json) printJson({ url: simulator.url });
     else console.log(`The simulator (not a model) is listening on ${simulator.url}`);
     const { promise: told, resolve } = Promise.withResolvers<void>();
@@ -20,4 +26,16 @@ export const sim: Command = {
     await simulator.stop();
     return EXIT.ok;
   },
-};
+});
+
+async function startOrExplain(host: string, port: number): Promise<Simulator> {
+  const fields = { host: "--host", port: "--port" };
+  try {
+    return await startSimulator({ port, host });
+  } catch (cause) {
+    const failure = listenFailure(cause, { host, port, fields });
+    // A port that somebody else holds is no mistake of the call's; a host that is none is one.
+    const isMistake = failure instanceof GatewayError && failure.path === fields.host;
+    throw isMistake ? new UsageError(failure.message, { cause }) : failure;
+  }
+}

@@ -1,21 +1,21 @@
 import { summariseUsage } from "../ledger/queries.ts";
 import type { UsageGroup } from "../storage/usage-sums.ts";
-import { type Command, EXIT, printJson, printTable, readFlags, UsageError } from "./command.ts";
+import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
 
 const GROUPS: readonly UsageGroup[] = ["model", "key", "day", "provider", "project"];
 const DAY_MS = 86_400_000;
 
-export const usage: Command = {
+export const usage = defineCommand({
   name: "usage",
   usage: `[--by ${GROUPS.join("|")}] [--days N]`,
   summary: "what was called and what it cost",
-  run: async (args) => {
-    const { values } = readFlags(args, {
-      by: { type: "string", default: "model" },
-      days: { type: "string", default: "30" },
-      project: { type: "string" },
-    });
+  flags: {
+    by: { type: "string", default: "model", value: "GROUP", about: `one of ${GROUPS.join(", ")}` },
+    days: { type: "string", default: "30", value: "N", about: "how far back" },
+    project: { type: "string", value: "P", about: "calls of this project only" },
+  },
+  run: async ({ values }) => {
     const groupBy = GROUPS.find((group) => group === values.by);
     const days = Number(values.days);
     if (!groupBy) throw new UsageError(`--by: "${values.by}" is not one of ${GROUPS.join(", ")}.`);
@@ -49,4 +49,4 @@ export const usage: Command = {
     }
     return EXIT.ok;
   },
-};
+});

@@ -2,43 +2,43 @@ import { GatewayError } from "../canon/error.ts";
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../canon/json.ts";
 import { readOperationName } from "../media/operations/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
-import { type Command, EXIT, readFlags, UsageError } from "./command.ts";
+import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
-import { readPictureFile, readPrompt, readWholeNumber } from "./media-flags.ts";
+import { MOST_WORKS, readPictureFile, readPrompt } from "./media-flags.ts";
 import { checkOutput, numbered, writeOutput } from "./output-file.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
+import { readWholeNumber } from "./whole-number.ts";
 
 const SUBMIT_TIMEOUT_MS = 5 * 60_000;
 const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
 const UNHEARD = "Nobody knows whether the job was taken; the same command within ten minutes makes no second film.";
 
 const FLAGS = {
+  output: { type: "string", short: "o", value: "FILE", about: "the file for the film; several are numbered" },
+  force: { type: "boolean", default: false, about: "overwrite it" },
+  operation: { type: "string", value: "NAME", about: "go on with a film that was asked for already" },
+  model: { type: "string", value: "M", about: "PROVIDER/MODEL; else the simulator's" },
+  n: { type: "string", value: "N", about: "how many films" },
+  seconds: { type: "string", value: "N", about: "how long" },
+  resolution: { type: "string", value: "WORD", about: "such as 720p" },
+  ratio: { type: "string", value: "RATIO", about: "such as 16:9" },
+  image: { type: "string", value: "FILE", about: "the first frame" },
+  "last-frame": { type: "string", value: "FILE", about: "the last one" },
+  audio: { type: "boolean", about: "with sound" },
+  "no-audio": { type: "boolean", about: "without" },
+  seed: { type: "string", value: "N", about: "the same seed, the same film, where the model can" },
   ...CONNECTION_FLAGS,
-  operation: { type: "string" },
-  output: { type: "string", short: "o" },
-  force: { type: "boolean", default: false },
-  model: { type: "string" },
-  seconds: { type: "string" },
-  resolution: { type: "string" },
-  ratio: { type: "string" },
-  image: { type: "string" },
-  "last-frame": { type: "string" },
-  audio: { type: "boolean" },
-  "no-audio": { type: "boolean" },
-  n: { type: "string" },
-  seed: { type: "string" },
 } as const;
 
-type Values = ReturnType<typeof readVideoFlags>["values"];
-const readVideoFlags = (args: readonly string[]) => readFlags(args, FLAGS);
+type Values = Given<typeof FLAGS>["values"];
 
-export const video: Command = {
+export const video = defineCommand({
   name: "video",
   usage: '"PROMPT" -o FILE … | --operation NAME -o FILE',
   summary: "make films with a running gateway",
-  run: async (args) => {
-    const { values, positionals } = readVideoFlags(args);
+  flags: FLAGS,
+  run: async ({ values, positionals }) => {
     const { output } = values;
     if (!output) throw new UsageError("-o is missing: name the file for the film, such as -o cat.mp4.");
     const request = values.operation === undefined ? readRequest(values, readPrompt(positionals)) : undefined;
@@ -56,7 +56,7 @@ export const video: Command = {
     const submitted = request ? await submit(request, making) : { name: values.operation ?? "", about: {} };
     return submitted === undefined ? EXIT.interrupted : seeThrough(submitted, making);
   },
-};
+});
 
 interface Making {
   client: GatewayClient;
@@ -89,7 +89,7 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
     throw new UsageError("The prompt is missing: say what the film is to show, or name an --image.");
   if (values.audio && values["no-audio"]) throw new UsageError("--audio and --no-audio exclude each other.");
   const seconds = readWholeNumber("--seconds", values.seconds, 1);
-  const seed = readWholeNumber("--seed", values.seed, Number.MIN_SAFE_INTEGER);
+  const seed = readWholeNumber("--seed", values.seed);
   const audio = values.audio ? true : values["no-audio"] ? false : undefined;
   return {
     instances: [
@@ -100,7 +100,7 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
       },
     ],
     parameters: {
-      sampleCount: readWholeNumber("--n", values.n, 1) ?? 1,
+      sampleCount: readWholeNumber("--n", values.n, 1, MOST_WORKS) ?? 1,
       ...(seconds === undefined ? {} : { durationSeconds: seconds }),
       ...(values.resolution === undefined ? {} : { resolution: values.resolution }),
       ...(values.ratio === undefined ? {} : { aspectRatio: values.ratio }),

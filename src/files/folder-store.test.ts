@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
@@ -83,10 +83,30 @@ describe("folder store", () => {
     expect(openFiles()).toBeLessThan(before + 10);
   });
 
-  test("a folder that cannot be used is told with its reason and without its path", async () => {
+  test("decisions §7: a folder that cannot be used is told at the start with its path and its reason", async () => {
     const taken = join(root, "taken");
     writeFileSync(taken, "a file");
-    const thrown = await openFileStore(join(taken, "below"), {}).catch((error: unknown) => error);
+    const told = (place: string) => openFileStore(place, {}).catch((error: unknown) => String(error));
+    expect(await told(taken)).toContain(`The folder ${taken} of the file store cannot be used: EEXIST.`);
+    expect(await told(join(taken, "below"))).toContain(
+      `${join(taken, "below")} of the file store cannot be used: ENOTDIR.`,
+    );
+  });
+
+  // Nothing is closed to root.
+  test.skipIf(process.getuid?.() === 0)("decisions §7: so is one that nothing can be written to", async () => {
+    const closed = join(root, "closed");
+    mkdirSync(closed, { mode: 0o500 });
+    const thrown = await openFileStore(closed, {}).catch((error: unknown) => error);
+    expect(String(thrown)).toContain(`The folder ${closed} of the file store cannot be used: EACCES.`);
+  });
+
+  test("a folder that goes away later is told to clients with its reason and without its path", async () => {
+    const place = join(root, "gone");
+    const gone = await openFileStore(place, {});
+    rmSync(place, { recursive: true });
+    writeFileSync(place, "a file");
+    const thrown = await gone.put(newName(), sampleBytes(10), 10).catch((error: unknown) => error);
     expect(String(thrown)).toContain("ENOTDIR");
     expect(String(thrown)).not.toContain(root);
   });

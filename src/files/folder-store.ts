@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent } from "./bounded-content.ts";
@@ -27,9 +27,17 @@ export class FolderStore implements FileStore {
   }
 
   static async open(folder: string): Promise<FolderStore> {
-    const store = new FolderStore(folder);
-    await store.#onDisk(() => mkdir(folder, { recursive: true, mode: 0o700 }));
-    return store;
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      // A folder that nothing can be written to is told now, and not by the first film that was paid for.
+      await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      // The operator reads this, who needs the path.
+      const code = errorCode(cause) ?? "unknown reason";
+      const message = `The folder ${folder} of the file store cannot be used: ${code}.`;
+      throw new GatewayError("internal", message, { cause });
+    }
+    return new FolderStore(folder);
   }
 
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {

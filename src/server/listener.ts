@@ -7,6 +7,7 @@ import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
 import { RelayError } from "../relay/relay-error.ts";
 import { createGuard } from "./guard.ts";
+import { listenFailure } from "./listen-failure.ts";
 import { resembledDialect } from "./resemblance.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
@@ -23,11 +24,16 @@ export interface ListenOptions {
 export interface Listener {
   readonly url: string;
   readonly port: number;
-  /** Resolves when the running calls have ended, or the time is up; only then does the port close. */
-  drain(seconds: number): Promise<void>;
+  /**
+   * Resolves when the running calls have ended; only then does the port close. When the time is up, or the signal comes,
+   * those that are left are told so.
+   */
+  drain(seconds: number, hurry?: AbortSignal): Promise<void>;
 }
 
 const DRAIN_LOOK_MS = 20;
+/** How long it may take to tell everybody. */
+const LAST_WORDS_MS = 1_000;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -42,6 +48,11 @@ export function listen(options: ListenOptions): Listener {
   /** Calls whose answer is not yet sent to its end: streams included. */
   const pending = () => server.pendingRequests;
 
+  const idle = async (withinMs: number, hurry?: AbortSignal): Promise<void> => {
+    const deadlineMs = performance.now() + withinMs;
+    while (pending() > 0 && performance.now() < deadlineMs && !hurry?.aborted) await Bun.sleep(DRAIN_LOOK_MS);
+  };
+
   const answer = async (request: Request): Promise<Response> => {
     const requestId = `req_${makeId()}`;
     const { path, query } = splitUrl(request.url);
@@ -49,7 +60,7 @@ export function listen(options: ListenOptions): Listener {
     const dialect = DIALECTS[match?.route.dialect ?? resembledDialect(path, request.headers)];
     try {
       guard(request.headers);
-      if (!match) throw notFound(request.method, path, table);
+      if (!match) throw notFound(request.method, path, table, options.routes);
       if (match.route.access === "key" && !context.accepting()) {
         throw new GatewayError("overloaded", "This gateway is shutting down. Try again.");
       }
@@ -68,7 +79,8 @@ export function listen(options: ListenOptions): Listener {
     }
   };
 
-  const server = serveOrExplain({
+  const section = options.routes.some(({ access }) => access === "admin") ? "admin" : "server";
+  const server = serveOrExplain(section, {
     hostname: options.host,
     port: options.port,
     // Streams may be silent for longer than any idle limit; the relay has deadlines of its own for every wait.
@@ -79,23 +91,26 @@ export function listen(options: ListenOptions): Listener {
   return {
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
-    drain: async (seconds) => {
+    drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones hear in their own protocol that the gateway is stopping.
-      const deadline = performance.now() + seconds * 1000;
-      while (pending() > 0 && performance.now() < deadline) await Bun.sleep(DRAIN_LOOK_MS);
+      await idle(seconds * 1000, hurry);
+      context.gateway.closing = true;
+      await idle(LAST_WORDS_MS);
       await server.stop(true);
     },
   };
 }
 
-function serveOrExplain(options: { hostname: string; port: number } & Bun.Serve.Options<undefined>) {
+/** `section` is the part of the configuration that says where to listen. */
+function serveOrExplain(
+  section: "server" | "admin",
+  options: { hostname: string; port: number } & Bun.Serve.Options<undefined>,
+) {
   try {
     return Bun.serve(options);
   } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
-    const where = `Port ${options.port} of ${options.hostname} is in use`;
-    const message = `${where}. Is another Trivium running? Set server.port or admin.port to a free one.`;
-    throw new GatewayError("internal", message, { cause });
+    const fields = { host: `${section}.host`, port: `${section}.port` };
+    throw listenFailure(cause, { host: options.hostname, port: options.port, fields });
   }
 }
 
@@ -123,14 +138,29 @@ function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
   });
 }
 
-function notFound<H>(method: string, path: string, table: RouteTable<H>): GatewayError {
+function notFound<H>(method: string, path: string, table: RouteTable<H>, routes: readonly Route<H>[]): GatewayError {
   const methods = table.methodsOf(path);
   const shown = path.slice(0, 200);
   const message =
     methods.length > 0
       ? `${shown} takes ${methods.join(" or ")}, not ${method}.`
-      : `There is no address ${method} ${shown}. GET /openapi.json lists what there is.`;
+      : `There is no address ${method} ${shown}. ${whatThereIs(table, routes)}`;
   return new GatewayError("not_found", message, { code: "unknown_address" });
+}
+
+/** The operator's addresses are few, and have no document. */
+function whatThereIs<H>(table: RouteTable<H>, routes: readonly Route<H>[]): string {
+  if (table.find("GET", "/openapi.json")) return "GET /openapi.json lists what there is.";
+  return `There are ${routes.map(({ method, path }) => `${method} ${shownPath(path)}`).join(", ")}.`;
+}
+
+/** A pattern in the way of documents: `/api/keys/{id}`. */
+function shownPath(path: string | RegExp): string {
+  if (typeof path === "string") return path;
+  return path.source
+    .replaceAll(/\(\?<(\w+)>[^)]*\)/g, "{$1}")
+    .replaceAll("\\/", "/")
+    .replace(/^\^|\$$/g, "");
 }
 
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {

@@ -2,9 +2,11 @@ import Type, { type Static } from "typebox";
 import { readLimits } from "../../access/key-limits.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { GatewayError } from "../../canon/error.ts";
 import { defineCheck, type RequestCheck } from "../../dialects/check.ts";
 import { readBody } from "../../relay/read-body.ts";
 import type { Handler } from "../routed-request.ts";
+import { readMoment } from "./read-moment.ts";
 
 const MAX_BYTES = 64 * 1024;
 
@@ -35,7 +37,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
     project: project ?? "default",
     ...(models === undefined ? {} : { models }),
     ...(protocols === undefined ? {} : { protocols }),
-    ...(expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) }),
+    ...(expires_at === undefined ? {} : { expiresAtMs: readExpiry(expires_at) }),
     ...(limits === undefined ? {} : { limits: readLimits(limits) }),
     ...(strict ? { strict } : {}),
   });
@@ -44,7 +46,17 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
 };
 
 export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gateway }) => {
-  const revoked = await revokeKey(storage, parameters["id"] ?? "");
+  const revoked = await revokeKey(storage, parameters["id"] ?? "").catch((error: unknown) => {
+    if (!(error instanceof GatewayError && error.kind === "not_found")) throw error;
+    // The table's own word for what is not there is about models.
+    throw new GatewayError("not_found", error.message, { code: "key_not_found", cause: error });
+  });
   await gateway.keys.refresh();
   return Response.json({ data: revoked });
 };
+
+function readExpiry(text: string): number {
+  const ms = readMoment(text);
+  if (ms !== undefined) return ms;
+  throw new GatewayError("invalid_request", "expires_at must be a date such as 2027-01-31.", { path: "expires_at" });
+}

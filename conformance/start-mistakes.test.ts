@@ -1,0 +1,169 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort, startTestGateway } from "./support/test-gateway.ts";
+
+// Each test starts the program several times, on whatever machine this is.
+setDefaultTimeout(60_000);
+
+const trivium = join(new URL("..", import.meta.url).pathname, "bin/trivium");
+const workFolder = mkdtempSync(join(tmpdir(), "trivium-mistakes-"));
+afterAll(() => rmSync(workFolder, { recursive: true, force: true }));
+
+/** A folder with this trivium.yaml; JSON is YAML too. */
+function newFolder(sections: object = {}): string {
+  const folder = mkdtempSync(join(workFolder, "place-"));
+  writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(sections));
+  return folder;
+}
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Whatever does not end by itself, because its mistake was not seen, is killed. */
+async function run(folder: string, ...args: string[]): Promise<Ended> {
+  const env = { PATH: process.env["PATH"] ?? "", TRIVIUM_API_KEY: "sk-any" };
+  const child = Bun.spawn([trivium, ...args], {
+    cwd: folder,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 20_000,
+    killSignal: "SIGKILL",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+const oneLine = ({ code, stderr }: Ended) => ({ code, line: stderr.trimEnd() });
+/** The mistake, without the line on usage below it. */
+const firstLine = ({ code, stdout, stderr }: Ended) => ({ code, stdout, line: stderr.split("\n")[0] });
+
+describe("decisions §7: a gateway that cannot start says in one line what would be right", () => {
+  test("a host that is not this machine's, for clients and for the operator", async () => {
+    const port = await freePort();
+    for (const host of ["1.2.3.4", "nohost.invalid"]) {
+      const serving = await run(newFolder({ server: { host, port }, admin: { port: 0 } }), "serve");
+      expect(oneLine(serving)).toEqual({ code: 1, line: `server.host: this machine has no address ${host}.` });
+    }
+    const admin = await run(newFolder({ server: { port }, admin: { host: "1.2.3.4", port: 0 } }), "serve");
+    expect(oneLine(admin)).toEqual({ code: 1, line: "admin.host: this machine has no address 1.2.3.4." });
+  });
+
+  test("files names a file", async () => {
+    const folder = newFolder({ server: { port: 0 }, admin: { port: 0 }, files: "./notes.txt" });
+    const path = join(folder, "notes.txt");
+    writeFileSync(path, "mine");
+    const line = `The folder ${path} of the file store cannot be used: EEXIST.`;
+    expect(oneLine(await run(folder, "serve"))).toEqual({ code: 1, line });
+  });
+});
+
+describe("decisions §7: exit codes that scripts can use", () => {
+  test.each([
+    [["serve", "--log-level", "foo"], "--log-level: one of trace, debug, info, warn, error, fatal, silent."],
+    [["sim", "--port", "abc"], '--port: "abc" is not a whole number from 0 to 65535.'],
+    [["sim", "--port", "99999"], '--port: "99999" is not a whole number from 0 to 65535.'],
+    [["sim", "--port", "0", "--host", "nohost.invalid"], "--host: this machine has no address nohost.invalid."],
+    [
+      ["image", "a fox", "-o", "fox.png", "--n", "5000000000"],
+      '--n: "5000000000" is not a whole number from 1 to 100.',
+    ],
+    [
+      ["image", "a fox", "-o", "a.png", "--partial", "5000000000"],
+      '--partial: "5000000000" is not a whole number from 0 to 3.',
+    ],
+    [["video", "a fox", "-o", "fox.mp4", "--n", "101"], '--n: "101" is not a whole number from 1 to 100.'],
+    [
+      ["keys", "create", "--name", "x", "--expires", "2027-02-31"],
+      '--expires: "2027-02-31" is not a date such as 2027-01-31.',
+    ],
+  ])("called wrongly is 2, without a stack: %j", async (args, line) => {
+    const ended = await run(newFolder(), ...args);
+    expect(firstLine(ended)).toEqual({ code: 2, stdout: "", line });
+    expect(ended.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test("sim on a port in use says what serve says", async () => {
+    const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const { port } = blocker;
+    const ended = await run(newFolder(), "sim", "--port", String(port));
+    await blocker.stop(true);
+    const line = `Port ${port} of 127.0.0.1 is in use. Is another Trivium running? Set --port to a free one.`;
+    expect(oneLine(ended)).toEqual({ code: 1, line });
+  });
+
+  test("a key of the configuration is not revoked by its name, nor by a stored one's that is revoked", async () => {
+    const folder = newFolder({ keys: [{ name: "ci", key: `sk-trv-${"StaticKey".padEnd(43, "x")}` }] });
+    const refused = { code: 1, line: "ci is kept in the configuration; remove it there." };
+    expect(oneLine(await run(folder, "keys", "revoke", "ci"))).toEqual(refused);
+    expect(oneLine(await run(folder, "keys", "revoke", "static:ci"))).toEqual(refused);
+
+    expect((await run(folder, "keys", "create", "--name", "ci")).code).toBe(0);
+    expect((await run(folder, "keys", "revoke", "ci")).stdout).toMatch(/^ci \(key_\w+\) is revoked;/);
+    expect(oneLine(await run(folder, "keys", "revoke", "ci"))).toEqual(refused);
+  });
+});
+
+describe("decisions §7: --help tells the options of every command", () => {
+  test.each([
+    [["serve"], ["--log-level LEVEL"]],
+    [["check"], []],
+    [["keys"], ["trivium keys create", "trivium keys list", "trivium keys revoke", "--limit NAME=NUMBER"]],
+    [
+      ["keys", "create"],
+      ["--name NAME", "--expires DATE", "--strict"],
+    ],
+    [["keys", "list"], ["--project P"]],
+    [["keys", "revoke"], ["trivium keys revoke ID"]],
+    [["models"], ["trivium models [TEXT]"]],
+    [["image"], ["-o, --output FILE", "--n N", "--key KEY"]],
+    [["video"], ["--last-frame FILE", "--operation NAME"]],
+    [["usage"], ["--by GROUP", "(30 unless given)"]],
+    [["sim"], ["--port PORT", "--host HOST"]],
+    [["openapi"], []],
+  ])("%j", async (command, told) => {
+    const folder = newFolder();
+    const { code, stdout, stderr } = await run(folder, ...command, "--help");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toStartWith(`Usage: trivium ${command.join(" ")}`);
+    for (const words of [...told, "--config FILE", "--json", "-h, --help"]) expect(stdout).toContain(words);
+    expect(await run(folder, ...command, "-h", "--bogus")).toEqual({ code: 0, stdout, stderr: "" });
+  });
+});
+
+test("decisions §5: the operator's address has words of its own for what is not there", async () => {
+  const gateway = await startTestGateway();
+  const call = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${gateway.adminSecret}`, "content-type": "application/json" };
+    const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+    const response = await fetch(gateway.adminUrl + path, init);
+    const { error } = (await response.json()) as { error: { code: string; message: string; param: string } };
+    return { status: response.status, ...error };
+  };
+  try {
+    expect(await call("DELETE", "/api/keys/nope")).toMatchObject({
+      status: 404,
+      code: "key_not_found",
+      message: 'There is no key with the id or name "nope".',
+    });
+    expect(await call("GET", "/openapi.json")).toMatchObject({
+      status: 404,
+      code: "unknown_address",
+      message:
+        "There is no address GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys, POST /api/keys, DELETE /api/keys/{id}, GET /api/usage.",
+    });
+    expect(await call("POST", "/api/keys", { name: "x", expires_at: "2027-02-31" })).toMatchObject({
+      status: 400,
+      param: "expires_at",
+      message: "expires_at must be a date such as 2027-01-31.",
+    });
+  } finally {
+    await gateway.stop();
+  }
+});

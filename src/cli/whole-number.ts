@@ -1,0 +1,21 @@
+import { UsageError } from "./command.ts";
+
+/** The value of a flag; undefined where the flag was not given. */
+export function readWholeNumber(
+  flag: string,
+  text: string | undefined,
+  least = Number.MIN_SAFE_INTEGER,
+  most = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(value) || value < least || value > most) {
+    throw new UsageError(`${flag}: "${text}" is not a whole number${boundsOf(least, most)}.`);
+  }
+  return value;
+}
+
+function boundsOf(least: number, most: number): string {
+  if (least === Number.MIN_SAFE_INTEGER) return "";
+  return most === Number.MAX_SAFE_INTEGER ? ` from ${least} on` : ` from ${least} to ${most}`;
+}

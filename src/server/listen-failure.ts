@@ -1,0 +1,36 @@
+import { GatewayError } from "../canon/error.ts";
+
+interface Wanted {
+  host: string;
+  port: number;
+  /** What the two are called where a person set them. */
+  fields: { host: string; port: string };
+}
+
+/** Why nothing listens, where a person can mend it; anything else as it was thrown. */
+export function listenFailure(cause: unknown, { host, port, fields }: Wanted): unknown {
+  if (!(cause instanceof Error && "code" in cause)) return cause;
+  if (!isOfThisMachine(host)) {
+    const message = `${fields.host}: this machine has no address ${host}.`;
+    return new GatewayError("internal", message, { path: fields.host, cause });
+  }
+  if (cause.code === "EADDRINUSE") {
+    const message = `Port ${port} of ${host} is in use. Is another Trivium running? Set ${fields.port} to a free one.`;
+    return new GatewayError("internal", message, { path: fields.port, cause });
+  }
+  if (cause.code === "EACCES") {
+    const message = `Port ${port} of ${host} needs more rights; take one from 1024 on.`;
+    return new GatewayError("internal", message, { path: fields.port, cause });
+  }
+  return cause;
+}
+
+/** For a name without an address the runtime gives whatever code the failure before it had, a port in use among them. */
+function isOfThisMachine(host: string): boolean {
+  try {
+    void Bun.serve({ hostname: host, port: 0, fetch: () => new Response() }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
