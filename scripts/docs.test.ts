@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
@@ -222,6 +223,19 @@ describe("docs/configuration.md", () => {
     expect(documented.sort()).toEqual([...leaves(shapeOf(RootFile), ""), "providers"].sort());
   });
 
+  test("where a field takes one of several words, its table has them all", () => {
+    const rows = rowsUnder(page, "field", "type", "default");
+    const walk = (shape: Shape, path: string): void => {
+      if (path.endsWith("pricings")) return;
+      for (const [name, field] of Object.entries(shape.properties ?? {})) walk(field, path ? `${path}.${name}` : name);
+      if (shape.items) walk(shape.items, shape.items.enum ? path : `${path}[]`);
+      const type = rows.find(([field]) => field === path)?.[1] ?? "";
+      const told = type === "the same" ? rows.find(([field]) => field === "models[].input_modalities")?.[1] : type;
+      for (const word of shape.enum ?? []) expect(`${path}: ${told}`).toMatch(new RegExp(`\\b${word}\\b`));
+    };
+    walk(shapeOf(RootFile), "");
+  });
+
   test("its defaults are the program's", () => {
     const folder = mkdtempSync(join(tmpdir(), "trivium-docs-"));
     const config = readConfig({ cwd: folder, environment: {} });
@@ -311,12 +325,20 @@ describe("docs/configuration.md", () => {
     const folder = mkdtempSync(join(tmpdir(), "trivium-docs-"));
     try {
       writeFileSync(join(folder, "trivium.yaml"), code);
+      if (code.includes("./service-account.json")) writeAccount(join(folder, "service-account.json"));
       use(folder);
     } finally {
       rmSync(folder, { recursive: true });
     }
   }
 });
+
+/** A service account that could sign in, were there a host. */
+function writeAccount(file: string): void {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const private_key = privateKey.export({ type: "pkcs8", format: "pem" });
+  writeFileSync(file, JSON.stringify({ client_email: "robot@project.example", private_key }));
+}
 
 /** A value for each variable that a file names. */
 function variablesOf(code: string): Record<string, string> {

@@ -193,7 +193,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
 
   test("a configuration cannot be printed with its secrets", () => {
     const config = readConfig({ configPath: gateway.configFile, cwd: gateway.folder, environment: {} });
-    for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.providers[0]?.apiKey}`]) {
+    for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.providers?.[0]?.apiKey}`]) {
       expect(text).not.toContain("upstream-secret");
       expect(text).not.toContain(gateway.key);
     }

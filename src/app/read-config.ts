@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
-import { loadConfig } from "../config/load.ts";
+import { loadConfig, type ProviderKind } from "../config/load.ts";
 import { PROVIDER_KINDS } from "../providers/index.ts";
+import type { ProviderDeclaration } from "../providers/provider.ts";
 
 /** Where a configuration comes from: a file, or what the environment says alone. */
 export interface ConfigSource {
@@ -14,6 +15,31 @@ export function readConfig(options: ConfigSource): Config {
     ...(options.configPath === undefined ? {} : { path: options.configPath }),
     cwd: options.cwd,
     environment: options.environment,
-    kinds: new Map([...PROVIDER_KINDS].map(([kind, { fields }]) => [kind, fields])),
+    kinds: KINDS,
   });
+}
+
+const KINDS: ReadonlyMap<string, ProviderKind> = new Map(
+  [...PROVIDER_KINDS].map(([kind, declaration]) => [kind, toKind(declaration)]),
+);
+
+/** Address and credentials are tried apart, so that a provider that lacks both is told so at once. */
+function toKind({ fields, wires, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {
+  return {
+    ...fields,
+    dialects: Object.keys(wires),
+    mistakes: (settings) => [
+      ...mistakeOf(() => settings.baseUrl ?? baseUrl(settings)),
+      ...mistakeOf(() => authenticate(settings)),
+    ],
+  };
+}
+
+function mistakeOf(attempt: () => unknown): string[] {
+  try {
+    attempt();
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
 }

@@ -18,7 +18,7 @@ export function makeSnapshot(
   environment: ConfigSource["environment"],
   simulator: Pick<Simulator, "url"> | undefined,
 ): Snapshot {
-  const settings = config.providers.length > 0 ? config.providers : providersFromEnvironment(environment);
+  const settings = config.providers ?? providersFromEnvironment(environment);
   const all = simulator ? [...settings, simulatorSettings(simulator.url)] : settings;
   const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file)]));
   const summaries = [...providers.values()].map((provider): ProviderSummary => {
@@ -32,7 +32,7 @@ export function makeSnapshot(
   };
 }
 
-/** What only shows when a provider is made, such as a file of credentials that is not there, is a mistake of the configuration. */
+/** Those of the file were tried when it was read; a file of credentials that went since then is a mistake of the configuration too. */
 function createOrExplain(settings: ProviderSettings, file: string | undefined): Provider {
   try {
     return createProvider(settings);

@@ -1,5 +1,6 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
+import { restartFields } from "../config/restart-fields.ts";
 import { watchConfig } from "../config/watch.ts";
 import { Files } from "../files/files.ts";
 import { openFileStore } from "../files/open-file-store.ts";
@@ -39,7 +40,8 @@ export interface App {
   /** Names of the providers that answer calls. */
   providers: readonly string[];
   reload(): void;
-  stop(): Promise<void>;
+  /** Lets running calls finish within `server.drain_seconds`, or until the signal comes. */
+  stop(hurry?: AbortSignal): Promise<void>;
 }
 
 const SWEEP_MS = 600_000;
@@ -80,6 +82,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     nowMs,
     timings,
     runningCalls: 0,
+    closing: false,
   };
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
@@ -101,6 +104,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   const server = listen({ ...config.server, ...bounds, routes: ROUTES });
   const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, ...bounds, routes: ADMIN_ROUTES });
 
+  // Only now is a port known that the system was to choose.
+  const reachable = (url: string) => (url.endsWith(":0") ? server.url : url);
+  publicUrl = reachable(publicUrl);
+  if (/^http:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(publicUrl)) {
+    log.warn(
+      `server.public_url is not set: addresses of films begin with ${publicUrl}, which other machines cannot reach`,
+    );
+  }
+
   // Only a gateway that holds its ports takes up work, or makes keys: a start that fails must leave nothing running, and must
   // not use up the one time that they are shown.
   poller.start();
@@ -116,8 +128,9 @@ export async function startApp(options: AppOptions): Promise<App> {
       const snapshot = makeSnapshot(changed, environment, simulator);
       replaceKeysOrExplain(gateway.keys, changed);
       gateway.snapshot = snapshot;
-      publicUrl = changed.server.publicUrl;
+      publicUrl = reachable(changed.server.publicUrl);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+      for (const field of restartFields(config, changed)) log.warn(`${field} needs a restart; the old value stays`);
     },
     (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),
   );
@@ -129,10 +142,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     models: gateway.snapshot.catalogue.list().length,
     providers: [...gateway.snapshot.providers.keys()],
     reload: () => watch.reload(),
-    stop: async () => {
+    stop: async (hurry) => {
       accepting = false;
       watch.close();
-      await server.drain(config.server.drainSeconds);
+      await server.drain(config.server.drainSeconds, hurry);
       await admin.drain(0);
       stopWatchingKeys();
       stopSweeping();

@@ -200,6 +200,11 @@ describe("resolve", () => {
     expect(suggested.split(" or ").length).toBeLessThanOrEqual(3);
   });
 
+  test("a model of the catalogue that nobody here offers is not called unknown", () => {
+    const empty = buildCatalogue({ providers: [], models: [] });
+    expect(refusal(empty, "openai/gpt-5.4")).toBe("openai/gpt-5.4 is known, but no provider of it is configured here.");
+  });
+
   test("a name near nothing, or too long to compare, is told what a name looks like", () => {
     expect(refusal(catalogue, "nothing-like-it")).toBe(
       'There is no model "nothing-like-it". A model is named <provider>/<model_name>; the model list shows those that can be called.',

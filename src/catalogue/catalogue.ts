@@ -159,6 +159,10 @@ export class Catalogue {
   }
 
   #unknown(name: string): GatewayError {
+    if (builtInModels.some((model) => model.id === name)) {
+      const message = `${name} is known, but no provider of it is configured here.`;
+      return new GatewayError("not_found", message, { path: "model" });
+    }
     const colon = name.lastIndexOf(":");
     const near = nearNames(name, this.#models.keys());
     const nearUnpinned = near.length > 0 || colon < 0 ? near : nearNames(name.slice(0, colon), this.#models.keys());

@@ -6,6 +6,8 @@ import type { ModelFile } from "./schema.ts";
 export interface Config {
   /** The file that was read; absent when there is none and the defaults alone hold. */
   file?: string;
+  /** Where a file would be read from, when there is none. */
+  awaitedFile?: string;
   server: { host: string; port: number; publicUrl: string; maxBodyBytes: number; drainSeconds: number };
   admin: { host: string; port: number; secret?: Secret };
   dataDir: string;
@@ -17,7 +19,8 @@ export interface Config {
   /** How long operations that have ended, and what they made, are kept, and how much of it. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number };
   simulator: boolean;
-  providers: ProviderSettings[];
+  /** Absent: those that the environment makes. Present: exactly these, be it none. */
+  providers?: ProviderSettings[];
   models: ModelSettings[];
   keys: StaticKeySettings[];
 }

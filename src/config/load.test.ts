@@ -10,15 +10,21 @@ import { ConfigError, loadConfig, type ProviderKind } from "./load.ts";
 const folder = mkdtempSync(join(tmpdir(), "trivium-config-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const KINDS = new Map<string, ProviderKind>([
-  ["openai", { required: ["api_key"], optional: ["organization"] }],
-  ["openai-compatible", { required: [], optional: ["api_key", "dialects"] }],
-  ["anthropic", { required: ["api_key"], optional: [] }],
-  ["gemini", { required: ["api_key"], optional: [] }],
-  ["vertex", { required: [], optional: ["api_key", "project", "location", "credentials"] }],
-  ["bedrock", { required: [], optional: ["api_key", "region", "access_key_id", "secret_access_key"] }],
-  ["azure-openai", { required: ["api_key"], optional: [] }],
-  ["kling", { required: ["access_key", "secret_key"], optional: [] }],
+const kind = (required: string[], optional: string[], dialects = ["chat"]): ProviderKind => ({
+  required,
+  optional,
+  dialects,
+  mistakes: () => [],
+});
+const KINDS = new Map([
+  ["openai", kind(["api_key"], ["organization"])],
+  ["openai-compatible", kind([], ["api_key", "dialects"], ["chat", "messages", "genai"])],
+  ["anthropic", kind(["api_key"], [])],
+  ["gemini", kind(["api_key"], [])],
+  ["vertex", kind([], ["api_key", "project", "location", "credentials"])],
+  ["bedrock", kind([], ["api_key", "region", "access_key_id", "secret_access_key"])],
+  ["azure-openai", kind(["api_key"], [])],
+  ["kling", kind(["access_key", "secret_key"], [])],
 ]);
 
 function load(yaml: string, environment: Record<string, string> = {}): Config {
@@ -159,7 +165,7 @@ describe("what loads", () => {
         },
       ],
     });
-    expect(config.providers[0]?.apiKey?.reveal()).toBe("hidden-openai");
+    expect(config.providers?.[0]?.apiKey?.reveal()).toBe("hidden-openai");
     expect(config.keys[0]?.key.reveal()).toBe("hidden-ci");
     expect(config.admin.secret?.reveal()).toBe("hidden-admin");
   });
@@ -198,7 +204,7 @@ describe("what loads", () => {
     );
     expect(config.simulator).toBe(false);
     expect(config.storage).toBe("sqlite:/tmp/elsewhere/data/trivium.db");
-    expect(config.providers.map((provider) => provider.baseUrl)).toEqual([`${address}/v1`, address]);
+    expect(config.providers?.map((provider) => provider.baseUrl)).toEqual([`${address}/v1`, address]);
     expect(config.models.map((model) => model.id)).toEqual(["replay/chat-001-c", "replay/bed-117-m0"]);
     expect(config.keys[0]).toMatchObject({ project: "default", limits: { requestsPerMinute: 100000, concurrent: 64 } });
   });
@@ -217,7 +223,6 @@ describe("what loads", () => {
       admin: { host: "127.0.0.1", port: 8788 },
       retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
       simulator: true,
-      providers: [],
       models: [],
       keys: [],
     };
@@ -226,7 +231,7 @@ describe("what loads", () => {
       storage: `sqlite:${join(base, "data/trivium.db")}`,
       files: join(base, "data/files"),
     });
-    expect(loadConfig(options)).toEqual({ ...defaults, ...places(bare) });
+    expect(loadConfig(options)).toEqual({ awaitedFile: join(bare, "trivium.yaml"), ...defaults, ...places(bare) });
 
     const nested = join(bare, "etc");
     mkdirSync(nested);
@@ -255,7 +260,7 @@ providers:
   two: { <<: *one, base_url: http://b }
   three: *one
 `);
-    expect(config.providers.map((provider) => provider.baseUrl)).toEqual(["http://a", "http://b", "http://a"]);
+    expect(config.providers?.map((provider) => provider.baseUrl)).toEqual(["http://a", "http://b", "http://a"]);
   });
 
   test("a key's expiry is kept as a moment in UTC", () => {
@@ -289,9 +294,16 @@ models:
 
   test("an empty value takes the default; an optional field that is only an unset or empty variable is absent", () => {
     expect(load("admin: { host: ${H:-10.0.0.1} }", { H: "" }).admin.host).toBe("10.0.0.1");
-    expect(load("admin: { secret: ${S} }\nredis: ${R}", { S: "" })).not.toHaveProperty("redis");
-    expect(load("admin: { secret: ${S} }", { S: "" }).admin).not.toHaveProperty("secret");
+    expect(load("data_dir: ${D}\nredis: ${R}", { D: "" })).not.toHaveProperty("redis");
     expect(load("admin: { secret: '' }").admin).not.toHaveProperty("secret");
+  });
+
+  test("docs/configuration.md, Variables: a credential whose variable is unset is a mistake, the admin secret's too", () => {
+    const unset = ["trivium.yaml:1:18: admin.secret needs the environment variable S, which is not set"];
+    expect(problemsOf("admin: { secret: ${S} }")).toEqual(unset);
+    expect(problemsOf("admin: { secret: ${S} }", { S: "" })).toEqual(unset);
+    expect(load("admin: { secret: ${S:-} }").admin).not.toHaveProperty("secret");
+    expect(load("admin: { secret: ${S} }", { S: "given" }).admin.secret?.reveal()).toBe("given");
   });
 
   test("a value cannot inject YAML, nor another variable", () => {
@@ -403,9 +415,7 @@ describe("what is refused, with its place", () => {
     [
       "a dialect that is none",
       "providers: { v: { kind: openai-compatible, dialects: [chat, mesages] } }",
-      [
-        "trivium.yaml:1:61: providers.v.dialects[1] must be one of chat, messages, genai, converse; did you mean messages?",
-      ],
+      ["trivium.yaml:1:61: providers.v.dialects[1] must be one of chat, messages, genai; did you mean messages?"],
     ],
     [
       "model ids with no slash, or two",
@@ -495,6 +505,30 @@ describe("what is refused, with its place", () => {
     const problems = problemsOf(`server: { port: x }\n${fields.join("\n")}\nkeys: 5\n`);
     expect(problems.map((problem) => Number(problem.split(":")[1]))).toEqual(
       Array.from({ length: 42 }, (_, line) => line + 1),
+    );
+  });
+
+  test("what no field of a provider shows is told of all of them, at their names, beside the other mistakes", () => {
+    const kinds = new Map(KINDS);
+    const lacking = { ...kind([], ["api_key", "credentials"]), mistakes: () => ["one is needed", "so is two"] };
+    kinds.set("lacking", lacking);
+    kinds.set("resolving", { ...lacking, mistakes: ({ credentials }) => [`${credentials}: there is no such file`] });
+    const file = join(folder, "lacking.yaml");
+    writeFileSync(
+      file,
+      `providers:
+  first: { kind: lacking }
+  second: { kind: resolving, credentials: keys/account.json }
+  third: { kind: lacking, api_kee: x }
+simulater: true
+`,
+    );
+    expect(() => loadConfig({ path: file, cwd: folder, environment: {}, kinds })).toThrow(
+      `lacking.yaml:2:3: providers.first: one is needed
+lacking.yaml:2:3: providers.first: so is two
+lacking.yaml:3:3: providers.second: ${join(folder, "keys/account.json")}: there is no such file
+lacking.yaml:4:27: providers.third.api_kee is not a known field; did you mean api_key?
+lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     );
   });
 

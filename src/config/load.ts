@@ -27,7 +27,9 @@ const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).p
 /** Reads the configuration, or throws a ConfigError that tells everything that is wrong with it. */
 export function loadConfig({ path, cwd, environment, kinds }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
-  if (path === undefined && !existsSync(file)) return hidePasswords(toConfig({}, new Map(), cwd));
+  if (path === undefined && !existsSync(file)) {
+    return hidePasswords({ awaitedFile: file, ...toConfig({}, undefined, cwd) });
+  }
 
   const shownFile = shownPath(file, cwd);
   const problems: ConfigProblem[] = [];
@@ -35,19 +37,20 @@ export function loadConfig({ path, cwd, environment, kinds }: LoadOptions): Conf
     problems.push({ file: shownFile, line, column, message });
   };
   const root = readDocument(readText(file, shownFile), report);
+  const folder = dirname(file);
   const context = { environment, report };
   let values: Incomplete<RootFile> = {};
-  let providers = new Map<string, ProviderFile>();
+  let providers: Map<string, ProviderFile> | undefined;
   if (root?.kind === "map") {
     const entries = new Map(root.entries);
     const section = entries.get("providers")?.node;
     entries.delete("providers");
     values = readValue({ ...root, entries }, ROOT, "", context) as Incomplete<RootFile>;
-    if (section !== undefined) providers = readProviders(section, kinds, context);
+    if (section !== undefined) providers = readProviders(section, kinds, folder, context);
     checkReferences(values, root, kinds.keys(), report);
   } else if (root !== undefined) report(root.place, "the file must be a mapping of fields");
   if (problems.length > 0) throw new ConfigError(problems.sort(byPlace));
-  return hidePasswords({ file, ...toConfig(values as RootFile, providers, dirname(file)) });
+  return hidePasswords({ file, ...toConfig(values as RootFile, providers, folder) });
 }
 
 function readText(file: string, shownFile: string): string {

@@ -1,11 +1,17 @@
-import type { DocumentNode } from "./document.ts";
+import type { ProviderSettings } from "./config.ts";
+import type { DocumentNode, Place } from "./document.ts";
 import { type ReadContext, readValue, type Shape, shapeOf } from "./read-values.ts";
 import { ProviderFile } from "./schema.ts";
+import { toProvider } from "./to-config.ts";
 
 /** The fields that a kind of provider takes beyond kind, base_url and timeout_ms, by their names in the file. */
 export interface ProviderKind {
   required: readonly string[];
   optional: readonly string[];
+  /** Those that its field `dialects` may name. */
+  dialects: readonly string[];
+  /** What no single field shows, such as a file of credentials that is not there. */
+  mistakes: (settings: ProviderSettings) => readonly string[];
 }
 
 /** The name under which the built-in simulator offers its models. */
@@ -14,14 +20,18 @@ export const SIMULATOR = "simulator";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const EVERY_FIELD = shapeOf(ProviderFile).properties ?? {};
 
-/** Reads the `providers` section, each entry by the fields that its kind takes. */
+/**
+ * Reads the `providers` section, each entry by the fields that its kind takes. `folder` is what relative paths start from.
+ * Undefined for a section that is left empty, as for one that is left out.
+ */
 export function readProviders(
   node: DocumentNode,
   kinds: ReadonlyMap<string, ProviderKind>,
+  folder: string,
   context: ReadContext,
-): Map<string, ProviderFile> {
+): Map<string, ProviderFile> | undefined {
+  if (node.kind === "scalar" && node.value === null) return undefined;
   const providers = new Map<string, ProviderFile>();
-  if (node.kind === "scalar" && node.value === null) return providers;
   if (node.kind !== "map") {
     context.report(node.place, "providers must be a mapping of provider names");
     return providers;
@@ -35,9 +45,20 @@ export function readProviders(
         `providers.${name}: a provider's name has only letters, digits, dots, dashes and underscores`,
       );
     }
+    const path = `providers.${name}`;
     const shape = shapeFor(entry.node, kinds);
-    const value = readValue(entry.node, shape, `providers.${name}`, context, entry.place);
-    if (value !== undefined) providers.set(name, value as ProviderFile);
+    let whole = true;
+    const report = (place: Place, message: string) => {
+      whole = false;
+      context.report(place, message);
+    };
+    const value = readValue(entry.node, shape, path, { ...context, report }, entry.place);
+    if (value === undefined) continue;
+    const fields = value as ProviderFile;
+    providers.set(name, fields);
+    // Of a provider that lacks what was wrong in it, more would be missed than is missing.
+    const mistakes = whole ? kinds.get(fields.kind)?.mistakes(toProvider(name, fields, folder)) : undefined;
+    for (const mistake of mistakes ?? []) context.report(entry.place, `${path}: ${mistake}`);
   }
   return providers;
 }
@@ -54,7 +75,7 @@ function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>):
   for (const name of ["base_url", "timeout_ms", ...kind.required, ...kind.optional]) {
     const field = EVERY_FIELD[name];
     if (field === undefined) throw new Error(`A provider kind names ${name}, which is no field of the configuration.`);
-    properties[name] = field;
+    properties[name] = name === "dialects" ? { ...field, items: { enum: kind.dialects } } : field;
   }
   return { type: "object", properties, required: ["kind", ...kind.required] };
 }

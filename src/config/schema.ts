@@ -20,7 +20,7 @@ const HttpAddress = Type.String({
   description: "an http or https address without query, fragment or credentials",
 });
 
-/** `writeOnly` marks what a provider must not be left without: an unset variable there is a mistake, not an absent field. */
+/** `writeOnly` marks a credential: an unset variable there is a mistake, not an absent field. */
 const Credential = Type.String({
   pattern: "^[\\x21-\\x7e]+$",
   description: "visible ASCII characters without spaces",
@@ -146,7 +146,11 @@ export const RootFile = Type.Object(
     ),
     admin: Type.Optional(
       Type.Object(
-        { host: Type.Optional(Text), port: Type.Optional(Port), secret: Type.Optional(Type.String()) },
+        {
+          host: Type.Optional(Text),
+          port: Type.Optional(Port),
+          secret: Type.Optional(Type.String({ writeOnly: true })),
+        },
         closed,
       ),
     ),

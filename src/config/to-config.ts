@@ -8,7 +8,11 @@ const BYTES_PER_MEGABYTE = 1024 * 1024;
 const MS_PER_HOUR = 3_600_000;
 
 /** The checked file with defaults filled in. `folder` is what relative paths start from. */
-export function toConfig(file: RootFile, providers: ReadonlyMap<string, ProviderFile>, folder: string): Config {
+export function toConfig(
+  file: RootFile,
+  providers: ReadonlyMap<string, ProviderFile> | undefined,
+  folder: string,
+): Config {
   const { server = {}, admin = {} } = file;
   const host = server.host ?? "127.0.0.1";
   const port = server.port ?? 8787;
@@ -36,7 +40,7 @@ export function toConfig(file: RootFile, providers: ReadonlyMap<string, Provider
       maxTotalBytes: Math.round((file.retention?.max_total_mb ?? 10_240) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,
-    providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)),
+    ...(providers && { providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     keys: (file.keys ?? []).map(toKey),
   };

@@ -96,6 +96,22 @@ test("H25: a file that disappears leaves the old configuration, and is a problem
   await until(() => changes.length === 1);
 });
 
+test("README, Configuration: a file made after a start without one is taken over, and may go and come again", async () => {
+  const { reload } = start();
+  reload();
+  expect(changes.map((config) => config.file)).toEqual([undefined]);
+  writeFileSync(file, "server: { prot: 1001 }\n");
+  await until(() => problems.length === 1);
+  writeFileSync(file, "server: { port: 1001 }\n");
+  await until(() => changes.length === 2);
+  expect(changes[1]).toMatchObject({ file, server: { port: 1001 } });
+  rmSync(file);
+  reload();
+  expect(problems[1]?.message).toContain("the file is gone");
+  writeFileSync(file, "server: { port: 1002 }\n");
+  await until(() => changes.length === 3);
+});
+
 test("a burst of writes is not read write by write, and its last is what stays", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
   start();

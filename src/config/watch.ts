@@ -17,7 +17,8 @@ const LOOK_EVERY_MS = 250;
 
 /**
  * Hands over each new configuration whole. One that is wrong, or gone, is a problem for `onProblem`, and the old one
- * stays (H25). `load` is called once at the start to learn which file to look at.
+ * stays (H25). `load` is called once at the start to learn which file to look at; where there is none yet, that is the one
+ * that would be read.
  */
 export function watchConfig(
   load: () => Config,
@@ -26,6 +27,7 @@ export function watchConfig(
   signal?: AbortSignal,
 ): ConfigWatch {
   let file: string | undefined;
+  let found = false;
   let loaded: string | undefined;
   let seen: string | undefined;
 
@@ -33,9 +35,11 @@ export function watchConfig(
     loaded = seen = stateOf(file);
     try {
       const config = load();
-      if (file !== undefined && config.file === undefined) throw gone(file);
-      if (config.file !== file) {
-        file = config.file;
+      if (file !== undefined && found && config.file === undefined) throw gone(file);
+      found = config.file !== undefined;
+      const place = config.file ?? config.awaitedFile;
+      if (place !== file) {
+        file = place;
         loaded = seen = stateOf(file);
       }
       use(config);

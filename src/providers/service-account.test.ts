@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serviceAccount } from "./service-account.ts";
@@ -76,5 +76,41 @@ describe("a service account signs in with a signed assertion (providers §1.4)",
     const other = join(folder, "other.json");
     writeFileSync(other, "{}");
     expect(() => serviceAccount(other)).toThrow("client_email or private_key is missing");
+    expect(() => serviceAccount(join(folder, "none.json"))).toThrow(/none\.json: there is no such file$/);
+    expect(() => serviceAccount(folder)).toThrow(/: it cannot be read \(EISDIR\)$/);
+  });
+
+  test("docs/configuration.md, Mistakes: a key that cannot sign is refused when it is read, and not repeated", () => {
+    const damaged = join(folder, "damaged.json");
+    const withKey = (private_key: unknown) => {
+      writeFileSync(damaged, JSON.stringify({ client_email: "robot@project.example", private_key }));
+      return () => serviceAccount(damaged);
+    };
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    for (const broken of [pem.replace(/\n.{64}\n/, "\n"), pem.replace("BEGIN PRIVATE", "BEGIN"), "hidden-key"]) {
+      expect(withKey(broken)).toThrow(new Error(`${damaged}: private_key is not a PEM key`));
+    }
+    const { privateKey: other } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    expect(withKey(other.export({ type: "pkcs8", format: "pem" }))).toThrow("private_key is not an RSA key");
+    expect(withKey(privateKey.export({ type: "pkcs1", format: "pem" }))).not.toThrow();
+  });
+
+  test("decisions §4: a token service that breaks off inside its answer is upstream_credentials", async () => {
+    const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n";
+    const breaking = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => {
+          socket.write(`${head}{"access_token":`);
+          setTimeout(() => socket.terminate(), 20);
+        },
+      },
+    });
+    const broken = join(folder, "broken.json");
+    const account = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(broken, JSON.stringify({ ...account, token_uri: `http://127.0.0.1:${breaking.port}/token` }));
+    await expect(serviceAccount(broken)()).rejects.toMatchObject({ kind: "upstream_credentials" });
+    breaking.stop(true);
   });
 });

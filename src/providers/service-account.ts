@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { GatewayError } from "../canon/error.ts";
 import { numberAt, parseObject, stringAt } from "../canon/json.ts";
@@ -11,7 +12,7 @@ const TIMEOUT_MS = 15_000;
 
 interface Account {
   email: string;
-  keyPem: string;
+  key: KeyObject;
   tokenUrl: string;
 }
 
@@ -37,34 +38,61 @@ export function serviceAccount(file: string, nowMs: () => number = Date.now): Au
 }
 
 function readAccount(file: string): Account {
-  const content = parseObject(readFileSync(file, "utf8"));
+  const content = parseObject(readText(file));
   const email = stringAt(content, "client_email");
   const keyPem = stringAt(content, "private_key");
   if (!email || !keyPem)
     throw new Error(`${file} is not a service account file: client_email or private_key is missing`);
-  return { email, keyPem, tokenUrl: stringAt(content, "token_uri") ?? "https://oauth2.googleapis.com/token" };
+  const tokenUrl = stringAt(content, "token_uri") ?? "https://oauth2.googleapis.com/token";
+  return { email, key: readKey(keyPem, file), tokenUrl };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`${file}: ${code === "ENOENT" ? "there is no such file" : `it cannot be read (${code})`}`);
+  }
+}
+
+/** The reader's own message is left out: it may tell of the key. */
+function readKey(pem: string, file: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    throw new Error(`${file}: private_key is not a PEM key`);
+  }
+  if (key.asymmetricKeyType !== "rsa") throw new Error(`${file}: private_key is not an RSA key`);
+  return key;
 }
 
 async function requestToken(account: Account, nowMs: number): Promise<{ value: string; lifetimeMs: number }> {
   const failed = (why: string, cause?: unknown) =>
     new GatewayError("upstream_credentials", `The provider gave the gateway no access token: ${why}.`, { cause });
-  const form = new URLSearchParams({
-    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    assertion: await signAssertion(account, Math.floor(nowMs / 1000)),
-  });
+  let assertion: string;
+  try {
+    assertion = signAssertion(account, Math.floor(nowMs / 1000));
+  } catch (cause) {
+    throw failed("the service account's key cannot sign", cause);
+  }
+  const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
   let response: Response;
+  let text: string;
   try {
     response = await fetch(account.tokenUrl, { method: "POST", body: form, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    text = await response.text();
   } catch (cause) {
     throw failed("its token service did not answer", cause);
   }
-  const body = parseObject(await response.text());
+  const body = parseObject(text);
   const value = stringAt(body, "access_token");
   if (!response.ok || !value) throw failed(`its token service answered ${response.status}`);
   return { value, lifetimeMs: (numberAt(body, "expires_in") ?? LIFETIME_SECONDS) * 1000 };
 }
 
-async function signAssertion(account: Account, nowSeconds: number): Promise<string> {
+function signAssertion(account: Account, nowSeconds: number): string {
   const claims = {
     iss: account.email,
     scope: SCOPE,
@@ -74,9 +102,5 @@ async function signAssertion(account: Account, nowSeconds: number): Promise<stri
   };
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const unsigned = `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}`;
-  const der = Buffer.from(account.keyPem.replace(/-----[^-]+-----|\s/g, ""), "base64");
-  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
-  const signature = await crypto.subtle.sign(algorithm.name, key, Buffer.from(unsigned));
-  return `${unsigned}.${Buffer.from(signature).toString("base64url")}`;
+  return `${unsigned}.${sign("RSA-SHA256", Buffer.from(unsigned), account.key).toString("base64url")}`;
 }

@@ -41,6 +41,10 @@ export class Attempt {
     this.#heardAtMs = this.startedAtMs;
     const { firstByte, idle } = planned.provider.timeoutMs;
     this.#unwatch = gateway.watchdog.watch((now) => {
+      if (gateway.closing) {
+        this.close();
+        return;
+      }
       this.#heardAtMs ??= now;
       const patienceMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
       if (this.#paused || now - this.#heardAtMs <= patienceMs) return;
@@ -127,6 +131,7 @@ export class Attempt {
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     if (this.#call.client.gone) return new ClientGoneError();
+    if (this.#gateway.closing) return new GatewayError("overloaded", "This gateway is shutting down. Try again.");
     if (this.#timedOut) {
       const { firstByte, idle } = this.planned.provider.timeoutMs;
       const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;

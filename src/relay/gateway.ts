@@ -31,4 +31,6 @@ export interface Gateway {
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */
   runningCalls: number;
+  /** The time for running calls is up: each ends with an error in its own protocol. */
+  closing: boolean;
 }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, startApp } from "../src/app/start-app.ts";
+import type { Log } from "../src/observe/log.ts";
+import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { callGateway } from "./support/client-calls.ts";
+import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+describe("docs/configuration.md, Reload", () => {
+  let folder: string;
+  let app: App;
+  const told: string[] = [];
+  const tell = (...said: unknown[]) => void told.push(String(said.at(-1)));
+  const log = { debug: tell, info: tell, warn: tell, error: tell } as Pick<Log, keyof Log>;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "trivium-reload-"));
+    const ports = { server: { port: await freePort() }, admin: { port: await freePort() } };
+    writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(ports));
+    app = await startApp({ cwd: folder, environment: {}, log });
+  });
+  afterAll(async () => {
+    await app.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("a field that a reload does not bring is told in the log, and no value of it", () => {
+    const ports = { server: { port: 1 }, admin: { port: Number(new URL(app.adminUrl).port), secret: "hidden" } };
+    writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(ports));
+    told.length = 0;
+    app.reload();
+    expect(told).toEqual([
+      "configuration reloaded",
+      "server.port needs a restart; the old value stays",
+      "admin.secret needs a restart; the old value stays",
+    ]);
+  });
+});
+
+describe("docs/configuration.md, The simulator", () => {
+  let simulator: Simulator;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    gateway = await startTestGateway({
+      config: {
+        providers: { lab: { kind: "simulator", base_url: simulator.url } },
+        models: [{ id: "lab/standard", offers: [{ provider: "lab", model: "standard" }] }],
+      },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await simulator.stop();
+  });
+
+  test.each(["chat", "messages", "genai"] as const)("one without a key answers a %s call", async (dialect) => {
+    const response = await callGateway(gateway.url, dialect, gateway.key, { model: "lab/standard" });
+    expect(response.status).toBe(200);
+    expect((await gateway.receipt(response)).provider).toBe("lab");
+  });
+});
+
+test("a port that the system chooses is the one in the gateway's own addresses", async () => {
+  const chosen = await startTestGateway({ config: { server: { host: "127.0.0.1", port: 0 }, simulator: true } });
+  const document = (await (await fetch(`${chosen.url}/openapi.json`)).json()) as { servers: { url: string }[] };
+  expect(chosen.url).not.toEndWith(":0");
+  expect(document.servers.map(({ url }) => url)).toEqual([chosen.url]);
+  await chosen.stop();
+});

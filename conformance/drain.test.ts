@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { callGateway, DIALECTS } from "./support/client-calls.ts";
+import { type ScriptedUpstream, startEvents, startScriptedUpstream, wire } from "./support/scripted-upstream.ts";
+import { freePort, scriptedModels, startTestGateway } from "./support/test-gateway.ts";
+
+const BEGINNING = {
+  chat: wire.chatChunk({ content: "Hel" }),
+  messages: wire.messageStart() + wire.textBlock("Hel"),
+  genai: wire.genaiChunk("Hel"),
+};
+const ERROR = { chat: /"error":\{"message"/, messages: /event: error/, genai: /"error":\{"code":503/ };
+const WORDS = "This gateway is shutting down";
+
+let upstream: ScriptedUpstream;
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+});
+afterAll(() => upstream.stop());
+
+async function startAndCall(drainSeconds: number) {
+  const gateway = await startTestGateway({
+    config: {
+      server: { host: "127.0.0.1", port: await freePort(), drain_seconds: drainSeconds },
+      ...scriptedModels(upstream.url),
+    },
+  });
+  // Streams that stop in the middle, and answers that never come.
+  upstream.play((request, response) => {
+    const dialect = DIALECTS.find((name) =>
+      request.path.includes({ chat: "chat", messages: "messages", genai: ":stream" }[name]),
+    );
+    if (!/"stream":true|:stream/.test(request.path + request.body) || dialect === undefined) return;
+    startEvents(response);
+    response.write(BEGINNING[dialect]);
+  });
+  const calls = DIALECTS.map(async (dialect) => {
+    const response = await callGateway(gateway.url, dialect, gateway.key, { stream: true });
+    const wholly = callGateway(gateway.url, dialect, gateway.key, { stream: false });
+    return { dialect, text: response.text(), wholly };
+  });
+  return { gateway, calls: await Promise.all(calls) };
+}
+
+test("H16, decisions §4: calls that outlast the drain end with an error in their own protocol", async () => {
+  const { gateway, calls } = await startAndCall(0.3);
+  await Bun.sleep(100);
+  const stopped = gateway.app.stop();
+  for (const { dialect, text, wholly } of calls) {
+    expect(await text).toMatch(ERROR[dialect]);
+    expect(await text).toContain(WORDS);
+    const answer = await wholly;
+    expect(answer.status).toBe(dialect === "messages" ? 529 : 503);
+    expect(await answer.text()).toContain(WORDS);
+  }
+  await stopped;
+});
+
+test("decisions §7: a second signal does not wait for the drain", async () => {
+  const { gateway, calls } = await startAndCall(30);
+  const hurry = new AbortController();
+  const begunMs = performance.now();
+  const stopped = gateway.app.stop(hurry.signal);
+  setTimeout(() => hurry.abort(), 100);
+  for (const { text } of calls) expect(await text).toContain(WORDS);
+  await stopped;
+  expect(performance.now() - begunMs).toBeLessThan(5_000);
+});

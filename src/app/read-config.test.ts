@@ -1,0 +1,62 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ConfigSource, readConfig } from "./read-config.ts";
+import { makeSnapshot } from "./snapshot.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-read-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function source(yaml: string, environment: ConfigSource["environment"] = {}): ConfigSource {
+  writeFileSync(join(folder, "trivium.yaml"), yaml);
+  return { cwd: folder, environment };
+}
+
+test("docs/configuration.md, Providers: with a section, exactly those in it; without one, the environment's", () => {
+  const names = (yaml: string) => {
+    const options = source(yaml, { OPENAI_API_KEY: "k", KLING_ACCESS_KEY: "a", KLING_SECRET_KEY: "s" });
+    return [...makeSnapshot(readConfig(options), options.environment, undefined).providers.keys()];
+  };
+  expect(names("providers: {}\n")).toEqual([]);
+  expect(names("providers: { mine: { kind: ollama } }\n")).toEqual(["mine"]);
+  for (const none of ["simulator: false\n", "providers:\n"]) expect(names(none)).toEqual(["openai", "kling"]);
+});
+
+test("docs/configuration.md, Mistakes: what providers lack is told at once, at their places, beside other mistakes", () => {
+  writeFileSync(join(folder, "damaged.json"), '{"client_email":"a@b.example","private_key":"hidden"}');
+  const yaml = `providers:
+  google: { kind: vertex, project: p }
+  gone: { kind: vertex, project: p, credentials: gone.json }
+  damaged: { kind: vertex, project: p, credentials: damaged.json }
+  aws: { kind: bedrock }
+  films: { kind: kling, access_key: a }
+  fine: { kind: ollama }
+server: { prot: 1 }
+`;
+  expect(() => readConfig(source(yaml))).toThrow(
+    new Error(
+      `trivium.yaml:2:3: providers.google: credentials (a service account file) or api_key is needed
+trivium.yaml:3:3: providers.gone: ${join(folder, "gone.json")}: there is no such file
+trivium.yaml:4:3: providers.damaged: ${join(folder, "damaged.json")}: private_key is not a PEM key
+trivium.yaml:5:3: providers.aws: region is needed, such as us-east-1
+trivium.yaml:5:3: providers.aws: api_key, or access_key_id and secret_access_key, is needed
+trivium.yaml:6:3: providers.films: api_key, or access_key and secret_key, is needed
+trivium.yaml:8:11: server.prot is not a known field; did you mean port?`,
+    ),
+  );
+});
+
+test("docs/configuration.md, Providers: dialects names those that the kind speaks", () => {
+  const yaml = `providers:
+  one: { kind: deepseek, api_key: k, dialects: [genai] }
+  two: { kind: openai-compatible, base_url: "http://127.0.0.1:1", dialects: [chat, converse] }
+  three: { kind: bedrock, api_key: k, region: r, dialects: [converse, messages] }
+`;
+  expect(() => readConfig(source(yaml))).toThrow(
+    new Error(
+      `trivium.yaml:2:49: providers.one.dialects[0] must be one of chat, messages
+trivium.yaml:3:84: providers.two.dialects[1] must be one of chat, messages, genai`,
+    ),
+  );
+});

@@ -1,0 +1,23 @@
+import type { Config } from "./config.ts";
+
+/** What is built once, at the start. A field that is missing here is taken over by a reload, or not used. */
+const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
+  "server.host": ({ server }) => server.host,
+  "server.port": ({ server }) => server.port,
+  "server.drain_seconds": ({ server }) => server.drainSeconds,
+  "admin.host": ({ admin }) => admin.host,
+  "admin.port": ({ admin }) => admin.port,
+  "admin.secret": ({ admin }) => admin.secret?.reveal(),
+  data_dir: ({ dataDir }) => dataDir,
+  storage: ({ storage }) => storage,
+  files: ({ files }) => files,
+  "retention.hours": ({ retention }) => retention.ms,
+  "retention.max_file_mb": ({ retention }) => retention.maxFileBytes,
+  "retention.max_total_mb": ({ retention }) => retention.maxTotalBytes,
+  simulator: ({ simulator }) => simulator,
+};
+
+/** The fields whose new value only a restart brings, by their names in the file. */
+export function restartFields(started: Config, changed: Config): string[] {
+  return Object.keys(FIXED).filter((field) => FIXED[field]?.(started) !== FIXED[field]?.(changed));
+}
