@@ -167,11 +167,16 @@ describe("events as the standard has them", () => {
   });
 
   test("what is not JSON is told as an error, among ordinary chunks too", async () => {
-    const { text } = await stream("chat", (host) => {
-      const [one, two] = [wire.chatChunk({ content: "a" }), wire.chatChunk({ content: "b" })];
-      host.end(one + two + two.replace('"b"', '"b\n"') + wire.chatChunk({}, "stop") + wire.done);
-    });
-    expect(text).toContain('"error"');
-    expect(text).not.toContain("[DONE]");
+    const padded = (content: string) => wire.chatChunk({ content }, null, { obfuscation: "pad" });
+    for (const [good, bad] of [
+      ['"b"', '"b\n"'],
+      ['"pad"', '"pa\nd"'],
+    ] as const) {
+      const { text } = await stream("chat", (host) => {
+        host.end(padded("a") + padded("b") + padded("b").replace(good, bad) + wire.chatChunk({}, "stop") + wire.done);
+      });
+      expect(text).toContain('"error"');
+      expect(text).not.toContain("[DONE]");
+    }
   });
 });

@@ -34,6 +34,9 @@ interface KnownKey {
 /** Longer than any key; what is longer is not worth a digest. */
 const MAX_KEY_LENGTH = 512;
 
+/** How often a running gateway looks for keys that others made or revoked. */
+export const KEY_WATCH_MS = 500;
+
 /** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
 export class KeyRing {
   readonly #storage: Storage;
@@ -102,7 +105,7 @@ export class KeyRing {
   }
 
   /** Looks for keys that other processes made or revoked. The function that is returned ends it. */
-  startWatching(intervalMs = 500): () => void {
+  startWatching(intervalMs = KEY_WATCH_MS): () => void {
     let stopped = false;
     let timer: NodeJS.Timeout | undefined;
     const look = async (): Promise<void> => {

@@ -114,7 +114,8 @@ function onlyOne(named: readonly StoredKey[], name: string): StoredKey {
   }
   const key = valid[0] ?? named.at(-1);
   if (key === undefined) {
-    throw new GatewayError("not_found", `There is no key with the id or name ${JSON.stringify(name.slice(0, 100))}.`);
+    const message = `There is no key with the id or name ${JSON.stringify(name.slice(0, 100))}.`;
+    throw new GatewayError("not_found", message, { code: "key_not_found" });
   }
   return key;
 }

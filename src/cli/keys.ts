@@ -1,15 +1,16 @@
 import { LIMIT_NAMES, readLimits } from "../access/key-limits.ts";
+import { KEY_WATCH_MS } from "../access/key-ring.ts";
 import { createKey, type KeySummary, listKeys, revokeKey } from "../access/keys.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
+import { readMoment } from "../canon/moment.ts";
 import type { Config } from "../config/config.ts";
-import { readMoment } from "../server/admin/read-moment.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Command, defineCommand, EXIT, isHelpFlag, printJson, printTable, UsageError } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
 
-/** Running gateways look for changes twice a second; who uses the key the moment it is shown must not be refused. */
-const KNOWN_WITHIN_MS = 600;
+/** Running gateways look for changes; who uses the key the moment it is shown must not be refused. */
+const KNOWN_WITHIN_MS = KEY_WATCH_MS + 100;
 
 const create = defineCommand({
   name: "keys create",

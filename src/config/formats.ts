@@ -1,8 +1,10 @@
+import { isDay, readMoment } from "../canon/moment.ts";
+
 /** Checks of text that a pattern cannot express, by the `format` of a schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "http-address": isHttpAddress,
   day: isDay,
-  moment: (text) => isDay(text) || (MOMENT.test(text) && !Number.isNaN(Date.parse(text))),
+  moment: (text) => isDay(text) || (MOMENT.test(text) && readMoment(text) !== undefined),
 };
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
@@ -10,11 +12,4 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 /** A query or user part would travel with every call to that address, into logs and to whoever is behind it (S07). */
 function isHttpAddress(text: string): boolean {
   return /^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && !/^https?:\/\/[^/]*@/i.test(text);
-}
-
-function isDay(text: string): boolean {
-  // Engines differ on days that a month does not have; a round trip does not.
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
-  const day = new Date(text);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

@@ -4,7 +4,7 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { post, postFailure } from "../wire/post.ts";
 import { type Call, ClientGoneError } from "./call.ts";
-import type { Gateway } from "./gateway.ts";
+import { type Gateway, shuttingDown } from "./gateway.ts";
 import { chooseLane, type Lane } from "./lane.ts";
 import { makeUpstreamRequest } from "./upstream-request.ts";
 
@@ -131,7 +131,7 @@ export class Attempt {
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     if (this.#call.client.gone) return new ClientGoneError();
-    if (this.#gateway.closing) return new GatewayError("overloaded", "This gateway is shutting down. Try again.");
+    if (this.#gateway.closing) return shuttingDown();
     if (this.#timedOut) {
       const { firstByte, idle } = this.planned.provider.timeoutMs;
       const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;

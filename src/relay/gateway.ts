@@ -1,5 +1,6 @@
 import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
@@ -34,3 +35,7 @@ export interface Gateway {
   /** The time for running calls is up: each ends with an error in its own protocol. */
   closing: boolean;
 }
+
+/** For calls that come too late, and for those that take too long. */
+export const shuttingDown = (): GatewayError =>
+  new GatewayError("overloaded", "This gateway is shutting down. Try again.");

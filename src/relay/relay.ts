@@ -1,7 +1,7 @@
 import type { KeyLimits } from "../access/key-limits.ts";
 import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { type JsonObject, numberAt, objectAt, stringAt } from "../canon/json.ts";
+import { type JsonObject, stringAt } from "../canon/json.ts";
 import { RECEIPT_PREFIX } from "../canon/timed-id.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
@@ -105,7 +105,8 @@ function estimateFor(
 ) {
   if (!countsUse(principal.limits)) return NO_ESTIMATE;
   if (!model.outputModalities.includes("text")) {
-    const count = numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1;
+    if (incoming.verb === "count_tokens") return NO_ESTIMATE;
+    const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     return { estimatedCostNanoUsd: expectedPictureCost(count, {}, offers), estimatedTokens: 0 };
   }
   const input = incoming.dialect.estimateTokens(body);

@@ -3,6 +3,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { ClientGoneError } from "../relay/call.ts";
+import { shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
 import { RelayError } from "../relay/relay-error.ts";
@@ -62,7 +63,7 @@ export function listen(options: ListenOptions): Listener {
       guard(request.headers);
       if (!match) throw notFound(request.method, path, table, options.routes);
       if (match.route.access === "key" && !context.accepting()) {
-        throw new GatewayError("overloaded", "This gateway is shutting down. Try again.");
+        throw shuttingDown();
       }
       if (match.route.access === "admin") requireAdmin(request.headers, context);
       const { door, handle } = match.route;

@@ -130,7 +130,7 @@ function endOfPlainString(view: DataView, from: number): number {
   for (let at = from; at < view.byteLength; at++) {
     const byte = view.getUint8(at);
     if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) return -1;
+    if (byte === BACKSLASH || byte < SPACE) return -1;
   }
   return -1;
 }

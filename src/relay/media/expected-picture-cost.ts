@@ -3,8 +3,8 @@ import { type PictureKind, pricingsOfPicture } from "../../catalogue/picture-pri
 import { priceUsage } from "../../catalogue/pricing.ts";
 
 /**
- * The most tokens that a picture of each quality was seen to take, where pictures are priced by tokens. Without a word
- * about quality the model chooses, and may choose the best.
+ * The most tokens that a picture of each quality takes by the publishers' own tables, where pictures are priced by tokens.
+ * Without a word about quality the model chooses, and may choose the best.
  */
 const MOST_TOKENS: Readonly<Record<string, number>> = { low: 408, medium: 1_584, standard: 1_584 };
 const MOST_OF_ANY = 6_240;

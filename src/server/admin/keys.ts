@@ -3,10 +3,10 @@ import { readLimits } from "../../access/key-limits.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { readMoment } from "../../canon/moment.ts";
 import { defineCheck, type RequestCheck } from "../../dialects/check.ts";
 import { readBody } from "../../relay/read-body.ts";
 import type { Handler } from "../routed-request.ts";
-import { readMoment } from "./read-moment.ts";
 
 const MAX_BYTES = 64 * 1024;
 
@@ -46,11 +46,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
 };
 
 export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gateway }) => {
-  const revoked = await revokeKey(storage, parameters["id"] ?? "").catch((error: unknown) => {
-    if (!(error instanceof GatewayError && error.kind === "not_found")) throw error;
-    // The table's own word for what is not there is about models.
-    throw new GatewayError("not_found", error.message, { code: "key_not_found", cause: error });
-  });
+  const revoked = await revokeKey(storage, parameters["id"] ?? "");
   await gateway.keys.refresh();
   return Response.json({ data: revoked });
 };

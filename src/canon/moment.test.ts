@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readMoment } from "./read-moment.ts";
+import { readMoment } from "./moment.ts";
 
 test("decisions §7: days that no month has are no dates", () => {
   expect(readMoment("2027-01-31")).toBe(Date.UTC(2027, 0, 31));
