@@ -136,6 +136,20 @@ for (const dialect of DIALECTS) {
       expect(unknown).toMatchObject({ status: 413, type: names.large });
     }, 30_000);
 
+    test("a body that says it is far over the limit is told so too, before it is sent", async () => {
+      const [url, init] = buildCall(gateway.url, dialect, gateway.key);
+      const { hostname, port, pathname } = new URL(url);
+      const headers = Object.entries(init.headers as Record<string, string>)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("");
+      const socket = connect(Number(port), hostname);
+      socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: 9000000000\r\n${headers}\r\n{`);
+      let answer = "";
+      for await (const part of socket) answer += part;
+      expect(answer).toStartWith("HTTP/1.1 413");
+      expect(answer).toContain(names.large);
+    });
+
     test("half a body that stalls is given up, while others are served", async () => {
       const [url, init] = buildCall(gateway.url, dialect, gateway.key);
       const { hostname, port, pathname } = new URL(url);

@@ -368,6 +368,11 @@ describe("signals", () => {
     child.tell("SIGHUP");
     await waitFor(() => reloads() >= 2);
     expect((await ask(place, key)).status).toBe(200);
+    const listed = await command(place.folder, "keys", "list");
+    expect(listed.stdout).toMatch(/^static:static +static +default +…xxxx +\* +configured +valid$/m);
+    expect(listed.stdout).not.toContain(key);
+    const other = await jsonOf<object[]>(place.folder, "keys", "list", "--project", "nobody");
+    expect(other).toEqual([]);
 
     writeFileSync(place.configFile, "keys: []\nserver:\n  prot: 1\n");
     child.tell("SIGHUP");

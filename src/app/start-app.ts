@@ -100,9 +100,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     isAdmin: () => false,
     version: VERSION,
   };
-  const bounds = { maxBodyBytes: config.server.maxBodyBytes, context };
-  const server = listen({ ...config.server, ...bounds, routes: ROUTES });
-  const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, ...bounds, routes: ADMIN_ROUTES });
+  const server = listen({ ...config.server, context, routes: ROUTES });
+  const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, context, routes: ADMIN_ROUTES });
 
   // Only now is a port known that the system was to choose.
   const reachable = (url: string) => (url.endsWith(":0") ? server.url : url);

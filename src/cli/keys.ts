@@ -1,6 +1,7 @@
 import { LIMIT_NAMES, readLimits } from "../access/key-limits.ts";
 import { KEY_WATCH_MS } from "../access/key-ring.ts";
 import { createKey, type KeySummary, listKeys, revokeKey } from "../access/keys.ts";
+import { staticKeys } from "../app/static-keys.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { readMoment } from "../canon/moment.ts";
@@ -59,7 +60,13 @@ const list = defineCommand({
   flags: { project: { type: "string", value: "P", about: "keys of this project only" } },
   run: async ({ values }) => {
     const filter = values.project === undefined ? {} : { project: values.project };
-    const found = await withStorage(values.config, (storage) => listKeys(storage, filter));
+    const found = await withStorage(
+      values.config,
+      async (storage, config): Promise<ListedKey[]> => [
+        ...configuredKeys(config).filter(({ project }) => project === (values.project ?? project)),
+        ...(await listKeys(storage, filter)),
+      ],
+    );
     if (values.json) printJson(found);
     else printTable(["id", "name", "project", "key", "models", "made", "state"], found.map(row));
     return EXIT.ok;
@@ -111,13 +118,24 @@ async function checkStored(idOrName: string, storage: Storage, config: Config): 
   throw new GatewayError("invalid_request", `${configured.name} is kept in the configuration; remove it there.`);
 }
 
-function row(key: KeySummary): string[] {
+/** A key as it is listed; those of the configuration have no day on which they were made. */
+type ListedKey = Omit<KeySummary, "createdAtMs"> & { createdAtMs?: number };
+
+const configuredKeys = (config: Config): ListedKey[] =>
+  staticKeys(config).map(({ key, limits, ...rest }) => ({
+    ...rest,
+    id: `static:${rest.name}`,
+    hint: key.slice(-4),
+    limits: { ...limits },
+  }));
+
+function row(key: ListedKey): string[] {
   const state = key.revokedAtMs !== undefined ? "revoked" : isExpired(key) ? "expired" : "valid";
-  const made = new Date(key.createdAtMs).toISOString().slice(0, 10);
+  const made = key.createdAtMs === undefined ? "configured" : new Date(key.createdAtMs).toISOString().slice(0, 10);
   return [key.id, key.name, key.project, `…${key.hint}`, key.models.join(","), made, state];
 }
 
-const isExpired = ({ expiresAtMs }: KeySummary) => expiresAtMs !== undefined && expiresAtMs <= Date.now();
+const isExpired = ({ expiresAtMs }: ListedKey) => expiresAtMs !== undefined && expiresAtMs <= Date.now();
 
 function readProtocol(name: string): DialectName {
   const known = DIALECT_NAMES.find((dialect) => dialect === name);

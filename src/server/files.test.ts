@@ -43,7 +43,6 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     publicUrl: "http://127.0.0.1",
-    maxBodyBytes: 1_000,
     routes: ["GET", "HEAD"].map((method) => ({ ...route, method: method as Method })),
     context,
   });

@@ -17,7 +17,6 @@ export interface ListenOptions {
   host: string;
   port: number;
   publicUrl: string;
-  maxBodyBytes: number;
   routes: readonly Route<Handler>[];
   context: ServerContext;
 }
@@ -38,8 +37,8 @@ const LAST_WORDS_MS = 1_000;
 
 const NO_QUERY = new URLSearchParams();
 
-/** Bun's own limit is the outer wall: ours speaks first, in the caller's protocol. */
-const OUTER_WALL_FACTOR = 4;
+/** Bun's own limit is the outer wall, beyond all that can be configured: ours speaks first, in the caller's protocol. */
+const OUTER_WALL_BYTES = 16 * 1024 ** 3;
 
 export function listen(options: ListenOptions): Listener {
   const { context } = options;
@@ -86,7 +85,7 @@ export function listen(options: ListenOptions): Listener {
     port: options.port,
     // Streams may be silent for longer than any idle limit; the relay has deadlines of its own for every wait.
     idleTimeout: 0,
-    maxRequestBodySize: options.maxBodyBytes * OUTER_WALL_FACTOR,
+    maxRequestBodySize: OUTER_WALL_BYTES,
     fetch: answer,
   });
   return {
