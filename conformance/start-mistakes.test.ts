@@ -55,6 +55,15 @@ describe("decisions §7: a gateway that cannot start says in one line what would
     expect(oneLine(admin)).toEqual({ code: 1, line: "admin.host: this machine has no address 1.2.3.4." });
   });
 
+  test("a dialect that its host speaks elsewhere alone", async () => {
+    const provider = { kind: "deepseek", api_key: "k", base_url: "http://127.0.0.1:9/v1", dialects: ["messages"] };
+    const checked = await run(newFolder({ providers: { mine: provider } }), "check");
+    expect(oneLine(checked)).toEqual({
+      code: 1,
+      line: expect.stringMatching(/:\d+:\d+: providers\.mine: with a base_url it speaks chat alone, not messages$/),
+    });
+  });
+
   test("files names a file", async () => {
     const folder = newFolder({ server: { port: 0 }, admin: { port: 0 }, files: "./notes.txt" });
     const path = join(folder, "notes.txt");

@@ -1,7 +1,8 @@
-import type { Config } from "../config/config.ts";
+import type { UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { Config, ProviderSettings } from "../config/config.ts";
 import { loadConfig, type ProviderKind } from "../config/load.ts";
 import { PROVIDER_KINDS } from "../providers/index.ts";
-import type { ProviderDeclaration } from "../providers/provider.ts";
+import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 
 /** Where a configuration comes from: a file, or what the environment says alone. */
 export interface ConfigSource {
@@ -31,8 +32,15 @@ function toKind({ fields, wires, baseUrl, authenticate }: ProviderDeclaration): 
     mistakes: (settings) => [
       ...mistakeOf(() => settings.baseUrl ?? baseUrl(settings)),
       ...mistakeOf(() => authenticate(settings)),
+      ...unspoken(settings, spokenAt(settings.baseUrl, { wires })),
     ],
   };
+}
+
+function unspoken({ dialects = [] }: ProviderSettings, spoken: readonly UpstreamDialectName[]): string[] {
+  return dialects
+    .filter((dialect) => !spoken.includes(dialect))
+    .map((dialect) => `with a base_url it speaks ${spoken.join(" and ")} alone, not ${dialect}`);
 }
 
 function mistakeOf(attempt: () => unknown): string[] {

@@ -87,6 +87,15 @@ export interface ProviderDeclaration {
 
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000 };
 
+/** A wire with an address of its own is spoken there alone, and not at an address that somebody configured. */
+export function spokenAt(
+  baseUrl: string | undefined,
+  { wires }: Pick<ProviderDeclaration, "wires">,
+): UpstreamDialectName[] {
+  const all = Object.keys(wires) as UpstreamDialectName[];
+  return all.filter((dialect) => baseUrl === undefined || wires[dialect]?.baseUrl === undefined);
+}
+
 /** A configured provider. Its destination and credential come from the configuration alone; no call can change either (S07). */
 export class Provider {
   readonly name: string;
@@ -110,9 +119,7 @@ export class Provider {
   constructor(declaration: ProviderDeclaration, settings: ProviderSettings) {
     this.name = settings.name;
     this.publishers = declaration.publishers;
-    const spoken = (Object.keys(declaration.wires) as UpstreamDialectName[]).filter(
-      (dialect) => settings.baseUrl === undefined || declaration.wires[dialect]?.baseUrl === undefined,
-    );
+    const spoken = spokenAt(settings.baseUrl, declaration);
     const usual =
       settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.wires[dialect]?.optional);
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? usual;
