@@ -207,6 +207,18 @@ describe("messages headers (contract §5, §9)", () => {
     expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("a-1,b-2");
   });
 
+  test("decisions §4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {
+    for (const header of ["partner-beta", "anthropic-beta"]) {
+      for (const value of ["caf\u00e9", "a-1, b\u00df", "a b"]) {
+        const before = upstream.seen.length;
+        const error = await errorOf(await call({ "partner-version": "2023-06-01", [header]: value }));
+        expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
+        expect(error.message).toContain(header);
+        expect(upstream.seen.length).toBe(before);
+      }
+    }
+  });
+
   test("100,001 messages are refused quickly", async () => {
     const messages = Array.from({ length: 100_001 }, () => ({ role: "user", content: "x" }));
     const started = performance.now();

@@ -1,21 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { readConfig } from "../../src/app/read-config.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
-import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import {
+  type ScriptedUpstream,
+  type SeenRequest,
+  sendJson,
+  sleep,
+  startEvents,
+  startScriptedUpstream,
+  wire,
+} from "../support/scripted-upstream.ts";
 import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
+/** One that sends a stream's headers before any upstream here has said a word. */
+let hasty: TestGateway;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
   gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+  hasty = await startTestGateway({ config: scriptedModels(upstream.url), timings: { commitDeadlineMs: 0 } });
 });
 afterAll(async () => {
+  await hasty.stop();
   await gateway.stop();
   await upstream.stop();
 });
@@ -57,6 +71,37 @@ describe("S04: one route table, access on every line, default deny", () => {
       await response.body?.cancel();
     }
     expect(upstream.seen.length).toBe(0);
+  });
+});
+
+describe("S04: the address that is served is the one that was written", () => {
+  /** The status of an answer to bytes that no HTTP client would send. */
+  const statusOf = async (head: string): Promise<number> => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const { hostname, port } = new URL(gateway.url);
+    const socket = await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: { data: (_, bytes) => resolve(`${bytes}`) },
+    });
+    socket.write(`${head}\r\n\r\n`);
+    const status = Number((await promise).split(" ")[1]);
+    socket.end();
+    return status;
+  };
+
+  test.each([
+    ["GET /healthz HTTP/1.0", 200],
+    ["GET /healthz?deep=//x/y HTTP/1.0", 200],
+    ["GET /x/healthz HTTP/1.0", 404],
+    ["GET //x/healthz HTTP/1.0", 404],
+    ["GET /x/api/v1/models HTTP/1.0", 404],
+    ["GET /healthz HTTP/1.1\r\nHost: ", 200],
+    ["GET /x/healthz HTTP/1.1\r\nHost: ", 404],
+    ["GET /x/healthz HTTP/1.1\r\nHost: 127.0.0.1", 404],
+    ["GET /healthz HTTP/1.1\r\nHost: 127.0.0.1", 200],
+  ])("%p is answered with %d", async (head, status) => {
+    expect(await statusOf(head)).toBe(status);
   });
 });
 
@@ -149,6 +194,91 @@ describe("S08: the admin listener is closed without the secret", () => {
   });
 });
 
+/** The key that a request of the gateway's came with, and the dialect that it was sent in. */
+function echoed({ headers }: SeenRequest): { key: string; dialect: DialectName } {
+  if (headers["x-api-key"] !== undefined) return { key: String(headers["x-api-key"]), dialect: "messages" };
+  if (headers["x-goog-api-key"] !== undefined) return { key: String(headers["x-goog-api-key"]), dialect: "genai" };
+  return { key: String(headers["authorization"]).replace("Bearer ", ""), dialect: "chat" };
+}
+
+const errorObject = (message: string, more: object = {}) => ({
+  type: "error",
+  error: { type: "invalid_request_error", code: 400, message, ...more },
+});
+
+const errorEvent = (message: string) => wire.event(errorObject(message));
+
+function sendEvents(response: ServerResponse, text: string): void {
+  startEvents(response);
+  response.end(text);
+}
+
+const firstContent = {
+  chat: wire.chatChunk({ role: "assistant", content: "hello" }),
+  messages: wire.messageStart() + wire.textBlock("hello"),
+  genai: wire.genaiChunk("hello"),
+};
+
+interface Echo {
+  way: string;
+  play: (response: ServerResponse, key: string, dialect: DialectName) => unknown;
+  stream?: true;
+  /** The gateway has committed to a stream before the upstream fails. */
+  late?: true;
+  /** Where the key stood in what no client of another dialect is told. */
+  told?: RegExp;
+}
+
+const echoes: readonly Echo[] = [
+  { way: "a key in an error", play: (response, key) => sendJson(response, errorObject(`not ${key}`), 400) },
+  { way: "a key in an error under HTTP 200", play: (response, key) => sendJson(response, errorObject(`not ${key}`)) },
+  {
+    way: "a key in an error's code, field and details",
+    play: (response, key) =>
+      sendJson(
+        response,
+        errorObject("mind", { code: `c-${key}`, param: key, details: { [key]: [{ deep: `not ${key}` }] } }),
+        400,
+      ),
+    told: /error/,
+  },
+  {
+    way: "what a cut at 2000 characters leaves of a key",
+    play: (response, key) => sendJson(response, errorObject("x".repeat(1985) + key), 400),
+    told: /x{1985}\[secret\]"/,
+  },
+  {
+    way: "a key in the JSON that answers for a stream",
+    play: (response, key) => sendJson(response, errorObject(`not ${key}`)),
+    stream: true,
+  },
+  {
+    way: "a key in a stream's first event",
+    play: (response, key) => sendEvents(response, errorEvent(`not ${key}`)),
+    stream: true,
+  },
+  {
+    way: "a key in a stream's first event, behind the commit",
+    play: async (response, key) => {
+      startEvents(response);
+      await sleep(400);
+      response.end(errorEvent(`not ${key}`));
+    },
+    stream: true,
+    late: true,
+  },
+  {
+    way: "a key in an event behind the first content",
+    play: async (response, key, dialect) => {
+      startEvents(response);
+      response.write(firstContent[dialect]);
+      await sleep(50);
+      response.end(errorEvent(`not ${key}`));
+    },
+    stream: true,
+  },
+];
+
 describe("S10: the gateway's own secrets stay inside", () => {
   test("an upstream that echoes the key in an error or a header does not reach the client with it", async () => {
     for (const status of [400, 401, 429, 500]) {
@@ -176,6 +306,26 @@ describe("S10: the gateway's own secrets stay inside", () => {
       }
     }
   });
+
+  test.each(echoes)(
+    "decisions §4: $way does not reach a client, whichever protocol either side speaks",
+    async (echo) => {
+      upstream.play(async (request, response) => {
+        const { key, dialect } = echoed(request);
+        await echo.play(response, key, dialect);
+      });
+      const at = echo.late ? hasty : gateway;
+      for (const client of DIALECTS) {
+        for (const host of DIALECTS) {
+          const stream = echo.stream === true;
+          const response = await callGateway(at.url, client, at.key, { model: `test/${host}`, stream });
+          const text = await response.text();
+          expect(`${client} of ${host}: ${text}`).not.toContain("upstream-sec");
+          expect(`${client} of ${host}: ${text}`).toMatch(echo.told ?? /error.*\[secret\]/s);
+        }
+      }
+    },
+  );
 
   test("decisions §4: a wrong key at the provider is never the client's 401", async () => {
     upstream.play(

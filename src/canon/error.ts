@@ -78,6 +78,11 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
+/** What may be said otherwise of an error that stays the same. */
+interface Told extends Pick<ErrorDetails, "path" | "code" | "upstreamDetails"> {
+  message?: string;
+}
+
 export class GatewayError extends Error {
   readonly kind: ErrorKind;
   readonly path: string | undefined;
@@ -100,24 +105,49 @@ export class GatewayError extends Error {
   }
 
   /** The same error in other words. */
-  withMessage(message: string): GatewayError {
-    return this.#told(message, this.path);
+  withMessage(message: string): this {
+    return this.#told({ message });
   }
 
   /** The same error at a field that has another name where it is told. */
-  withPath(path: string): GatewayError {
-    return this.#told(this.message, path);
+  withPath(path: string): this {
+    return this.#told({ path });
   }
 
-  #told(message: string, path: string | undefined): GatewayError {
-    return new GatewayError(this.kind, message, {
+  /** The same error with every text changed that a caller may come to read. */
+  withTexts(change: (text: string) => string): this {
+    return this.#told({
+      message: change(this.message),
+      ...(this.path === undefined ? {} : { path: change(this.path) }),
+      ...(this.code === undefined ? {} : { code: change(this.code) }),
+      upstreamDetails: changeTexts(this.upstreamDetails, change),
+    });
+  }
+
+  /** Its class stays too: some errors are told apart by theirs. */
+  #told({ message = this.message, path = this.path, code = this.code, upstreamDetails = this.upstreamDetails }: Told) {
+    const Same = this.constructor as new (...parameters: ConstructorParameters<typeof GatewayError>) => this;
+    return new Same(this.kind, message, {
       ...(path === undefined ? {} : { path }),
-      ...(this.code === undefined ? {} : { code: this.code }),
+      ...(code === undefined ? {} : { code }),
       ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
-      upstreamDetails: this.upstreamDetails,
+      upstreamDetails,
       cause: this.cause,
     });
   }
+}
+
+/** Details that are nested deeper say nothing to anybody, and a walk into them might never come back. */
+const DEEPEST_DETAILS = 64;
+
+/** Names are texts too. */
+function changeTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
+  if (typeof value === "string") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === DEEPEST_DETAILS) return null;
+  const changed = (item: unknown) => changeTexts(item, change, depth + 1);
+  if (Array.isArray(value)) return value.map(changed);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [change(name), changed(item)]));
 }
 
 /** Whatever was thrown, as a GatewayError; what is not one is a fault of ours, and its text stays inside. */

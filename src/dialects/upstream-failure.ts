@@ -50,12 +50,9 @@ const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
   overloaded: "The provider is overloaded. Try again shortly.",
 };
 
-/** The longest piece of a provider's message that is passed on. */
-const MAX_MESSAGE = 2000;
-
 export function failureToError(facts: FailureFacts): GatewayError {
   const kind = facts.kind ?? kindOfStatus(facts.status);
-  const words = facts.message?.trim().slice(0, MAX_MESSAGE);
+  const words = facts.message?.trim();
   const message =
     words && PROVIDER_WORDS_HELP.has(kind)
       ? words

@@ -1,4 +1,5 @@
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { GatewayError } from "../canon/error.ts";
 import type { Secret } from "../canon/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
@@ -84,6 +85,9 @@ export interface ProviderDeclaration {
   /** How pictures and films are asked for, where the provider makes any. */
   media?: MediaWires;
 }
+
+/** The longest piece of a provider's text that is passed on. */
+const MAX_TEXT = 2000;
 
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000 };
 
@@ -213,14 +217,22 @@ export class Provider {
     return headers;
   }
 
-  /** Takes the gateway's own credentials out of a text that is on its way to a client (S10). */
+  /** An error of this provider's as a caller may read it. */
+  redactError(error: GatewayError): GatewayError {
+    return error.withTexts((text) => this.redact(text));
+  }
+
+  /**
+   * A text of this provider's as a caller may read it: without the gateway's own credentials (S10), and no longer than is
+   * passed on. It is cut here and nowhere before, since what a cut leaves of a credential is not found any more.
+   */
   redact(text: string): string {
     let result = text;
     for (const value of Object.values(this.#settings) as unknown[]) {
       const secret = isSecret(value) ? value.reveal() : "";
       if (secret.length >= 8 && result.includes(secret)) result = result.replaceAll(secret, "[secret]");
     }
-    return result;
+    return result.length <= MAX_TEXT ? result : result.slice(0, MAX_TEXT).toWellFormed();
   }
 }
 

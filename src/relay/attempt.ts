@@ -78,8 +78,7 @@ export class Attempt {
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
     const retryAfter = answer.headers.get("retry-after") ?? null;
     const body = await this.readText(answer, MAX_ERROR_BYTES);
-    const error = this.lane.decodeError({ status: answer.status, body, retryAfter });
-    return error.withMessage(this.planned.provider.redact(error.message));
+    return this.lane.decodeError({ status: answer.status, body, retryAfter });
   }
 
   /** The whole body as text, within a bound. Each piece is a sign of life. */

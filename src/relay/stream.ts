@@ -242,7 +242,7 @@ class StreamWriter {
     if (error.kind === "internal")
       this.#gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
     const provider = this.#stream?.planned.provider;
-    const told = provider ? error.withMessage(provider.redact(error.message)) : error;
+    const told = provider?.redactError(error) ?? error;
     const form = { array: incoming.arrayFraming, begun: this.#begun };
     for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, form)) {
       if (pauseMs > 0) await Bun.sleep(pauseMs);

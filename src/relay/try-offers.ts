@@ -16,11 +16,18 @@ export interface Try {
   close(): void;
 }
 
+/** What trying needs to know of a planned offer. */
+interface Triable {
+  offer: { provider: string };
+  provider: { redactError(error: GatewayError): GatewayError };
+}
+
 /**
  * Tries the plan's offers in order until `use` is content with one; what the error table allows decides who is next, unless
- * `mayRepeat` knows that asking again would do the same thing twice.
+ * `mayRepeat` knows that asking again would do the same thing twice. Every failure comes out of here without the secrets of
+ * the provider that it is of (S10).
  */
-export async function tryOffers<Planned extends { offer: { provider: string } }, Attempt extends Try, T>(
+export async function tryOffers<Planned extends Triable, Attempt extends Try, T>(
   call: Trying,
   gateway: Gateway,
   plan: readonly Planned[],
@@ -43,7 +50,7 @@ export async function tryOffers<Planned extends { offer: { provider: string } },
           call.offersTried.push({ provider: planned.offer.provider, outcome: "abandoned", ms: attempt.msSoFar });
           throw new ClientGoneError();
         }
-        last = asGatewayError(thrown);
+        last = planned.provider.redactError(asGatewayError(thrown));
         const { provider } = planned.offer;
         call.offersTried.push({ provider, outcome: "failed", reason: last.kind, ms: attempt.msSoFar });
         if (last.kind === "internal")

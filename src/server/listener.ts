@@ -114,9 +114,12 @@ function serveOrExplain(
   }
 }
 
-/** `new URL` would do, and build more than the two pieces that a route needs. */
+/**
+ * `new URL` would do, and build more than the two pieces that a route needs. Where a request names no host, or one that
+ * cannot be, the runtime gives the path alone: all of it counts (S04).
+ */
 function splitUrl(url: string): { path: string; query: URLSearchParams } {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const mark = url.indexOf("?", start);
   if (start < 0) return { path: "/", query: NO_QUERY };
   if (mark < 0) return { path: url.slice(start), query: NO_QUERY };

@@ -29,12 +29,11 @@ function wrongVersion(header: string, found: string, right: readonly string[]): 
   return new GatewayError("invalid_request", message, { path: header });
 }
 
+const BETA = /^[\x21-\x7e]+$/;
+
 /** Both spellings of the header, comma-separated or repeated, as one list. */
 export function readBetas(headers: Headers): string[] {
-  const betas = `${headers.get("partner-beta") ?? ""},${headers.get("anthropic-beta") ?? ""}`
-    .split(",")
-    .map((beta) => beta.trim())
-    .filter((beta) => beta !== "");
+  const betas = ["partner-beta", "anthropic-beta"].flatMap((header) => betasIn(header, headers.get(header) ?? ""));
   if (betas.includes(REFUSED_BETA)) {
     throw new GatewayError(
       "invalid_request",
@@ -43,4 +42,12 @@ export function readBetas(headers: Headers): string[] {
     );
   }
   return [...new Set(betas)];
+}
+
+/** The names go up in a header of their own, where nothing but visible ASCII can be sent. */
+function betasIn(header: string, value: string): string[] {
+  const betas = value.split(",").flatMap((beta) => beta.trim() || []);
+  if (betas.every((beta) => BETA.test(beta))) return betas;
+  const message = `The header ${header} holds a name that cannot be one: betas are named in visible ASCII characters without spaces, with commas between them.`;
+  throw new GatewayError("invalid_request", message, { path: header });
 }

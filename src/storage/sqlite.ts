@@ -1,5 +1,5 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { readKeyChanges } from "./change-counter.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
@@ -12,6 +12,33 @@ const LOCK_RETRY_MS = 10;
 
 const isBusy = (thrown: unknown): boolean =>
   thrown instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code ?? "");
+
+/** Of a file that is not there, that is another user's, or on a disk without modes. */
+const UNCHANGEABLE = new Set(["ENOENT", "EPERM", "ENOTSUP"]);
+
+/** The file holds the secret that signs the addresses of files: nobody else may read it, from its first byte on (S09). */
+function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    // Never one that is there already: closing it would drop the locks that this process has on it through SQLite.
+    closeSync(openSync(path, "ax", 0o600));
+  } catch (thrown) {
+    if (codeOf(thrown) !== "EEXIST") throw thrown;
+  }
+}
+
+/** Versions before this one left it open to all. */
+function closeToOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      chmodSync(file, 0o600);
+    } catch (thrown) {
+      if (!UNCHANGEABLE.has(codeOf(thrown))) throw thrown;
+    }
+  }
+}
+
+const codeOf = (thrown: unknown): string => (thrown as NodeJS.ErrnoException).code ?? "";
 
 /**
  * SQLite through the runtime's own binding, which keeps statements prepared. The general SQL client speaks to SQLite too,
@@ -37,7 +64,8 @@ export class SqliteStorage implements Storage {
 
   /** `path` is a file, made with its folder where there is none, or `:memory:`. */
   static async open(path: string): Promise<SqliteStorage> {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+    const inMemory = path === ":memory:";
+    if (!inMemory) makePrivate(path);
     const storage = new SqliteStorage(new Database(path, { create: true, strict: true }));
     await storage.query(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
     await storage.query("PRAGMA journal_mode = WAL");
@@ -45,6 +73,7 @@ export class SqliteStorage implements Storage {
     await storage.query("PRAGMA foreign_keys = ON");
     // A checkpoint copies the log into the file and waits for the disk: seldom is a third of the cost of often.
     await storage.query("PRAGMA wal_autocheckpoint = 8000");
+    if (!inMemory) closeToOthers(path);
     return storage;
   }
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { openStorage } from "./open.ts";
 import { insertProject, selectProjects } from "./projects.ts";
@@ -62,6 +62,33 @@ describe("openStorage", () => {
     const path = join(folder, "deep", "er", "file.db");
     await (await openStorage(`sqlite://${path}`)).close();
     expect(statSync(path).isFile()).toBe(true);
+  });
+
+  test("S09: the file, its log and the folder made for them are for this user alone; so is what was open before", async () => {
+    const place = join(folder, "private", "deep");
+    const path = join(place, "file.db");
+    const modes = () => readdirSync(place).map((name) => [name, statSync(join(place, name)).mode & 0o777]);
+    const closed = ["file.db", "file.db-shm", "file.db-wal"].map((name) => [name, 0o600]);
+    const umask = process.umask(0o022);
+    try {
+      const storage = await openStorage(`sqlite:${path}`);
+      expect(statSync(dirname(place)).mode & 0o777).toBe(0o700);
+      expect(statSync(place).mode & 0o777).toBe(0o700);
+      expect(modes().toSorted()).toEqual(closed);
+      for (const name of readdirSync(place)) chmodSync(join(place, name), 0o644);
+      const again = await openStorage(`sqlite:${path}`);
+      expect(modes().toSorted()).toEqual(closed);
+      await Promise.all([storage.close(), again.close()]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  test("a folder in the file's place is refused and left as it is", async () => {
+    const place = join(folder, "taken");
+    mkdirSync(place, { mode: 0o755 });
+    await expect(openStorage(`sqlite:${place}`)).rejects.toThrow();
+    expect(statSync(place).mode & 0o777).toBe(0o755);
   });
 
   test("S10: a server that does not answer is named without its password", async () => {

@@ -18,14 +18,11 @@ const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9",
 const REFUSALS: ReadonlySet<string> = new Set(["NO_IMAGE", "IMAGE_OTHER"]);
 
 /** The contract's words for people in pictures, as `imageConfig` spells them. */
-const PERSON_GENERATION: Readonly<Record<string, string>> = {
-  dont_allow: "ALLOW_NONE",
-  allow_adult: "ALLOW_ADULT",
-  allow_all: "ALLOW_ALL",
-};
-
-/** The longest piece of an answer in words that is passed on. */
-const MAX_WORDS = 500;
+const PERSON_GENERATION: ReadonlyMap<string, string> = new Map([
+  ["dont_allow", "ALLOW_NONE"],
+  ["allow_adult", "ALLOW_ADULT"],
+  ["allow_all", "ALLOW_ALL"],
+]);
 
 /** The generation of models that takes no size draws at one level only, and looks at fewer pictures. */
 const isOld = (model: string): boolean => /^gemini-2/.test(model);
@@ -74,7 +71,7 @@ function vertexConfig({ personGeneration, outputMimeType, compression }: FittedI
   return {
     ...(personGeneration === undefined
       ? {}
-      : { personGeneration: PERSON_GENERATION[personGeneration] ?? personGeneration.toUpperCase() }),
+      : { personGeneration: PERSON_GENERATION.get(personGeneration) ?? personGeneration.toUpperCase() }),
     ...(outputMimeType === undefined ? {} : { outputMimeType }),
     ...(compression === undefined ? {} : { outputCompressionQuality: compression }),
   };
@@ -110,7 +107,7 @@ function readCandidate(candidate: unknown): ImageResult<Picture> {
   }
   const words = parts.map((part) => stringAt(part, "text") ?? "").join("");
   const finish = stringAt(candidate, "finishReason") ?? "";
-  const explanation = (stringAt(candidate, "finishMessage") ?? words).trim().slice(0, MAX_WORDS);
+  const explanation = (stringAt(candidate, "finishMessage") ?? words).trim();
   if (decodeStop(finish).unified === "filter" || REFUSALS.has(bareFinishReason(finish))) {
     return { kind: "filtered", reason: explanation || `The provider held the picture back (${finish}).` };
   }

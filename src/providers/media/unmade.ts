@@ -4,9 +4,6 @@ import type { ImageResult } from "../../media/image-reply.ts";
 import type { JobState } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 
-/** The longest piece of a provider's reason that is passed on. */
-const MAX_REASON = 500;
-
 /** What a failure says of itself, without the status that it came with. */
 export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
 
@@ -14,7 +11,7 @@ export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
 export function unmade(facts: FailureWords): GatewayError {
   const error = failureToError({ ...facts, status: 200 });
   if (error.kind !== "upstream_failed") return error;
-  const reason = (facts.message || facts.code || "it gave no reason").slice(0, MAX_REASON);
+  const reason = facts.message || facts.code || "it gave no reason";
   return error.withMessage(`The provider could not finish the job: ${reason}`);
 }
 

@@ -9,11 +9,7 @@ import { parseLargeJson } from "../../wire/parse-large-json.ts";
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 
 /** The request had left when the connection broke or the time was up: it may have arrived, and asking again may do it twice. */
-export class UncertainError extends GatewayError {
-  override withMessage(message: string): UncertainError {
-    return new UncertainError(this.kind, message, { cause: this.cause });
-  }
-}
+export class UncertainError extends GatewayError {}
 
 export interface MediaPatience {
   /** Ends the exchange before its time. */
@@ -32,7 +28,8 @@ export async function openMedia(provider: Provider, request: MediaRequest, patie
   const { url, ...init } = await mediaOf(provider).outgoing(request);
   const signal = AbortSignal.any([patience.signal, AbortSignal.timeout(patience.timeoutMs)]);
   try {
-    return await fetch(url, { ...init, signal, redirect: "manual" });
+    const headers = { "accept-encoding": "identity", ...init.headers };
+    return await fetch(url, { ...init, headers, signal, redirect: "manual" });
   } catch (cause) {
     throw explain(cause, patience);
   }
@@ -48,8 +45,12 @@ export async function exchangeMedia(
   return readAnswer(response, patience);
 }
 
-export async function readAnswer(response: Response, patience: MediaPatience): Promise<MediaAnswer> {
-  const text = await readText(response, patience);
+export async function readAnswer(
+  response: Response,
+  patience: MediaPatience,
+  maxBytes = MAX_ANSWER_BYTES,
+): Promise<MediaAnswer> {
+  const text = await readText(response, patience, maxBytes);
   return {
     status: response.status,
     body: parseObject(text, parseLargeJson),
@@ -58,18 +59,20 @@ export async function readAnswer(response: Response, patience: MediaPatience): P
   };
 }
 
-async function readText(response: Response, patience: MediaPatience): Promise<string> {
+async function readText(response: Response, patience: MediaPatience, maxBytes: number): Promise<string> {
   const declared = response.headers.get("content-length");
-  if (Number(declared) > MAX_ANSWER_BYTES) throw tooLarge();
+  if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  // Some hosts compress though nobody asked them to; how much it was before, no header tells.
+  const plain = (response.headers.get("content-encoding") ?? "identity") === "identity";
   try {
     // The runtime makes the text as the bytes come, so that they are never held twice.
-    if (declared !== null) return await response.text();
+    if (plain && declared !== null) return await response.text();
     const decoder = new TextDecoder();
     let text = "";
     let size = 0;
     for await (const piece of response.body ?? []) {
       size += piece.length;
-      if (size > MAX_ANSWER_BYTES) throw tooLarge();
+      if (size > maxBytes) throw tooLarge(maxBytes);
       text += decoder.decode(piece, { stream: true });
     }
     return text + decoder.decode();
@@ -78,8 +81,8 @@ async function readText(response: Response, patience: MediaPatience): Promise<st
   }
 }
 
-const tooLarge = () =>
-  new GatewayError("upstream_failed", `The provider's answer is larger than ${MAX_ANSWER_BYTES} bytes.`);
+const tooLarge = (maxBytes: number) =>
+  new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
 
 function explain(cause: unknown, { signal, timeoutMs }: MediaPatience): GatewayError {
   if (cause instanceof GatewayError) return cause;

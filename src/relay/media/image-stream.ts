@@ -71,10 +71,8 @@ async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening
       reply: { results, ...(usage === undefined ? {} : { usage }), ...(settings === undefined ? {} : { settings }) },
     });
   };
-  const told = (error: GatewayError) => {
-    const safe = planned ? error.withMessage(planned.provider.redact(error.message)) : error;
-    return inClientWords(safe, call.request.paths);
-  };
+  const told = (error: GatewayError) =>
+    inClientWords(planned?.provider.redactError(error) ?? error, call.request.paths);
   try {
     const opened = yield* awaited(opening, KEEP_ALIVE, keepAliveMs);
     planned = opened.planned;

@@ -1,4 +1,4 @@
-import { asGatewayError, type GatewayError } from "../../canon/error.ts";
+import type { GatewayError } from "../../canon/error.ts";
 import type { Gateway } from "../gateway.ts";
 import { type Try, type Trying, tryOffers } from "../try-offers.ts";
 import type { MediaOffer } from "./plan.ts";
@@ -7,7 +7,7 @@ interface MediaTry<Wire> extends Try {
   planned: MediaOffer<Wire>;
 }
 
-/** Offers of media tried in order. What a provider says of a failure is told without its secrets. */
+/** Offers of media tried in order. */
 export function tryMediaOffers<Wire, T>(
   call: Trying,
   gateway: Gateway,
@@ -25,13 +25,6 @@ export function tryMediaOffers<Wire, T>(
       close: () => {},
     };
   };
-  const run = async ({ planned }: MediaTry<Wire>) => {
-    try {
-      return { result: await use(planned), planned };
-    } catch (thrown) {
-      const error = asGatewayError(thrown);
-      throw error.withMessage(planned.provider.redact(error.message));
-    }
-  };
+  const run = async ({ planned }: MediaTry<Wire>) => ({ result: await use(planned), planned });
   return tryOffers(call, gateway, plan, begin, run, mayRepeat);
 }

@@ -27,15 +27,16 @@ export class VideoJobs implements JobRunner {
       throw new Error("a video's job cannot be asked about");
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
     const request = wire.poll(part.ticket, context);
-    const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
-    if (!isSuccess(answer)) {
+    try {
+      const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
+      if (isSuccess(answer)) return redacted(wire.readPoll(answer, part.ticket, context), provider);
       const error = wire.error(answer);
       // What the host calls the job is not for the client's eyes.
       if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
-      throw redacted(error, provider);
+      throw error;
+    } catch (thrown) {
+      throw thrown instanceof GatewayError ? provider.redactError(thrown) : thrown;
     }
-    const state = wire.readPoll(answer, part.ticket, context);
-    return state.state === "failed" ? { ...state, error: redacted(state.error, provider) } : state;
   }
 
   paceMs(operation: Operation): number {
@@ -73,5 +74,10 @@ export class VideoJobs implements JobRunner {
   }
 }
 
-const redacted = (error: GatewayError, provider: Provider): GatewayError =>
-  error.withMessage(provider.redact(error.message));
+/** What a provider says of a film that it did not make is told without its secrets (S10). */
+function redacted(state: JobState<VideoReply>, provider: Provider): JobState<VideoReply> {
+  if (state.state === "failed") return { ...state, error: provider.redactError(state.error) };
+  if (state.state !== "done") return state;
+  const filtered = state.reply.filtered.map((reason) => provider.redact(reason));
+  return { ...state, reply: { ...state.reply, filtered } };
+}

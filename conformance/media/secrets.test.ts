@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { plainPng } from "../../src/media/pictures.sample.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const SECRET = "upstream-secret-of-the-host";
+/** What stands for a key at the place where a provider's words are cut. */
+const AT_THE_CUT = "x".repeat(1985);
+
+/** How the host answers, whatever it is asked, until the next test. */
+let play: (request: Request) => Response;
+let host: Bun.Server<undefined>;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  host = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => play(request) });
+  const model = (id: string, modality: string, model: string) => ({
+    id,
+    output_modalities: [modality],
+    pricings: {},
+    offers: [{ provider: "host", model }],
+  });
+  gateway = await startTestGateway({
+    config: {
+      providers: { host: { kind: "volcengine", base_url: host.url.origin, api_key: SECRET } },
+      models: [
+        model("test/pictures", "image", "doubao-seedream-4-5-251128"),
+        model("test/films", "video", "doubao-seedance-1-5-pro-251215"),
+      ],
+    },
+    timings: { mediaPaceFactor: 0.001 },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await host.stop(true);
+});
+
+const post = (path: string, body: object) =>
+  fetch(gateway.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+const failure = (code: string, message = `not ${SECRET}`) => ({ error: { code, message, param: SECRET } });
+
+function expectClean(text: string, told: string | RegExp = "[secret]"): void {
+  expect(text).not.toContain("upstream-sec");
+  if (typeof told === "string") expect(text).toContain(told);
+  else expect(text).toMatch(told);
+}
+
+describe("S10: what a host says of pictures is told without the gateway's key", () => {
+  const ASKS = {
+    images: { path: "/api/v1/images/generations", body: { model: "test/pictures", prompt: "p", n: 2 } },
+    stream: { path: "/api/v1/images/generations", body: { model: "test/pictures", prompt: "p", n: 2, stream: true } },
+    genai: {
+      path: "/api/genai/v1/publishers/test/models/pictures:predict",
+      body: { instances: [{ prompt: "p" }], parameters: { sampleCount: 2 } },
+    },
+    conversation: {
+      path: "/api/v1/chat/completions",
+      body: { model: "test/pictures", messages: [{ role: "user", content: "p" }] },
+    },
+  };
+  const textOf = async ({ path, body }: { path: string; body: object }) => (await post(path, body)).text();
+
+  test("all refused", async () => {
+    for (const code of ["InvalidParameter", "InputTextSensitiveContentDetected"]) {
+      for (const ask of Object.values(ASKS)) {
+        play = () => Response.json(failure(code), { status: 400 });
+        expectClean(await textOf(ask));
+        play = () => Response.json(failure(code, AT_THE_CUT + SECRET), { status: 400 });
+        expectClean(await textOf(ask), /x{1985}\[secret\]/);
+      }
+    }
+  });
+
+  test("contract §7: one of two held back, beside one that was made", async () => {
+    const made = { b64_json: plainPng(8, 8).base64 };
+    play = () => Response.json({ data: [made, failure("OutputImageSensitiveContentDetected")] });
+    expectClean(await textOf(ASKS.genai));
+    expectClean(await textOf(ASKS.images), "b64_json");
+    const events = [
+      { type: "image_generation.partial_succeeded", image_index: 0, ...made },
+      { type: "image_generation.partial_failed", image_index: 1, ...failure("OutputImageSensitiveContentDetected") },
+      { type: "image_generation.completed", usage: { generated_images: 1 } },
+    ];
+    const stream = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+    play = () => new Response(stream, { headers: { "content-type": "text/event-stream" } });
+    expectClean(await textOf(ASKS.stream));
+  });
+});
+
+describe("S10: what a host says of films is told without the gateway's key", () => {
+  const FILMS = "/api/genai/v1/publishers/test/models/films";
+  const submit = () => post(`${FILMS}:predictLongRunning`, { instances: [{ prompt: "p" }] });
+
+  /** What a client is told in the end of a job of which the host says this. */
+  async function endOf(job: object, status = 200): Promise<string> {
+    play = ({ method }) => (method === "POST" ? Response.json({ id: "job" }) : Response.json(job, { status }));
+    const { name } = (await (await submit()).json()) as { name: string };
+    for (;;) {
+      const text = await (await post(`${FILMS}:fetchPredictOperation`, { operationName: name })).text();
+      if ((JSON.parse(text) as { done?: boolean }).done) return text;
+      await Bun.sleep(20);
+    }
+  }
+
+  test("a submit that is refused", async () => {
+    play = () => Response.json(failure("InvalidParameter"), { status: 400 });
+    expectClean(await (await submit()).text());
+  });
+
+  test("jobs that are held back, that fail, and that cannot be asked about", async () => {
+    expectClean(await endOf({ status: "failed", ...failure("OutputVideoSensitiveContentDetected") }));
+    expectClean(await endOf({ status: "failed", ...failure("InternalServiceError") }));
+    expectClean(await endOf({ status: "failed", ...failure("InternalServiceError", AT_THE_CUT + SECRET) }), "xxx");
+    expectClean(await endOf(failure("InvalidParameter"), 400));
+  });
+});
