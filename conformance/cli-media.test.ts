@@ -333,7 +333,7 @@ test("what is called wrongly ends with 2 and says what would be right, before an
   writeFileSync(join(folder, "text.png"), "no picture");
   const cases: [RegExp, string[]][] = [
     [/The prompt is missing/, ["image", "-o", "a.png"]],
-    [/put it into quotation marks/, ["image", "a", "fox", "-o", "a.png"]],
+    [/is one argument too many\. .*quotation marks/, ["image", "a", "fox", "-o", "a.png"]],
     [/-o is missing: .* such as -o fox\.png/, ["image", "a fox"]],
     [/"a\.tiff" does not end in \.png, \.jpg, \.jpeg, \.webp/, ["image", "a fox", "-o", "a.tiff"]],
     [/--format is png, and "a\.jpg" is the name of a jpeg file/, ["image", "a fox", "-o", "a.jpg", "--format", "png"]],

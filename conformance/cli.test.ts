@@ -261,6 +261,21 @@ describe("commands by themselves", () => {
     expect(wrong.stderr).toContain("Usage: trivium check");
   });
 
+  test("check: a model without a price is a warning, and the file is fine", async () => {
+    const { folder } = await newPlace();
+    const models = [{ id: "anthropic/claude-sonnet-4.5", offers: [{ provider: "simulator", model: "standard" }] }];
+    writeConfig(join(folder, "unpriced.yaml"), { models });
+    const message =
+      "models[0] has no price: its calls cost 0 and count against no budget; did you mean anthropic/claude-sonnet-4-5? Else write its pricings, or pricings: {} where it is free";
+    const told = await command(folder, "check", "--config", "unpriced.yaml");
+    expect(told).toMatchObject({ code: 0, stderr: `unpriced.yaml:4:10: ${message}\n` });
+    expect(told.stdout).toMatch(/unpriced\.yaml: fine; \d+ models from simulator\n$/);
+    expect(await jsonOf<object>(folder, "check", "--config", "unpriced.yaml")).toMatchObject({
+      ok: true,
+      warnings: [{ file: "unpriced.yaml", line: 4, column: 10, message }],
+    });
+  });
+
   test("what cannot be done ends with 1, what is called wrongly with 2, and neither with a stack", async () => {
     const { folder } = await newPlace();
     const cases: [number, RegExp, string[]][] = [

@@ -39,6 +39,33 @@ describe("docs/configuration.md, Reload", () => {
   });
 });
 
+test("docs/configuration.md, Prices: the start and a reload warn of a model without a price", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-unpriced-"));
+  const write = (...ids: string[]) => {
+    const models = ids.map((id) => ({ id, offers: [{ provider: "simulator", model: "standard" }] }));
+    writeFileSync(
+      join(folder, "trivium.yaml"),
+      JSON.stringify({ server: { port: 0 }, admin: { port: 0 }, models }, null, 1),
+    );
+  };
+  const warnings: string[] = [];
+  const silent = () => undefined;
+  const warn = (...said: unknown[]) => void warnings.push(String(said.at(-1)));
+  const log = { debug: silent, info: silent, warn, error: silent } as Pick<Log, keyof Log>;
+  write("acme/first");
+  const app = await startApp({ cwd: folder, environment: {}, log });
+  try {
+    expect(warnings).toEqual([expect.stringMatching(/^trivium\.yaml:10:\d+: models\[0\] has no price: /)]);
+    write("sim/standard", "acme/second");
+    warnings.length = 0;
+    app.reload();
+    expect(warnings).toEqual([expect.stringMatching(/^trivium\.yaml:\d+:\d+: models\[1\] has no price: /)]);
+  } finally {
+    await app.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 describe("docs/configuration.md, The simulator", () => {
   let simulator: Simulator;
   let gateway: TestGateway;

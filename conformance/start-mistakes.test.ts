@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, startTestGateway } from "./support/test-gateway.ts";
@@ -25,8 +25,10 @@ interface Ended {
 }
 
 /** Whatever does not end by itself, because its mistake was not seen, is killed. */
-async function run(folder: string, ...args: string[]): Promise<Ended> {
-  const env = { PATH: process.env["PATH"] ?? "", TRIVIUM_API_KEY: "sk-any" };
+const run = (folder: string, ...args: string[]) => runWith({}, folder, ...args);
+
+async function runWith(variables: Record<string, string>, folder: string, ...args: string[]): Promise<Ended> {
+  const env = { PATH: process.env["PATH"] ?? "", TRIVIUM_API_KEY: "sk-any", ...variables };
   const child = Bun.spawn([trivium, ...args], {
     cwd: folder,
     env,
@@ -73,9 +75,73 @@ describe("decisions §7: a gateway that cannot start says in one line what would
   });
 });
 
+describe("decisions §7: a storage that cannot be read is told in one line with its name", () => {
+  test("a damaged SQLite file, by the start and by the commands that read it", async () => {
+    const folder = newFolder({ server: { port: 0 }, admin: { port: 0 } });
+    expect((await run(folder, "keys", "create", "--name", "a")).code).toBe(0);
+    const path = join(folder, "data/trivium.db");
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 8192);
+    writeFileSync(path, bytes);
+    const line = `The storage cannot be used: the SQLite file ${path}: database disk image is malformed.`;
+    for (const args of [["serve"], ["usage"], ["keys", "list"]]) {
+      expect(oneLine(await run(folder, ...args))).toEqual({ code: 1, line });
+    }
+  });
+});
+
+describe("decisions §7: what only a start would find is found by a check", () => {
+  test("a budget beyond what is counted, and two listeners on one port", async () => {
+    const keys = [{ name: "a", key: "k", limits: { budget_usd_total: 90_000_000 } }];
+    const budget = newFolder({ keys });
+    const port = newFolder({ server: { port: 9000 }, admin: { port: 9000 } });
+    const told = [
+      [budget, /^trivium\.yaml:1:\d+: keys\[0\]\.limits\.budget_usd_total must be a number from 0 to 9000000$/],
+      [port, /^trivium\.yaml:1:41: server\.port and admin\.port are the same on one host; each needs its own$/],
+    ] as const;
+    for (const [folder, line] of told) {
+      const checked = await run(folder, "check");
+      expect(oneLine(checked)).toEqual({ code: 1, line: expect.stringMatching(line) });
+      expect(oneLine(await run(folder, "serve"))).toEqual(oneLine(checked));
+    }
+  });
+
+  test("a usual variable whose value no provider can be called with; the end of a line is no part of it", async () => {
+    const folder = mkdtempSync(join(workFolder, "bare-"));
+    const check = (environment: Record<string, string>) => runWith(environment, folder, "check");
+    const azure = { AZURE_OPENAI_API_KEY: "sk-ok", AZURE_OPENAI_ENDPOINT: "my-res.openai.azure.com" };
+    expect(oneLine(await check({ ...azure, OPENAI_API_KEY: "sk-hidden\u00a0key" }))).toEqual({
+      code: 1,
+      line:
+        "environment:1:1: OPENAI_API_KEY must be visible ASCII characters without spaces\n" +
+        "environment:1:1: AZURE_OPENAI_ENDPOINT must be an http or https address without query, fragment or credentials",
+    });
+    expect(await check({ OPENAI_API_KEY: "sk-ok\r" })).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
 describe("decisions §7: exit codes that scripts can use", () => {
   test.each([
     [["serve", "--log-level", "foo"], "--log-level: one of trace, debug, info, warn, error, fatal, silent."],
+    [["serve", "extra"], '"extra" is one argument too many.'],
+    [["check", "bad.yaml"], '"bad.yaml" is one argument too many.'],
+    [["keys", "create", "--name", "a", "bb"], '"bb" is one argument too many.'],
+    [["keys", "list", "team"], '"team" is one argument too many.'],
+    [["keys", "revoke", "A", "B"], '"B" is one argument too many. What belongs together goes into quotation marks.'],
+    [["models", "a", "b"], '"b" is one argument too many. What belongs together goes into quotation marks.'],
+    [
+      ["image", "a", "fox", "-o", "fox.png"],
+      '"fox" is one argument too many. What belongs together goes into quotation marks.',
+    ],
+    [
+      ["video", "a", "fox", "-o", "fox.mp4"],
+      '"fox" is one argument too many. What belongs together goes into quotation marks.',
+    ],
+    [["usage", "extra"], '"extra" is one argument too many.'],
+    [["sim", "extra"], '"extra" is one argument too many.'],
+    [["openapi", "x"], '"x" is one argument too many.'],
+    [["check", "--config", ""], "--config names no file."],
+    [["usage", "--config="], "--config names no file."],
     [["sim", "--port", "abc"], '--port: "abc" is not a whole number from 0 to 65535.'],
     [["sim", "--port", "99999"], '--port: "99999" is not a whole number from 0 to 65535.'],
     [["sim", "--port", "0", "--host", "nohost.invalid"], "--host: this machine has no address nohost.invalid."],
@@ -171,6 +237,22 @@ test("decisions §5: the operator's address has words of its own for what is not
       status: 400,
       param: "expires_at",
       message: "expires_at must be a date such as 2027-01-31.",
+    });
+    // H25: a field that was ignored would have narrowed the key.
+    for (const [field, value] of Object.entries({
+      expires: "2027-01-31",
+      model: ["sim/*"],
+      limit: { concurrent: 1 },
+    })) {
+      expect(await call("POST", "/api/keys", { name: "narrow", [field]: value })).toMatchObject({
+        status: 400,
+        param: field,
+        message: `${field} is not a field of a key; known are name, project, models, protocols, expires_at, limits, strict.`,
+      });
+    }
+    expect(await call("POST", "/api/keys", { name: "narrow", limits: { concurent: 1 } })).toMatchObject({
+      status: 400,
+      param: "limits.concurent",
     });
   } finally {
     await gateway.stop();

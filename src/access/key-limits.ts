@@ -1,4 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
+import { MAX_BUDGET_USD } from "../canon/key-bounds.ts";
 
 /** What a key may use; what is left out is not limited. */
 export interface KeyLimits {
@@ -19,9 +20,6 @@ export const LIMIT_NAMES = [
   "budgetUsdPerMonth",
   "budgetUsdTotal",
 ] as const satisfies readonly (keyof KeyLimits)[];
-
-/** Costs are counted in whole nano-dollars; beyond this they would lose the last ones. */
-const MAX_BUDGET_USD = 9_000_000;
 
 /** The limits as they were stored or configured, known names only, with figures that can be held to. */
 export function readLimits(given: Readonly<Record<string, number | undefined>>): KeyLimits {

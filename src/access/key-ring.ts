@@ -1,5 +1,6 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
+import { MAX_KEY_LENGTH } from "../canon/key-bounds.ts";
 import { type StoredKey, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
@@ -30,9 +31,6 @@ interface KnownKey {
   principal: Principal;
   revoked: boolean;
 }
-
-/** Longer than any key; what is longer is not worth a digest. */
-const MAX_KEY_LENGTH = 512;
 
 /** How often a running gateway looks for keys that others made or revoked. */
 export const KEY_WATCH_MS = 500;

@@ -47,6 +47,21 @@ trivium.yaml:8:11: server.prot is not a known field; did you mean port?`,
   );
 });
 
+test("S10: credentials given in place of the path of their file are not shown", () => {
+  const json = JSON.stringify({ client_email: "a@b.example", private_key: "hidden" });
+  const yaml = `providers:
+  one: { kind: vertex, project: p, credentials: '${json}' }
+  two: { kind: vertex, project: p, credentials: "\${ACCOUNT}" }
+  three: { kind: vertex, project: p, credentials: "\${PEM}" }
+  four: { kind: vertex, project: p, credentials: ${json} }
+`;
+  const places = ["2:49: providers.one", "3:49: providers.two", "4:51: providers.three", "5:50: providers.four"];
+  const environment = { ACCOUNT: `\n ${json}\n`, PEM: "-----BEGIN PRIVATE KEY-----\nhidden\n" };
+  expect(() => readConfig(source(yaml, environment))).toThrow(
+    new Error(places.map((place) => `trivium.yaml:${place}.credentials must be the path of a file`).join("\n")),
+  );
+});
+
 test("docs/configuration.md, Providers: dialects names those that the kind speaks", () => {
   const yaml = `providers:
   one: { kind: deepseek, api_key: k, dialects: [genai] }
@@ -59,4 +74,25 @@ test("docs/configuration.md, Providers: dialects names those that the kind speak
 trivium.yaml:3:84: providers.two.dialects[1] must be one of chat, messages, genai`,
     ),
   );
+});
+
+test("docs/configuration.md, Prices: prices of the catalogue and of the simulator are known, and near names are found", () => {
+  const models = [
+    "anthropic/claude-sonnet-4.5",
+    "anthropic/claude-sonnet-4-5",
+    "sim/standard",
+    "acme/llama",
+    "z-ai/glm-image",
+  ];
+  const yaml = `models:\n${models.map((id) => `  - id: ${id}\n`).join("")}`;
+  const said = readConfig(source(yaml)).warnings.map(({ line, message }) => [
+    line,
+    /did you mean (\S+)\?/.exec(message)?.[1],
+  ]);
+  // The catalogue has the last one, and no price for it.
+  expect(said).toEqual([
+    [2, "anthropic/claude-sonnet-4-5"],
+    [5, undefined],
+    [6, undefined],
+  ]);
 });

@@ -1,8 +1,11 @@
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
+import { builtInModels } from "../catalogue/built-in-models.ts";
+import { nearNames } from "../catalogue/near-names.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
-import { loadConfig, type ProviderKind } from "../config/load.ts";
+import { type KnownPrices, loadConfig, type ProviderKind } from "../config/load.ts";
 import { PROVIDER_KINDS } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
+import { simulatedModels } from "./simulated-models.ts";
 
 /** Where a configuration comes from: a file, or what the environment says alone. */
 export interface ConfigSource {
@@ -17,12 +20,20 @@ export function readConfig(options: ConfigSource): Config {
     cwd: options.cwd,
     environment: options.environment,
     kinds: KINDS,
+    prices: PRICES,
   });
 }
 
 const KINDS: ReadonlyMap<string, ProviderKind> = new Map(
   [...PROVIDER_KINDS].map(([kind, declaration]) => [kind, toKind(declaration)]),
 );
+
+const MODELS = [...builtInModels, ...simulatedModels()];
+const PRICED = new Set(MODELS.flatMap(({ id, pricings }) => (Object.keys(pricings).length > 0 ? [id] : [])));
+const PRICES: KnownPrices = {
+  has: (id) => PRICED.has(id),
+  near: (id) => (MODELS.some((model) => model.id === id) ? undefined : nearNames(id, PRICED)[0]),
+};
 
 /** Address and credentials are tried apart, so that a provider that lacks both is told so at once. */
 function toKind({ fields, wires, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {

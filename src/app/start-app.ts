@@ -1,5 +1,7 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
+import type { Config } from "../config/config.ts";
+import { tellProblem } from "../config/load.ts";
 import { restartFields } from "../config/restart-fields.ts";
 import { watchConfig } from "../config/watch.ts";
 import { Files } from "../files/files.ts";
@@ -18,6 +20,8 @@ import type { ServerContext } from "../server/routed-request.ts";
 import { ROUTES } from "../server/routes.ts";
 import { startSimulator } from "../sim/simulator.ts";
 import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { storageFailure } from "../storage/storage-failure.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia } from "../wire/media-fetch.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
@@ -48,9 +52,21 @@ const SWEEP_MS = 600_000;
 
 /** Puts the program together and starts it. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log, environment } = options;
   const config = readConfig(options);
   const storage = await openStorage(config.storage);
+  try {
+    return await startWith(config, storage, options);
+  } catch (thrown) {
+    throw storageFailure(thrown, config.storage);
+  }
+}
+
+async function startWith(config: Config, storage: Storage, options: AppOptions): Promise<App> {
+  const { log, environment } = options;
+  const warn = ({ warnings }: Config) => {
+    for (const warning of warnings) log.warn(tellProblem(warning));
+  };
+  warn(config);
   const simulator = config.simulator ? await startSimulator() : undefined;
   const nowMs = () => performance.timeOrigin + performance.now();
   let { publicUrl } = config.server;
@@ -129,6 +145,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       gateway.snapshot = snapshot;
       publicUrl = reachable(changed.server.publicUrl);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+      warn(changed);
       for (const field of restartFields(config, changed)) log.warn(`${field} needs a restart; the old value stays`);
     },
     (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),

@@ -1,6 +1,6 @@
 import { readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
-import { ConfigError } from "../config/load.ts";
+import { ConfigError, tellProblem } from "../config/load.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
 import { configPath } from "./config-path.ts";
 
@@ -17,11 +17,12 @@ export const check = defineCommand({
       printJson({ ok: false, problems: found.problems });
       return EXIT.failed;
     }
+    const { file, providers, models, warnings } = found;
     if (values.json) printJson({ ok: true, ...found });
-    else
-      console.log(
-        `${found.file ?? "defaults"}: fine; ${found.models} models from ${found.providers.join(", ") || "no provider"}`,
-      );
+    else {
+      for (const warning of warnings) console.error(tellProblem(warning));
+      console.log(`${file ?? "defaults"}: fine; ${models} models from ${providers.join(", ") || "no provider"}`);
+    }
     return EXIT.ok;
   },
 });
@@ -31,7 +32,8 @@ function tryConfig(options: Parameters<typeof readConfig>[0]) {
     const config = readConfig(options);
     const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
     const { catalogue, providers } = makeSnapshot(config, process.env, simulator);
-    return { file: config.file ?? null, providers: [...providers.keys()], models: catalogue.list().length };
+    const { file = null, warnings } = config;
+    return { file, providers: [...providers.keys()], models: catalogue.list().length, warnings };
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

@@ -32,12 +32,14 @@ export type Given<F extends Flags> = ReturnType<typeof readFlags<F>>;
 
 interface Description<F extends Flags> extends Pick<Command, "name" | "usage" | "summary"> {
   flags: F;
+  /** How many words it takes beside its flags; none unless said. */
+  takes?: number;
   run(given: Given<F>): Promise<number>;
 }
 
 /** A command whose flags are said once, for reading them and for its help. */
 export function defineCommand<const F extends Flags>(description: Description<F>): Command {
-  const { name, usage, summary, flags } = description;
+  const { name, usage, summary, flags, takes = 0 } = description;
   const help = () => describe({ name, usage, summary }, { ...flags, ...COMMON, ...HELP });
   return {
     name,
@@ -45,7 +47,7 @@ export function defineCommand<const F extends Flags>(description: Description<F>
     summary,
     help,
     run: async (args) => {
-      if (!asksForHelp(args)) return description.run(readFlags(args, flags));
+      if (!asksForHelp(args)) return description.run(readFlags(args, flags, takes));
       console.log(help());
       return EXIT.ok;
     },
@@ -77,7 +79,17 @@ function describe({ name, usage, summary }: Pick<Command, "name" | "usage" | "su
 export const usageLine = ({ name, usage }: Pick<Command, "name" | "usage">): string =>
   `Usage: trivium ${name} ${usage}`.trimEnd();
 
-function readFlags<const F extends Flags>(args: readonly string[], flags: F) {
+function readFlags<const F extends Flags>(args: readonly string[], flags: F, takes: number) {
+  const given = parse(args, flags);
+  const surplus = given.positionals[takes];
+  if (surplus !== undefined) {
+    const advice = takes === 0 ? "" : " What belongs together goes into quotation marks.";
+    throw new UsageError(`"${surplus}" is one argument too many.${advice}`);
+  }
+  return given;
+}
+
+function parse<const F extends Flags>(args: readonly string[], flags: F) {
   try {
     return parseArgs({ args: [...args], options: { ...COMMON, ...flags }, allowPositionals: true, strict: true });
   } catch (cause) {

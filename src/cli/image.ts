@@ -3,7 +3,7 @@ import { sniffMedia } from "../wire/sniff-media.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
-import { MOST_WORKS, readPictureFile, readPrompt } from "./media-flags.ts";
+import { MOST_WORKS, readPictureFile } from "./media-flags.ts";
 import { checkOutput, numbered, withSuffix, writeOutput } from "./output-file.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
 import { readWholeNumber } from "./whole-number.ts";
@@ -37,9 +37,9 @@ export const image = defineCommand({
     partial: { type: "string", value: "N", about: "pictures half made" },
     ...CONNECTION_FLAGS,
   },
-  run: async ({ values, positionals }) => {
+  takes: 1,
+  run: async ({ values, positionals: [prompt] }) => {
     const { output, force } = values;
-    const prompt = readPrompt(positionals);
     if (!prompt) throw new UsageError("The prompt is missing: say what the picture is to show.");
     if (!output) throw new UsageError("-o is missing: name the file for the picture, such as -o fox.png.");
     if (values.mask !== undefined && values.image.length === 0) {

@@ -78,8 +78,8 @@ const revoke = defineCommand({
   usage: "ID",
   summary: "revoke the key of that id or name",
   flags: {},
-  run: async ({ values, positionals }) => {
-    const [id] = positionals;
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
     if (!id) throw new UsageError("Name the key to revoke by its id or its name.");
     const revoked = await withStorage(values.config, async (storage, config) => {
       await checkStored(id, storage, config);

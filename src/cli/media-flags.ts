@@ -9,11 +9,6 @@ const MOST_BYTES = 256 * 1024 * 1024;
 /** Pictures or films of one call; every one of them has a file, whose place is looked at before the call. */
 export const MOST_WORKS = 100;
 
-export function readPrompt(positionals: readonly string[]): string | undefined {
-  if (positionals.length > 1) throw new UsageError("The prompt is one argument: put it into quotation marks.");
-  return positionals[0] || undefined;
-}
-
 export interface PictureFile {
   name: string;
   mimeType: string;

@@ -10,11 +10,12 @@ export const models = defineCommand({
   usage: "[TEXT]",
   summary: "list the models that have a live offer",
   flags: {},
-  run: async ({ values, positionals }) => {
+  takes: 1,
+  run: async ({ values, positionals: [text = ""] }) => {
     const config = readConfig({ ...configPath(values.config), cwd: process.cwd(), environment: process.env });
     const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
     const { catalogue } = makeSnapshot(config, process.env, simulator);
-    const wanted = positionals[0]?.toLowerCase() ?? "";
+    const wanted = text.toLowerCase();
     const found = catalogue.list().filter((model) => model.id.toLowerCase().includes(wanted));
     if (values.json) printJson(found.map((model) => chatModelEntry(model, Date.now())));
     else printTable(["model", "context", "prompt", "completion", "offers", ""], found.map(row));

@@ -4,7 +4,7 @@ import { readOperationName } from "../media/operations/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
-import { MOST_WORKS, readPictureFile, readPrompt } from "./media-flags.ts";
+import { MOST_WORKS, readPictureFile } from "./media-flags.ts";
 import { checkOutput, numbered, writeOutput } from "./output-file.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
@@ -38,11 +38,12 @@ export const video = defineCommand({
   usage: '"PROMPT" -o FILE … | --operation NAME -o FILE',
   summary: "make films with a running gateway",
   flags: FLAGS,
-  run: async ({ values, positionals }) => {
+  takes: 1,
+  run: async ({ values, positionals: [prompt] }) => {
     const { output } = values;
     if (!output) throw new UsageError("-o is missing: name the file for the film, such as -o cat.mp4.");
-    const request = values.operation === undefined ? readRequest(values, readPrompt(positionals)) : undefined;
-    if (!request) checkResumption(values, positionals);
+    const request = values.operation === undefined ? readRequest(values, prompt || undefined) : undefined;
+    if (!request) checkResumption(values, prompt);
     const count = request?.parameters.sampleCount ?? 1;
     checkOutput(
       Array.from({ length: count }, (_, index) => numbered(output, index, count)),
@@ -113,9 +114,9 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
 const WITH_OPERATION = ["config", "json", ...Object.keys(CONNECTION_FLAGS), "operation", "output", "force"];
 
 /** What an operation makes was said when it was submitted. */
-function checkResumption(values: Values, positionals: readonly string[]): void {
+function checkResumption(values: Values, prompt: string | undefined): void {
   const more = Object.keys(values).find((flag) => !WITH_OPERATION.includes(flag));
-  if (more !== undefined || positionals.length > 0) {
+  if (more !== undefined || prompt !== undefined) {
     const what = more === undefined ? "a prompt" : `--${more}`;
     throw new UsageError(`--operation goes on with a film that was asked for already: ${what} comes too late.`);
   }

@@ -2,6 +2,7 @@ import { readConfig } from "../app/read-config.ts";
 import type { Config } from "../config/config.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
+import { storageFailure } from "../storage/storage-failure.ts";
 import { configPath } from "./config-path.ts";
 
 /** Opens the configured storage for one piece of work, beside a running gateway or without one. */
@@ -13,6 +14,8 @@ export async function withStorage<T>(
   const storage = await openStorage(config.storage);
   try {
     return await work(storage, config);
+  } catch (thrown) {
+    throw storageFailure(thrown, config.storage);
   } finally {
     await storage.close();
   }

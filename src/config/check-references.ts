@@ -1,5 +1,6 @@
-import type { DocumentNode, MapNode, Place, Report } from "./document.ts";
+import type { MapNode, Report } from "./document.ts";
 import { nearest } from "./nearest.ts";
+import { placeAt } from "./place-at.ts";
 import { SIMULATOR } from "./read-providers.ts";
 import type { RootFile } from "./schema.ts";
 
@@ -59,19 +60,4 @@ export function checkReferences(
       report(place, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
     });
   });
-}
-
-function placeAt(root: DocumentNode, path: readonly (string | number)[]): Place {
-  let node = root;
-  for (const step of path) {
-    const next =
-      node.kind === "map"
-        ? node.entries.get(String(step))?.node
-        : node.kind === "list"
-          ? node.items[Number(step)]
-          : undefined;
-    if (next === undefined) break;
-    node = next;
-  }
-  return node.place;
 }

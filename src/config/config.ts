@@ -1,5 +1,6 @@
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { Secret } from "../canon/secret.ts";
+import type { ConfigProblem } from "./config-error.ts";
 import type { ModelFile } from "./schema.ts";
 
 /** What `trivium.yaml` says, with its defaults filled in, paths made absolute and credentials wrapped. */
@@ -8,6 +9,8 @@ export interface Config {
   file?: string;
   /** Where a file would be read from, when there is none. */
   awaitedFile?: string;
+  /** What is no mistake, and may not be meant. */
+  warnings: readonly ConfigProblem[];
   server: { host: string; port: number; publicUrl: string; maxBodyBytes: number; drainSeconds: number };
   admin: { host: string; port: number; secret?: Secret };
   dataDir: string;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ConfigError } from "./config-error.ts";
 import { environmentProviders } from "./environment-providers.ts";
 
 const KNOWN = [
@@ -34,4 +35,30 @@ test("fields come under the program's names, credentials as secrets, the first o
     { name: "azure-openai", kind: "azure-openai", apiKey: "[secret]", baseUrl: "https://acme.openai.azure.com" },
   ]);
   expect(providers[2]?.apiKey?.reveal()).toBe("hidden-4");
+});
+
+test("white space around a value is no part of it; a value of nothing else is none", () => {
+  const environment = { OPENAI_API_KEY: " sk-ok\r\n", GEMINI_API_KEY: " \t\n" };
+  const providers = environmentProviders(environment, KNOWN);
+  expect(providers.map(({ kind }) => kind)).toEqual(["openai"]);
+  expect(providers[0]?.apiKey?.reveal()).toBe("sk-ok");
+});
+
+test("S10: what a file would refuse is told under the variable's name, all of it, and no value", () => {
+  const environment = {
+    OPENAI_API_KEY: "hidden key",
+    KLING_ACCESS_KEY: "fine",
+    KLING_SECRET_KEY: "hidden\u200b",
+    AZURE_OPENAI_API_KEY: "fine",
+    AZURE_OPENAI_ENDPOINT: "hidden.example",
+  };
+  expect(() => environmentProviders(environment, KNOWN)).toThrow(
+    new ConfigError(
+      [
+        "OPENAI_API_KEY must be visible ASCII characters without spaces",
+        "KLING_SECRET_KEY must be visible ASCII characters without spaces",
+        "AZURE_OPENAI_ENDPOINT must be an http or https address without query, fragment or credentials",
+      ].map((message) => ({ file: "environment", line: 1, column: 1, message })),
+    ),
+  );
 });

@@ -1,5 +1,7 @@
 import type { ProviderSettings } from "./config.ts";
-import type { ProviderFile } from "./schema.ts";
+import { ConfigError, type ConfigProblem } from "./config-error.ts";
+import { expectation, fits, shapeOf } from "./read-values.ts";
+import { ProviderFile } from "./schema.ts";
 import { toProvider } from "./to-config.ts";
 
 /** The environment variables that make a provider of a kind: the names that the vendors' own tools read. */
@@ -9,16 +11,35 @@ export interface KnownVariables {
   variables: Readonly<Record<string, string>>;
 }
 
-/** A provider for each kind all of whose variables are set, named after it. Used when no file declares providers. */
+const FIELDS = shapeOf(ProviderFile).properties ?? {};
+
+/**
+ * A provider for each kind all of whose variables are set, named after it. Used when no file declares providers. Values are
+ * held to what the file's fields are held to; white space around them, such as the end of a line that a file of secrets has,
+ * is not part of them.
+ */
 export function environmentProviders(
   environment: Readonly<Record<string, string | undefined>>,
   known: readonly KnownVariables[],
 ): ProviderSettings[] {
   const providers = new Map<string, ProviderSettings>();
+  const problems: ConfigProblem[] = [];
   for (const { kind, variables } of known) {
-    const fields = Object.entries(variables).map(([field, variable]) => [field, environment[variable]] as const);
-    if (fields.length === 0 || providers.has(kind) || fields.some(([, value]) => !value)) continue;
-    providers.set(kind, toProvider(kind, { kind, ...Object.fromEntries(fields) } as ProviderFile, process.cwd()));
+    const fields = Object.entries(variables).map(([field, variable]) => ({
+      field,
+      variable,
+      value: environment[variable]?.trim(),
+    }));
+    if (fields.length === 0 || providers.has(kind) || fields.some(({ value }) => !value)) continue;
+    for (const { field, variable, value } of fields) {
+      const shape = FIELDS[field];
+      if (shape === undefined || fits(value, shape)) continue;
+      const message = `${variable} must be ${expectation(shape)}`;
+      problems.push({ file: "environment", line: 1, column: 1, message });
+    }
+    const values = Object.fromEntries(fields.map(({ field, value }) => [field, value]));
+    providers.set(kind, toProvider(kind, { kind, ...values } as ProviderFile, process.cwd()));
   }
+  if (problems.length > 0) throw new ConfigError(problems);
   return [...providers.values()];
 }

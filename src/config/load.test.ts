@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import type { Config } from "./config.ts";
-import { ConfigError, loadConfig, type ProviderKind } from "./load.ts";
+import { ConfigError, type KnownPrices, loadConfig, type ProviderKind, tellProblem } from "./load.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-config-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,9 +27,14 @@ const KINDS = new Map([
   ["kling", kind(["access_key", "secret_key"], [])],
 ]);
 
+const PRICES: KnownPrices = {
+  has: (id) => id === "acme/known",
+  near: (id) => (id === "acme/knwon" ? "acme/known" : undefined),
+};
+
 function load(yaml: string, environment: Record<string, string> = {}): Config {
   writeFileSync(join(folder, "trivium.yaml"), yaml);
-  return loadConfig({ cwd: folder, environment, kinds: KINDS });
+  return loadConfig({ cwd: folder, environment, kinds: KINDS, prices: PRICES });
 }
 
 function problemsOf(yaml: string, environment: Record<string, string> = {}): string[] {
@@ -91,6 +96,8 @@ describe("what loads", () => {
     const config = load(EXAMPLE, EXAMPLE_ENVIRONMENT);
     expect(JSON.parse(JSON.stringify(config))).toEqual({
       file: join(folder, "trivium.yaml"),
+      // It has no price for the first of its models.
+      warnings: [expect.objectContaining({ line: 18, column: 9 })],
       server: {
         host: "127.0.0.1",
         port: 8787,
@@ -211,8 +218,9 @@ describe("what loads", () => {
 
   test("defaults alone hold without a file, and for an empty one; paths start at the working folder or the file's", () => {
     const bare = mkdtempSync(join(folder, "bare-"));
-    const options = { cwd: bare, environment: {}, kinds: KINDS };
+    const options = { cwd: bare, environment: {}, kinds: KINDS, prices: PRICES };
     const defaults = {
+      warnings: [],
       server: {
         host: "127.0.0.1",
         port: 8787,
@@ -523,13 +531,37 @@ describe("what is refused, with its place", () => {
 simulater: true
 `,
     );
-    expect(() => loadConfig({ path: file, cwd: folder, environment: {}, kinds })).toThrow(
+    expect(() => loadConfig({ path: file, cwd: folder, environment: {}, kinds, prices: PRICES })).toThrow(
       `lacking.yaml:2:3: providers.first: one is needed
 lacking.yaml:2:3: providers.first: so is two
 lacking.yaml:3:3: providers.second: ${join(folder, "keys/account.json")}: there is no such file
 lacking.yaml:4:27: providers.third.api_kee is not a known field; did you mean api_key?
 lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     );
+  });
+
+  test("H25: a bound that a start would hold a key to is told by a check, at its place", () => {
+    const key = (fields: string) => problemsOf(`keys:\n  - { name: a, ${fields} }\n`);
+    for (const budget of ["budget_usd_per_day", "budget_usd_per_month", "budget_usd_total"]) {
+      expect(key(`key: k, limits: { ${budget}: 9000000 }`)).toEqual([]);
+      const [problem] = key(`key: k, limits: { ${budget}: 9000000.5 }`);
+      expect(problem).toMatch(
+        new RegExp(`^trivium.yaml:2:\\d+: keys\\[0\\].limits.${budget} must be a number from 0 to 9000000$`),
+      );
+    }
+    expect(key(`key: ${"k".repeat(512)}`)).toEqual([]);
+    expect(key(`key: ${"k".repeat(513)}`)).toEqual([
+      "trivium.yaml:2:21: keys[0].key must be up to 512 visible ASCII characters without spaces",
+    ]);
+  });
+
+  test("two listeners on one address are told, a default among them too", () => {
+    const message = "server.port and admin.port are the same on one host; each needs its own";
+    expect(problemsOf("server: { port: 9000 }\nadmin: { port: 9000 }\n")).toEqual([`trivium.yaml:2:16: ${message}`]);
+    expect(problemsOf("server: { port: 8788 }\n")).toEqual([`trivium.yaml:1:17: ${message}`]);
+    expect(problemsOf("server: { port: 8788 }\nadmin: { secret: s }\n")).toEqual([`trivium.yaml:1:17: ${message}`]);
+    expect(problemsOf("server: { port: 0 }\nadmin: { port: 0 }\n")).toEqual([]);
+    expect(problemsOf('server: { port: 9000 }\nadmin: { host: "::1", port: 9000 }\n')).toEqual([]);
   });
 
   test("anchors that contain or multiply themselves end in a message", () => {
@@ -543,11 +575,34 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
   });
 
   test("a file that was asked for must be there", () => {
-    const options = { path: "nowhere.yaml", cwd: folder, environment: {}, kinds: KINDS };
+    const options = { path: "nowhere.yaml", cwd: folder, environment: {}, kinds: KINDS, prices: PRICES };
     expect(() => loadConfig(options)).toThrow("nowhere.yaml:1:1: there is no such file");
     const elsewhere = { ...options, cwd: join(folder, "bare"), path: join(folder, "nowhere.yaml") };
     expect(() => loadConfig(elsewhere)).toThrow(`${join(folder, "nowhere.yaml")}:1:1: there is no such file`);
   });
+});
+
+test("docs/configuration.md, Prices: a model that nothing gives a price is a warning with its place, unless it is said to be free", () => {
+  const price = "pricings: { prompt: [{ value: 1, unit: perMTokens, currency: USD }] }";
+  const warningsOf = (...models: string[]) =>
+    load(`models:\n${models.map((model) => `  - { ${model} }\n`).join("")}`).warnings.map(tellProblem);
+  const told = "has no price: its calls cost 0 and count against no budget";
+  const right = "write its pricings, or pricings: {} where it is free";
+  expect(
+    warningsOf("id: acme/known", "id: acme/knwon", "id: acme/other, offers: [{ provider: simulator, model: m }]"),
+  ).toEqual([
+    `trivium.yaml:3:11: models[1] ${told}; did you mean acme/known? Else ${right}`,
+    `trivium.yaml:4:11: models[2] ${told}; ${right}`,
+  ]);
+  const offer = (fields: string) => `{ provider: simulator, model: m, ${fields} }`;
+  expect(
+    warningsOf(
+      `id: acme/a, ${price}`,
+      "id: acme/b, pricings: {}",
+      `id: acme/c, offers: [${offer(price)}, ${offer("pricings: {}")}]`,
+    ),
+  ).toEqual([]);
+  expect(warningsOf(`id: acme/d, offers: [${offer(price)}, ${offer("weight: 1")}]`)).toHaveLength(1);
 });
 
 describe("S10: no secret is shown", () => {

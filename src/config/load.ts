@@ -1,17 +1,20 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { checkListeners } from "./check-listeners.ts";
 import { checkReferences, type Incomplete } from "./check-references.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { readDocument } from "./document.ts";
+import { type Place, readDocument } from "./document.ts";
 import { hidePasswords } from "./hide-passwords.ts";
 import { type ProviderKind, readProviders } from "./read-providers.ts";
 import { readValue, type Shape, shapeOf } from "./read-values.ts";
-import { type ProviderFile, RootFile } from "./schema.ts";
+import { type KnownPrices, reportUnpriced } from "./report-unpriced.ts";
+import { RootFile } from "./schema.ts";
 import { toConfig } from "./to-config.ts";
 
-export { ConfigError } from "./config-error.ts";
+export { ConfigError, tellProblem } from "./config-error.ts";
 export type { ProviderKind } from "./read-providers.ts";
+export type { KnownPrices } from "./report-unpriced.ts";
 
 export interface LoadOptions {
   /** A file that somebody asked for: it must be there. Without one, `trivium.yaml` in `cwd` is read if it exists. */
@@ -19,39 +22,50 @@ export interface LoadOptions {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   kinds: ReadonlyMap<string, ProviderKind>;
+  prices: KnownPrices;
 }
 
 /** Of `providers` only the name is known here: its fields depend on the kinds, and readProviders reads them. */
 const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
 
 /** Reads the configuration, or throws a ConfigError that tells everything that is wrong with it. */
-export function loadConfig({ path, cwd, environment, kinds }: LoadOptions): Config {
+export function loadConfig({ path, cwd, environment, kinds, prices }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && !existsSync(file)) {
-    return hidePasswords({ awaitedFile: file, ...toConfig({}, undefined, cwd) });
+    return hidePasswords({ awaitedFile: file, warnings: [], ...toConfig({}, undefined, cwd) });
   }
 
   const shownFile = shownPath(file, cwd);
   const problems: ConfigProblem[] = [];
-  const report = ({ line, column }: { line: number; column: number }, message: string) => {
-    problems.push({ file: shownFile, line, column, message });
-  };
+  const reportTo =
+    (list: ConfigProblem[]) =>
+    ({ line, column }: Place, message: string) =>
+      void list.push({ file: shownFile, line, column, message });
+  const report = reportTo(problems);
   const root = readDocument(readText(file, shownFile), report);
+  if (root !== undefined && root.kind !== "map") report(root.place, "the file must be a mapping of fields");
+  if (root?.kind !== "map") throw mistakes(problems);
+
   const folder = dirname(file);
   const context = { environment, report };
-  let values: Incomplete<RootFile> = {};
-  let providers: Map<string, ProviderFile> | undefined;
-  if (root?.kind === "map") {
-    const entries = new Map(root.entries);
-    const section = entries.get("providers")?.node;
-    entries.delete("providers");
-    values = readValue({ ...root, entries }, ROOT, "", context) as Incomplete<RootFile>;
-    if (section !== undefined) providers = readProviders(section, kinds, folder, context);
-    checkReferences(values, root, kinds.keys(), report);
-  } else if (root !== undefined) report(root.place, "the file must be a mapping of fields");
-  if (problems.length > 0) throw new ConfigError(problems.sort(byPlace));
-  return hidePasswords({ file, ...toConfig(values as RootFile, providers, folder) });
+  const entries = new Map(root.entries);
+  const section = entries.get("providers")?.node;
+  entries.delete("providers");
+  const values = readValue({ ...root, entries }, ROOT, "", context) as Incomplete<RootFile>;
+  const providers = section === undefined ? undefined : readProviders(section, kinds, folder, context);
+  checkReferences(values, root, kinds.keys(), report);
+  if (problems.length > 0) throw mistakes(problems);
+
+  const whole = values as RootFile;
+  const config = toConfig(whole, providers, folder);
+  checkListeners(config, root, report);
+  if (problems.length > 0) throw mistakes(problems);
+  const warnings: ConfigProblem[] = [];
+  reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));
+  return hidePasswords({ file, warnings, ...config });
 }
+
+const mistakes = (problems: ConfigProblem[]) => new ConfigError(problems.sort(byPlace));
 
 function readText(file: string, shownFile: string): string {
   try {

@@ -134,7 +134,8 @@ function typed(text: string, shape: Shape): unknown {
   return text;
 }
 
-function fits(value: unknown, shape: Shape): boolean {
+/** Whether a value is what its shape wants, as it stands. */
+export function fits(value: unknown, shape: Shape): boolean {
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (shape.type === "boolean") return typeof value === "boolean";
   if (shape.type === "string") {
@@ -154,7 +155,8 @@ function fits(value: unknown, shape: Shape): boolean {
   );
 }
 
-function expectation(shape: Shape): string {
+/** Finishes the sentence "<field> must be …". */
+export function expectation(shape: Shape): string {
   if (shape.description !== undefined) return shape.description;
   if (shape.enum !== undefined) return shape.enum.length === 1 ? `${shape.enum[0]}` : `one of ${shape.enum.join(", ")}`;
   if (shape.type === "string") return shape.minLength === undefined ? "text" : "text that is not empty";

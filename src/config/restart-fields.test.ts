@@ -9,7 +9,12 @@ const folder = mkdtempSync(join(tmpdir(), "trivium-restart-"));
 
 function load(yaml: string) {
   writeFileSync(join(folder, "trivium.yaml"), yaml);
-  return loadConfig({ cwd: folder, environment: {}, kinds: new Map() });
+  return loadConfig({
+    cwd: folder,
+    environment: {},
+    kinds: new Map(),
+    prices: { has: () => true, near: () => undefined },
+  });
 }
 
 test("docs/configuration.md, Reload: every field that needs a restart is named, and no other", () => {

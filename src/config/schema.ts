@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { MAX_BUDGET_USD, MAX_KEY_LENGTH } from "../canon/key-bounds.ts";
 
 /**
  * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not
@@ -12,7 +13,7 @@ const Port = Type.Integer({ minimum: 0, maximum: 65535 });
 const Tokens = Type.Integer({ minimum: 1 });
 const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
 const Count = Type.Integer({ minimum: 1 });
-const Dollars = Type.Number({ minimum: 0 });
+const Budget = Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD });
 const Dialect = Type.Enum(DIALECT_NAMES);
 const UpstreamDialect = Type.Enum(UPSTREAM_DIALECT_NAMES);
 const HttpAddress = Type.String({
@@ -24,6 +25,13 @@ const HttpAddress = Type.String({
 const Credential = Type.String({
   pattern: "^[\\x21-\\x7e]+$",
   description: "visible ASCII characters without spaces",
+  writeOnly: true,
+});
+
+/** Who gives the file's content instead must not find it in the message that says there is no such file (S10). */
+const CredentialsFile = Type.String({
+  pattern: "^(?!\\s*\\{).+$",
+  description: "the path of a file",
   writeOnly: true,
 });
 
@@ -102,7 +110,10 @@ const KeyFile = Type.Object(
   {
     name: Text,
     project: Type.Optional(Text),
-    key: Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "visible ASCII characters without spaces" }),
+    key: Type.String({
+      pattern: `^[\\x21-\\x7e]{1,${MAX_KEY_LENGTH}}$`,
+      description: `up to ${MAX_KEY_LENGTH} visible ASCII characters without spaces`,
+    }),
     models: Type.Optional(Type.Array(Text)),
     protocols: Type.Optional(Type.Array(Dialect, { minItems: 1 })),
     expires_at: Type.Optional(
@@ -117,9 +128,9 @@ const KeyFile = Type.Object(
           requests_per_minute: Type.Optional(Count),
           tokens_per_minute: Type.Optional(Count),
           concurrent: Type.Optional(Count),
-          budget_usd_per_day: Type.Optional(Dollars),
-          budget_usd_per_month: Type.Optional(Dollars),
-          budget_usd_total: Type.Optional(Dollars),
+          budget_usd_per_day: Type.Optional(Budget),
+          budget_usd_per_month: Type.Optional(Budget),
+          budget_usd_total: Type.Optional(Budget),
         },
         closed,
       ),
@@ -196,7 +207,7 @@ export const ProviderFile = Type.Object(
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),
     location: Type.Optional(Text),
-    credentials: Type.Optional(Type.String({ minLength: 1, writeOnly: true })),
+    credentials: Type.Optional(CredentialsFile),
     region: Type.Optional(Text),
     access_key_id: Type.Optional(Credential),
     secret_access_key: Type.Optional(Credential),

@@ -24,7 +24,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const load = () => loadConfig({ cwd: folder, environment: {}, kinds: new Map() });
+const load = () =>
+  loadConfig({ cwd: folder, environment: {}, kinds: new Map(), prices: { has: () => true, near: () => undefined } });
 
 function start(signal?: AbortSignal): ConfigWatch {
   watch = watchConfig(

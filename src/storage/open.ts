@@ -4,6 +4,8 @@ import { MIGRATIONS } from "./migrations/index.ts";
 import { PostgresStorage } from "./postgres.ts";
 import { SqliteStorage } from "./sqlite.ts";
 import type { Storage } from "./storage.ts";
+import { storageFailure } from "./storage-failure.ts";
+import { sqlitePath, storagePlace } from "./storage-place.ts";
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
 export async function openStorage(url: string): Promise<Storage> {
@@ -12,22 +14,20 @@ export async function openStorage(url: string): Promise<Storage> {
     await migrate(storage, MIGRATIONS);
   } catch (thrown) {
     await storage.close();
-    throw thrown;
+    throw storageFailure(thrown, url);
   }
   return storage;
 }
 
 async function connect(url: string): Promise<Storage> {
-  if (url.startsWith("sqlite:")) {
-    const path = url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
+  const path = sqlitePath(url);
+  if (path !== undefined) {
     if (path === "")
       throw new GatewayError("invalid_request", "`storage` names no file: write sqlite:./data/trivium.db.");
-    return await opened(`the SQLite file ${path}`, () => SqliteStorage.open(path));
+    return await opened(url, () => SqliteStorage.open(path));
   }
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
-    const address = new URL(url);
-    // The address without user and password, which must not reach a log (S10).
-    return await opened(`PostgreSQL at ${address.host}${address.pathname}`, () => PostgresStorage.open(address));
+    return await opened(url, () => PostgresStorage.open(new URL(url)));
   }
   throw new GatewayError(
     "invalid_request",
@@ -35,11 +35,13 @@ async function connect(url: string): Promise<Storage> {
   );
 }
 
-async function opened(place: string, open: () => Promise<Storage>): Promise<Storage> {
+async function opened(url: string, open: () => Promise<Storage>): Promise<Storage> {
   try {
     return await open();
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new GatewayError("internal", `The storage cannot be opened: ${place}: ${reason}.`, { cause: thrown });
+    throw new GatewayError("internal", `The storage cannot be opened: ${storagePlace(url)}: ${reason}.`, {
+      cause: thrown,
+    });
   }
 }

@@ -4,7 +4,8 @@ import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { readMoment } from "../../canon/moment.ts";
-import { defineCheck, type RequestCheck } from "../../dialects/check.ts";
+import { defineCheck, type RequestCheck, refuse } from "../../dialects/check.ts";
+import { pathTo } from "../../dialects/explain.ts";
 import { readBody } from "../../relay/read-body.ts";
 import type { Handler } from "../routed-request.ts";
 
@@ -21,6 +22,7 @@ const KeyRequest = Type.Object({
 });
 
 const checkKeyRequest: RequestCheck<Static<typeof KeyRequest>> = defineCheck(KeyRequest, {
+  gate: refuseUnknown,
   relations: () => undefined,
 });
 
@@ -50,6 +52,13 @@ export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gatew
   await gateway.keys.refresh();
   return Response.json({ data: revoked });
 };
+
+/** A misspelt limit that was ignored would make a key that may do more than was meant (H25). */
+function refuseUnknown(body: Readonly<Record<string, unknown>>): void {
+  const known = Object.keys(KeyRequest.properties);
+  const unknown = Object.keys(body).find((name) => !known.includes(name));
+  if (unknown !== undefined) refuse(pathTo("", unknown), `is not a field of a key; known are ${known.join(", ")}`);
+}
 
 function readExpiry(text: string): number {
   const ms = readMoment(text);

@@ -1,0 +1,15 @@
+import type { Config } from "./config.ts";
+import type { MapNode, Report } from "./document.ts";
+import { placeAt } from "./place-at.ts";
+
+/** Clients and the operator need an address each. A port that is left out counts too, so the defaults are filled in by now. */
+export function checkListeners(
+  { server, admin }: Pick<Config, "server" | "admin">,
+  root: MapNode,
+  report: Report,
+): void {
+  if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
+  const section = root.entries.get("admin")?.node;
+  const written = section?.kind === "map" && section.entries.has("port") ? "admin" : "server";
+  report(placeAt(root, [written, "port"]), "server.port and admin.port are the same on one host; each needs its own");
+}

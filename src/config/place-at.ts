@@ -1,0 +1,17 @@
+import type { DocumentNode, Place } from "./document.ts";
+
+/** Where a field stands, or the nearest thing around it that is in the file. */
+export function placeAt(root: DocumentNode, path: readonly (string | number)[]): Place {
+  let node = root;
+  for (const step of path) {
+    const next =
+      node.kind === "map"
+        ? node.entries.get(String(step))?.node
+        : node.kind === "list"
+          ? node.items[Number(step)]
+          : undefined;
+    if (next === undefined) break;
+    node = next;
+  }
+  return node.place;
+}

@@ -1,0 +1,34 @@
+import { SQLiteError } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { SQL } from "bun";
+import { GatewayError } from "../canon/error.ts";
+import { SqliteStorage } from "./sqlite.ts";
+import { storageFailure } from "./storage-failure.ts";
+
+test("decisions §7: what SQLite says of its file is told in one line with the file", async () => {
+  const storage = await SqliteStorage.open(":memory:");
+  const thrown: unknown = await storage.query("SELECT * FROM absent").catch((error: unknown) => error);
+  await storage.close();
+  expect(thrown).toBeInstanceOf(SQLiteError);
+  const failure = storageFailure(thrown, "sqlite:/srv/data/trivium.db");
+  expect(failure).toBeInstanceOf(GatewayError);
+  expect(failure).toMatchObject({
+    message: "The storage cannot be used: the SQLite file /srv/data/trivium.db: no such table: absent.",
+  });
+});
+
+test("S10: what PostgreSQL says is told with its address, without user and password", () => {
+  const thrown = new SQL.PostgresError("permission denied for schema public", {
+    code: "ERR_POSTGRES_SERVER_ERROR",
+    errno: "42501",
+    severity: "ERROR",
+  });
+  expect(storageFailure(thrown, "postgres://me:hidden@db.example:5432/trivium?x=hidden")).toMatchObject({
+    message: "The storage cannot be used: PostgreSQL at db.example:5432/trivium: permission denied for schema public.",
+  });
+});
+
+test("a mistake of the program stays what it was", () => {
+  const thrown = new TypeError("undefined is not a function");
+  expect(storageFailure(thrown, "sqlite:x.db")).toBe(thrown);
+});
