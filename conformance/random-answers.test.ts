@@ -130,12 +130,15 @@ const reply: fc.Arbitrary<CanonReply> = fc
     id: fc.constantFrom("made", undefined),
   })
   .map(({ parts, stop, usage, logprobs, id }) => {
-    const calls = parts.some((one) => one.type === "tool-call");
+    const inputs = parts.flatMap((one) => (one.type === "tool-call" ? [one.input] : []));
+    // Only an answer that was cut off may end amid a call's arguments; any other is a failure (broken-calls.test.ts).
+    const cut = { unified: "length" as const, raw: "MAX_TOKENS" };
+    const called = inputs.includes("{broken") ? cut : { unified: "tool" as const, raw: "tool_use" };
     const known = Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
     return {
       // Decoders give every call an id of its own.
       parts: parts.map((one, at) => (one.type === "tool-call" ? { ...one, id: `${one.id}${at}` } : one)),
-      stop: calls ? { unified: "tool" as const, raw: "tool_use" } : stop,
+      stop: inputs.length > 0 ? called : stop,
       usage: known,
       ...(logprobs === undefined ? {} : { logprobs }),
       ...(id === undefined ? {} : { id }),

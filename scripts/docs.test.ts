@@ -8,6 +8,7 @@ import { readConfig } from "../src/app/read-config.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
 import { Secret } from "../src/canon/secret.ts";
 import { PRICE_NAMES } from "../src/catalogue/model.ts";
+import { tellProblem } from "../src/config/load.ts";
 import { type Shape, shapeOf } from "../src/config/read-values.ts";
 import { ProviderFile, RootFile } from "../src/config/schema.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
@@ -307,9 +308,17 @@ describe("docs/configuration.md", () => {
     ...fencesIn(read("README.md")).flatMap(({ info, code }) => (info === "yaml" ? [code] : [])),
   ];
 
-  test("every file that it and the README show can be loaded", () => {
+  const warningsOf = (code: string) =>
+    inFolder(code, (cwd) => readConfig({ cwd, environment: variablesOf(code) }).warnings.map(tellProblem));
+
+  test("every file that it and the README show can be loaded, and no model in it is without a price", () => {
     expect(files.length).toBeGreaterThan(5);
-    for (const code of files) inFolder(code, (cwd) => readConfig({ cwd, environment: variablesOf(code) }));
+    for (const code of files) expect(warningsOf(code)).toEqual([]);
+  });
+
+  test("what it says of warnings is what the program says", () => {
+    const shown = fences.findIndex(({ info }) => info === "yaml warnings");
+    expect(warningsOf(fences[shown]?.code ?? "")).toEqual(fences[shown + 1]?.code.trim().split("\n") ?? []);
   });
 
   test("what it says of mistakes is what the program says", () => {
@@ -321,12 +330,12 @@ describe("docs/configuration.md", () => {
     });
   });
 
-  function inFolder(code: string, use: (folder: string) => void): void {
+  function inFolder<T>(code: string, use: (folder: string) => T): T {
     const folder = mkdtempSync(join(tmpdir(), "trivium-docs-"));
     try {
       writeFileSync(join(folder, "trivium.yaml"), code);
       if (code.includes("./service-account.json")) writeAccount(join(folder, "service-account.json"));
-      use(folder);
+      return use(folder);
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -414,8 +423,8 @@ describe("src/sim/README.md", () => {
   const page = read("src/sim/README.md");
 
   test("it has every media host and every fate", () => {
-    const hosts = /MEDIA_HOSTS[^=]*= \{([\s\S]*?)\n\};/.exec(read("src/sim/media/hosts.ts"))?.[1] ?? "";
-    const roots = [...hosts.matchAll(/^ {2}"?([\w/-]+)"?:/gm)].map(([, name]) => `\`/${name}`);
+    const hosts = /MEDIA_HOSTS[^=]*= new Map\(\[([\s\S]*?)\n\]\);/.exec(read("src/sim/media/hosts.ts"))?.[1] ?? "";
+    const roots = [...hosts.matchAll(/^ {2}\["([\w/-]+)",/gm)].map(([, name]) => `\`/${name}`);
     expect(roots.length).toBeGreaterThan(10);
     const addresses = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);
     for (const root of roots) expect(addresses.some((cell) => cell.startsWith(root))).toBe(true);

@@ -2,6 +2,7 @@ import { type CanonCall, type Extra, pathOfExtra } from "./call.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import type { Notes } from "./notes.ts";
 import type { Part } from "./part.ts";
+import { putField } from "./put-field.ts";
 
 const REASON = "only its own protocol knows this field, and this provider is called in another";
 
@@ -32,12 +33,24 @@ function report(extras: JsonObject | undefined, path: string | undefined, notes:
 
 /** Puts a call's extras back where they stood in a request of the same dialect. */
 export function mergeExtras(body: JsonObject, extras: readonly Extra[]): JsonObject {
-  return extras.reduce<JsonObject>((merged, { keys, value }) => setAt(merged, keys, value), body);
+  if (extras.length === 0) return body;
+  const merged = { ...body };
+  // Copies made here may be changed: one copy for each extra would cost the square of their number.
+  const copies = new Set<unknown>([merged]);
+  for (const { keys, value } of extras) {
+    const last = keys.at(-1);
+    if (last === undefined) continue;
+    const holder = keys.slice(0, -1).reduce((outer, key) => copyAt(outer, key, copies), merged);
+    putField(holder, last, value);
+  }
+  return merged;
 }
 
-function setAt(object: JsonObject, [key, ...rest]: readonly string[], value: unknown): JsonObject {
-  if (key === undefined) return object;
-  if (rest.length === 0) return { ...object, [key]: value };
-  const inner = object[key];
-  return { ...object, [key]: setAt(isObject(inner) ? inner : {}, rest, value) };
+function copyAt(outer: Record<string, unknown>, key: string, copies: Set<unknown>): Record<string, unknown> {
+  const inner = Object.hasOwn(outer, key) ? outer[key] : undefined;
+  if (isObject(inner) && copies.has(inner)) return inner;
+  const copy = isObject(inner) ? { ...inner } : {};
+  copies.add(copy);
+  putField(outer, key, copy);
+  return copy;
 }

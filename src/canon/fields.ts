@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject, numberOf } from "./json.ts";
 
 /**
  * Reads an object field by field and remembers which were read: what nobody asked for is left over, and goes into a part's
@@ -24,7 +24,7 @@ export class Fields {
   }
 
   number(key: string): number | undefined {
-    return this.#typed(key, (value) => typeof value === "number") as number | undefined;
+    return numberOf(this.#typed(key, (value) => numberOf(value) !== undefined));
   }
 
   boolean(key: string): boolean | undefined {

@@ -13,8 +13,27 @@ export function parseObject(text: string, parse: (text: string) => unknown = JSO
   return isObject(value) ? value : undefined;
 }
 
+/** A number that a double does not hold, as its own text (wire/exact-number.ts). `JSON.stringify` writes it as it is. */
+export interface ExactNumber {
+  readonly rawJSON: string;
+}
+
+declare global {
+  /** Not yet in the compiler's library. */
+  interface JSON {
+    isRawJSON(value: unknown): value is ExactNumber;
+  }
+}
+
+/** An exact number is none. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** A number as JavaScript counts with it, be it an exact one. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  return JSON.isRawJSON(value) ? Number(value.rawJSON) : undefined;
 }
 
 export function objectAt(value: unknown, key: string): JsonObject | undefined {
@@ -23,8 +42,8 @@ export function objectAt(value: unknown, key: string): JsonObject | undefined {
 }
 
 export function numberAt(value: unknown, key: string): number | undefined {
-  const found = isObject(value) ? value[key] : undefined;
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+  const found = numberOf(isObject(value) ? value[key] : undefined);
+  return found !== undefined && Number.isFinite(found) ? found : undefined;
 }
 
 export function stringAt(value: unknown, key: string): string | undefined {

@@ -12,10 +12,10 @@ export function carryNative({ dialect, name, raw, signature }: NativePart): Opaq
   return { origin: dialect, kind: "native", value };
 }
 
-/** The block inside; undefined where the value is not one. */
-export function nativeOf({ origin, kind, value }: Opaque): NativePart | undefined {
+/** The block inside; undefined where the value is not one. `parse`: one that keeps keys and numbers as they are written. */
+export function nativeOf({ origin, kind, value }: Opaque, parse?: (text: string) => unknown): NativePart | undefined {
   const dialect = UPSTREAM_DIALECT_NAMES.find((name) => name === origin);
-  const held = kind === "native" && dialect !== undefined ? parseObject(value) : undefined;
+  const held = kind === "native" && dialect !== undefined ? parseObject(value, parse) : undefined;
   const raw = held?.["raw"];
   if (held === undefined || dialect === undefined || !isObject(raw)) return undefined;
   const signature = held["signature"];

@@ -3,6 +3,8 @@ import type { FieldNote } from "./receipt.ts";
 /** Collects what a target could not be given to the letter. Nothing is left out in silence (H09). */
 export class Notes {
   readonly list: FieldNote[] = [];
+  /** A request may give rise to a hundred thousand: looking each up among all others would stop the gateway. */
+  readonly #known = new Set<string>();
 
   dropped(path: string, reason: string): void {
     this.#add({ path, action: "dropped", reason });
@@ -13,6 +15,9 @@ export class Notes {
   }
 
   #add(note: FieldNote): void {
-    if (!this.list.some(({ path, reason }) => path === note.path && reason === note.reason)) this.list.push(note);
+    const key = `${note.path}\n${note.reason}`;
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.list.push(note);
   }
 }

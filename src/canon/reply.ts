@@ -12,6 +12,16 @@ export interface TokenLogprob {
 /** Parts that an answer can have. */
 export type ReplyPart = Exclude<Part, { type: "tool-result" | "search-result" }>;
 
+/** How much was said, thought and asked of tools: what an estimate of an answer's tokens goes by. */
+export function charactersOf(parts: readonly ReplyPart[]): number {
+  let characters = 0;
+  for (const part of parts) {
+    if ("text" in part) characters += part.text.length;
+    else if (part.type === "tool-call") characters += part.input.length;
+  }
+  return characters;
+}
+
 /** A whole answer. */
 export interface CanonReply {
   /** The upstream's id of the answer. */

@@ -59,6 +59,8 @@ export interface EncodeAnswerContext extends NativeAnswerContext {
 /** Frames of one upstream stream into canonical events; an end without a proper finish yields an `error` event. */
 export interface StreamDecoder {
   push(frame: SseFrame): CanonEvent[];
+  /** The upstream has said why it stopped: only trimmings can be missing, and `end` gives a finish. */
+  readonly complete: boolean;
   /** The upstream closed. */
   end(): CanonEvent[];
 }

@@ -128,7 +128,7 @@ export interface Dialect {
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
 
-  /** Whether the history holds an opaque value of another family: the native lane must not send it on (H01). */
+  /** Whether the history holds what its own hosts do not take, such as an opaque value of another family (H01). */
   carriesForeign(body: JsonObject): boolean;
 
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest;

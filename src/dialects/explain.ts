@@ -65,6 +65,7 @@ function problem({ path, depth }: Place, text: string): Mismatch {
 function hasRightType(node: SchemaNode, value: unknown): boolean {
   if (node.type === undefined) return true;
   if (node.type === "integer") return Number.isInteger(value);
+  if (node.type === "number") return Number.isFinite(value);
   return node.type === jsonTypeOf(value);
 }
 

@@ -3,26 +3,26 @@ import { stringAt } from "../canon/json.ts";
 import { failureToError } from "./upstream-failure.ts";
 
 /** The status that each exception has outside a stream: inside one there is only its name. */
-const STATUS_OF_EXCEPTION: Readonly<Record<string, number>> = {
-  accessdenied: 403,
-  expiredtoken: 403,
-  unrecognizedclient: 403,
-  internalserver: 500,
-  modelerror: 424,
-  modelnotready: 429,
-  modelstreamerror: 424,
-  modeltimeout: 408,
-  resourcenotfound: 404,
-  servicequotaexceeded: 429,
-  serviceunavailable: 503,
-  throttling: 429,
-  validation: 400,
-};
+const STATUS_OF_EXCEPTION: ReadonlyMap<string, number> = new Map([
+  ["accessdenied", 403],
+  ["expiredtoken", 403],
+  ["unrecognizedclient", 403],
+  ["internalserver", 500],
+  ["modelerror", 424],
+  ["modelnotready", 429],
+  ["modelstreamerror", 424],
+  ["modeltimeout", 408],
+  ["resourcenotfound", 404],
+  ["servicequotaexceeded", 429],
+  ["serviceunavailable", 503],
+  ["throttling", 429],
+  ["validation", 400],
+]);
 
 /** `com.amazon.coral.service#ThrottlingException`, `throttlingException` and the like. */
 export function statusOfException(name: string | undefined): number | undefined {
   const word = name?.split("#").at(-1)?.split(":")[0]?.toLowerCase();
-  return word === undefined ? undefined : STATUS_OF_EXCEPTION[word.replace(/(?:exception|error)$/, "")];
+  return word === undefined ? undefined : STATUS_OF_EXCEPTION.get(word.replace(/(?:exception|error)$/, ""));
 }
 
 export const messageOfException = (body: unknown): string | undefined =>

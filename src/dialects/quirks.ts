@@ -67,7 +67,7 @@ export interface Quirks {
   forwardBetas: boolean;
   /** messages: the host knows `output_config.format` and `strict` tools. */
   structuredOutput: boolean;
-  /** genai: whether the host takes `labels`. */
+  /** genai: whether the host takes `labels`, names of files, and the methods of safety settings. */
   labels: boolean;
   /** genai: the host takes plain JSON Schema (`parametersJsonSchema`, `responseJsonSchema`); else it is lowered (H08). */
   jsonSchema: boolean;

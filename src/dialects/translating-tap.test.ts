@@ -5,7 +5,7 @@ import { TranslatingTap } from "./translating-tap.ts";
 test("H20: an answer without end is ended before what encoders keep of it grows without bound", () => {
   const megabyte = "x".repeat(1024 * 1024);
   const thought: CanonEvent = { type: "reasoning-delta", block: 0, text: megabyte };
-  const decoder = { push: () => [thought], end: () => [] };
+  const decoder = { push: () => [thought], complete: false, end: () => [] };
   let written = 0;
   const encoder = { push: () => String(++written) };
   const tap = new TranslatingTap(decoder, encoder, {});
@@ -14,4 +14,15 @@ test("H20: an answer without end is ended before what encoders keep of it grows 
   tap.push("data: {}\n\n");
   expect(tap.failure?.kind).toBe("upstream_failed");
   expect(written).toBe(64);
+});
+
+test("H20: and what comes only with its end is no way around that", () => {
+  const text = "x".repeat(65 * 1024 * 1024);
+  const finish: CanonEvent = { type: "finish", stop: { unified: "stop", raw: "stop" } };
+  const kept: CanonEvent[] = [{ type: "tool-input-delta", block: 0, text }, finish];
+  const decoder = { push: () => [], complete: true, end: () => kept };
+  const tap = new TranslatingTap(decoder, { push: () => "" }, {});
+  tap.push("data: {}\n\n");
+  expect(tap.state).toBe("complete");
+  expect(() => tap.end()).toThrow(/longer than can be translated/);
 });

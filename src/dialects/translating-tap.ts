@@ -34,20 +34,51 @@ export class TranslatingTap extends TapBase {
     return this.failure || this.state === "ended" ? text : text + this.#encode(this.#decoder.end());
   }
 
+  override end(): string {
+    if (this.state !== "complete") return "";
+    const text = this.#encode(this.#decoder.end());
+    // What was kept until the end can be more than may be said.
+    if (this.failure) throw this.failure;
+    return text;
+  }
+
   protected frame(frame: SseFrame): string {
-    return this.#encode(this.#decoder.push(frame));
+    const text = this.#encode(this.#decoder.push(frame));
+    if (this.state === "open" && this.#decoder.complete) this.state = "complete";
+    return text;
   }
 
   #encode(events: readonly CanonEvent[]): string {
     let text = "";
     for (const event of events) {
+      if ("text" in event) this.#count(event.text);
+      if (this.failure) return text;
       for (const one of this.#unwrapper.push(event)) {
         this.#take(one);
+        if (!this.failure) text += this.#written(one);
         if (this.failure) return text;
-        text += this.#encoder.push(one);
       }
     }
     return text;
+  }
+
+  /** What the client's protocol cannot say is a failure of this answer; what was said before it stands. */
+  #written(event: CanonEvent): string {
+    try {
+      return this.#encoder.push(event);
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.failure = thrown;
+      return "";
+    }
+  }
+
+  /** Before anything of it waits: what waits is bounded too, and was generated though nobody may ever hear it (H14). */
+  #count(text: string): void {
+    this.generatedCharacters += text.length;
+    if (this.generatedCharacters > MAX_CHARACTERS) {
+      this.failure = new GatewayError("upstream_failed", "The provider's answer is longer than can be translated.");
+    }
   }
 
   #take(event: CanonEvent): void {
@@ -64,16 +95,6 @@ export class TranslatingTap extends TapBase {
         break;
       case "error":
         this.failure = event.error;
-        break;
-      case "text-delta":
-      case "reasoning-delta":
-      case "refusal-delta":
-      case "tool-input-delta":
-        this.contentSeen = true;
-        this.generatedCharacters += event.text.length;
-        if (this.generatedCharacters > MAX_CHARACTERS) {
-          this.failure = new GatewayError("upstream_failed", "The provider's answer is longer than can be translated.");
-        }
         break;
       default:
         this.contentSeen = true;

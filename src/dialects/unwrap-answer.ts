@@ -12,6 +12,8 @@ export class AnswerUnwrapper {
   readonly #standIns = new Set<number>();
   /** Texts that are read whole before a member is taken out of them. */
   readonly #held = new Map<number, string>();
+  /** Text of which nobody knows yet whether it is the answer, and what came behind it. */
+  #waiting: CanonEvent[] = [];
   #otherCalls = false;
   #unwrapped = false;
 
@@ -20,7 +22,31 @@ export class AnswerUnwrapper {
   }
 
   push(event: CanonEvent): CanonEvent[] {
-    return this.#asText(event).flatMap((one) => this.#takeMember(one));
+    return this.#tellTalk(event)
+      .flatMap((one) => this.#asText(one))
+      .flatMap((one) => this.#takeMember(one));
+  }
+
+  /**
+   * Who asked for JSON reads the answer's text as JSON. Where a stand-in carries it, text beside a call is talk, which is told
+   * as reasoning. Text without a call is the answer itself: which of the two it is shows at the first call, or at the end.
+   */
+  #tellTalk(event: CanonEvent): CanonEvent[] {
+    if (this.#reading.structuredTool === undefined) return [event];
+    if (this.#unwrapped || this.#otherCalls) return asTalk(event);
+    if (event.type === "tool-input-start") return [...this.#takeWaiting().flatMap(asTalk), event];
+    if (!("block" in event)) {
+      return event.type === "finish" || event.type === "error" ? [...this.#takeWaiting(), event] : [event];
+    }
+    if (event.type !== "text-start" && this.#waiting.length === 0) return [event];
+    this.#waiting.push(event);
+    return [];
+  }
+
+  #takeWaiting(): CanonEvent[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
   }
 
   #asText(event: CanonEvent): CanonEvent[] {
@@ -55,7 +81,7 @@ export class AnswerUnwrapper {
   #takeMember(event: CanonEvent): CanonEvent[] {
     const { unwrapMember, unquoteMember = false, structuredTool } = this.#reading;
     if (unwrapMember === undefined) return [event];
-    // Where a stand-in carries the answer, other text is talk around it and stays as it is.
+    // Where a stand-in should have carried the answer, the model's own text stays as it is.
     const concerns = (block: number) => structuredTool === undefined || this.#standIns.has(block);
     if (event.type === "text-start" && concerns(event.block)) this.#held.set(event.block, "");
     if (!("block" in event) || !this.#held.has(event.block)) return [event];
@@ -67,6 +93,22 @@ export class AnswerUnwrapper {
     const text = memberOf(this.#held.get(event.block) ?? "", unwrapMember, unquoteMember);
     this.#held.delete(event.block);
     return [...(text === "" ? [] : [{ type: "text-delta" as const, block: event.block, text }]), event];
+  }
+}
+
+/** Nobody signed the talk as reasoning, and reasoning cites nothing. */
+function asTalk(event: CanonEvent): CanonEvent[] {
+  switch (event.type) {
+    case "text-start":
+      return [{ type: "reasoning-start", block: event.block }];
+    case "text-delta":
+      return [{ ...event, type: "reasoning-delta" }];
+    case "text-end":
+      return [{ type: "reasoning-end", block: event.block }];
+    case "citation":
+      return [];
+    default:
+      return [event];
   }
 }
 

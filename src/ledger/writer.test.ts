@@ -18,6 +18,9 @@ class TroubledStorage implements Storage {
   readonly engine: Storage["engine"];
   /** `after`: the rows are kept, but the answer is lost on its way back. */
   fault: "none" | "before" | "after" | "hang" = "none";
+  /** The id of a row that is refused whenever it comes, and of one at which the store breaks down. */
+  refuses: string | undefined;
+  breaksAt: string | undefined;
   inserts = 0;
   readonly #storage: Storage;
 
@@ -34,6 +37,11 @@ class TroubledStorage implements Storage {
     this.inserts += 1;
     if (this.fault === "before") throw new Error("store is down");
     if (this.fault === "hang") return await new Promise<never>(() => {});
+    const holds = (id: string | undefined) => id !== undefined && rows.some((row) => row.includes(id));
+    // As the runtime's binding says of a value that it does not take.
+    if (holds(this.refuses))
+      throw new TypeError("Binding expected string, TypedArray, boolean, number, bigint or null");
+    if (holds(this.breaksAt)) throw new Error("store is down");
     await this.#storage.runForEach(text, rows);
     if (this.fault === "after") throw new Error("connection lost");
   }
@@ -148,6 +156,37 @@ describe("LedgerWriter", () => {
     storage.fault = "none";
     await writer.flush();
     expect(await storedIds()).toEqual(ids("a", 5));
+  });
+
+  test("H21, H06: a row that the store refuses for ever is given up aloud, with its amount; the others are stored", async () => {
+    const writer = open({ maxRows: 10 });
+    storage.refuses = "a3";
+    await Promise.all(ids("a", 20).map((id) => writer.write(sampleReceipt({ id, costNanoUsd: 777 }))));
+    expect(await storedIds()).toEqual(
+      ids("a", 20)
+        .filter((id) => id !== "a3")
+        .sort(),
+    );
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain("The receipt a3 of key key_1 (777 nano-dollars) was not kept");
+    const startedMs = performance.now();
+    await writer.write(sampleReceipt({ id: "next" }));
+    expect(performance.now() - startedMs).toBeLessThan(200);
+    await writer.flush();
+    expect(writer.queued).toBe(0);
+  });
+
+  test("H21: where the store breaks down while rows go in one by one, the rest waits for it", async () => {
+    const writer = open({ patienceMs: 5 });
+    storage.refuses = "a1";
+    storage.breaksAt = "a2";
+    await Promise.all(ids("a", 4).map((id) => writer.write(sampleReceipt({ id }))));
+    for (let waits = 0; writer.queued !== 2 && waits < 300; waits += 1) await Bun.sleep(10);
+    expect(await storedIds()).toEqual(["a0"]);
+    storage.breaksAt = undefined;
+    await writer.flush();
+    expect(await storedIds()).toEqual(["a0", "a2", "a3"]);
+    expect(problems.filter((problem) => problem.includes("was not kept"))).toHaveLength(1);
   });
 
   test("H21: a store that never answers keeps no caller waiting", async () => {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import { isRefusal } from "../storage/is-refusal.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -33,7 +34,8 @@ const MAX_BACKOFF_MS = 2_000;
 
 /**
  * Group commit: alone, a row is committed at once; when the last commit was less than `maxWaitMs` ago, rows gather and
- * go together. One insert is under way at a time, and rows leave the queue only when they are stored.
+ * go together. One insert is under way at a time, and rows leave the queue only when they are stored,
+ * or refused.
  */
 export class LedgerWriter {
   readonly #storage: Storage;
@@ -45,9 +47,9 @@ export class LedgerWriter {
   readonly #onProblem: (error: unknown) => void;
 
   #queue: Entry[] = [];
-  /** Counts all rows that were ever taken in and ever stored, so that `flush` knows its own. */
+  /** Counts all rows that were ever taken in, and ever stored or given up, so that `flush` knows its own. */
   #taken = 0;
-  #stored = 0;
+  #finished = 0;
   #flushes: { upTo: number; resolve: () => void }[] = [];
   #planned = false;
   #watching = false;
@@ -148,18 +150,48 @@ export class LedgerWriter {
         batch.map((entry) => entry.receipt),
       );
     } catch (thrown) {
-      if (this.#attempt === attempt) this.#fail(thrown);
+      if (this.#attempt !== attempt) return;
+      if (isRefusal(thrown)) await this.#commitSingly(batch, attempt);
+      else this.#fail(thrown);
       return;
     }
-    if (this.#attempt !== attempt) return;
+    if (this.#attempt === attempt) this.#succeed(batch);
+  }
+
+  /** The store refuses one of these rows, and will refuse it for ever: without it the others go in, and those behind them. */
+  async #commitSingly(batch: readonly Entry[], attempt: symbol): Promise<void> {
+    for (const entry of batch) {
+      let refused: unknown;
+      try {
+        await insertReceipts(this.#storage, [entry.receipt]);
+      } catch (thrown) {
+        refused = thrown;
+      }
+      if (this.#attempt !== attempt) return;
+      if (refused !== undefined && !isRefusal(refused)) {
+        this.#fail(refused);
+        return;
+      }
+      if (refused !== undefined) this.#onProblem(refusal(entry.receipt, "the store refuses it", refused));
+      this.#finish([entry]);
+    }
+    this.#succeed([]);
+  }
+
+  #succeed(entries: readonly Entry[]): void {
     this.#attempt = undefined;
     this.#backingOff = false;
     this.#failures = 0;
-    this.#queue.splice(0, batch.length);
-    this.#stored += batch.length;
-    for (const entry of batch) entry.release();
-    for (const flush of this.#flushes) if (flush.upTo <= this.#stored) flush.resolve();
+    this.#finish(entries);
     this.#continue();
+  }
+
+  /** The first rows of the queue need not wait any longer. */
+  #finish(entries: readonly Entry[]): void {
+    this.#queue.splice(0, entries.length);
+    this.#finished += entries.length;
+    for (const entry of entries) entry.release();
+    for (const flush of this.#flushes) if (flush.upTo <= this.#finished) flush.resolve();
   }
 
   /** What is left goes in a later turn: a long queue must not keep the event loop to itself. */
@@ -213,9 +245,10 @@ export class LedgerWriter {
   }
 }
 
-function refusal(receipt: Receipt, reason: string): GatewayError {
+function refusal(receipt: Receipt, reason: string, cause?: unknown): GatewayError {
   return new GatewayError(
     "overloaded",
     `The receipt ${receipt.id} of key ${receipt.key} (${receipt.costNanoUsd} nano-dollars) was not kept: ${reason}.`,
+    { cause },
   );
 }

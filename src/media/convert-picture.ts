@@ -4,12 +4,16 @@ import type { Picture } from "./picture.ts";
 import { pictureWork } from "./picture-work.ts";
 import { eachRow, readPixels } from "./pixels.ts";
 
-const FORMATS = { "image/png": "png", "image/jpeg": "jpeg", "image/webp": "webp" } as const;
+const FORMATS: ReadonlyMap<string, "png" | "jpeg" | "webp"> = new Map([
+  ["image/png", "png"],
+  ["image/jpeg", "jpeg"],
+  ["image/webp", "webp"],
+]);
 const FULL_QUALITY = 100;
 
 /** A provider's picture as the type that the client asked for. `quality` is 0..100, and nothing to PNG. */
 export async function convertPicture(picture: Picture, mimeType: string, quality = FULL_QUALITY): Promise<Picture> {
-  const format = FORMATS[mimeType as keyof typeof FORMATS];
+  const format = FORMATS.get(mimeType);
   if (format === undefined) throw new GatewayError("internal", `Pictures cannot be converted to ${mimeType}.`);
   const compresses = format !== "png" && quality < FULL_QUALITY;
   if (picture.mimeType === mimeType && !compresses) return picture;

@@ -109,15 +109,21 @@ function fitNumbers(fitted: FittedImageCall, { seeds, guidance }: ImageAbilities
 }
 
 /** Two families of words mean the same by others. */
-const LEVELS: Readonly<Record<string, number>> = { low: 0, medium: 1, standard: 1, high: 2, hd: 2 };
+const LEVELS: ReadonlyMap<string, number> = new Map([
+  ["low", 0],
+  ["medium", 1],
+  ["standard", 1],
+  ["high", 2],
+  ["hd", 2],
+]);
 
 function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, notes: ImageNote[]): void {
   const { quality } = fitted;
   if (quality === undefined || qualities === undefined || qualities.includes(quality)) return;
   delete fitted.quality;
-  const wanted = LEVELS[quality];
+  const wanted = LEVELS.get(quality);
   if (wanted === undefined) return;
-  const distance = (word: string) => Math.abs((LEVELS[word] ?? Number.POSITIVE_INFINITY) - wanted);
+  const distance = (word: string) => Math.abs((LEVELS.get(word) ?? Number.POSITIVE_INFINITY) - wanted);
   const nearest = qualities.reduce((best, word) => (distance(word) < distance(best) ? word : best));
   fitted.quality = nearest;
   if (distance(nearest) > 0) {

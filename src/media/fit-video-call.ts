@@ -31,8 +31,11 @@ const WISHES = [
   "fps",
 ] as const satisfies readonly VideoWish[];
 
-const LINES: Readonly<Record<string, number>> = { "2k": 1440, "4k": 2160 };
-const linesOf = (resolution: string): number => LINES[resolution] ?? Number.parseInt(resolution, 10);
+const LINES: ReadonlyMap<string, number> = new Map([
+  ["2k", 1440],
+  ["4k", 2160],
+]);
+const linesOf = (resolution: string): number => LINES.get(resolution) ?? Number.parseInt(resolution, 10);
 
 /** Cuts a call to what one model takes, and settles everything that its price depends on. */
 export function fitVideoCall(

@@ -21,8 +21,8 @@ export interface Lane {
 }
 
 /**
- * Native whenever both sides speak the same dialect, unless the request holds an opaque value of another family, which only
- * the canon takes out (H01), or the host hides in its text what the contract has a field for.
+ * Native whenever both sides speak the same dialect, unless the request holds what only the canon takes out, such as an opaque
+ * value of another family (H01), or the host hides in its text what the contract has a field for.
  */
 export function chooseLane(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>): Lane {
   const { dialect } = call.incoming;

@@ -1,6 +1,7 @@
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import { isObject, type JsonObject } from "../canon/json.ts";
+import type { FieldNote } from "../canon/receipt.ts";
 import { traitsOf } from "../catalogue/traits.ts";
 import type {
   AnswerReading,
@@ -112,18 +113,24 @@ export class TranslatedLane implements Lane {
     };
   }
 
+  /** A stream brings a sound in many pieces, and each of them would be told. */
+  #note({ path, action, reason }: FieldNote): void {
+    const { notes } = this.#call;
+    if (!notes.some((told) => told.path === path && told.reason === reason)) notes.push({ path, action, reason });
+  }
+
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
     return {
       ...answerContext(this.#call, this.#planned),
       nowSeconds: () => Math.floor(this.#gateway.nowMs() / 1000),
       estimateInputTokens: () => incoming.dialect.estimateTokens(body),
-      note: (note) => this.#call.notes.push(note),
+      note: (note) => this.#note(note),
     };
   }
 }
 
-/** The body that was parsed already, but for the rare text whose keys would lose their order in it (H05). */
+/** The body that was parsed already, but for the rare text whose keys lost their order in it, or its numbers digits (H05). */
 function inOrder(text: string, body: JsonObject): JsonObject {
   const ordered = parseInOrder(text, body);
   return isObject(ordered) ? ordered : body;

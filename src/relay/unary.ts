@@ -3,6 +3,7 @@ import { parseObject } from "../canon/json.ts";
 import type { NativeAnswer } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
+import { answerCharacters } from "./answer-characters.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
 import type { Call } from "./call.ts";
@@ -20,7 +21,7 @@ export async function relayUnary(
   gateway: Gateway,
   plan: readonly PlannedOffer<Provider>[],
 ): Promise<Response> {
-  const { answer, attempt } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
+  const { answer, characters, attempt } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
     wholeAnswer(call, attempt),
   );
   await settle(call, gateway, {
@@ -29,21 +30,27 @@ export async function relayUnary(
     lane: attempt.lane.name,
     produced: true,
     usage: answer.usage,
-    generatedCharacters: answer.usage ? 0 : answer.text.length,
+    generatedCharacters: characters,
     stop: answer.stop,
     firstContentAtMs: gateway.nowMs(),
   });
   return identifiedResponse(answer.text, answerHeaders(call, "application/json"));
 }
 
-async function wholeAnswer(call: Call, attempt: Attempt): Promise<{ answer: NativeAnswer; attempt: Attempt }> {
+interface WholeAnswer {
+  answer: NativeAnswer;
+  /** Counted only where the upstream did not tell its usage. */
+  characters: number;
+  attempt: Attempt;
+}
+
+async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const text = await attempt.readText(await attempt.open(), MAX_ANSWER_BYTES);
   attempt.finish();
   const body = parseObject(text);
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
-  const { verb } = call.incoming;
-  return {
-    answer: verb === "generate" ? attempt.lane.readAnswer(text, body) : attempt.lane.readCount(text, body),
-    attempt,
-  };
+  if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0, attempt };
+  const answer = attempt.lane.readAnswer(text, body);
+  const told = answer.usage?.output !== undefined;
+  return { answer, characters: told ? 0 : answerCharacters(body, attempt.planned), attempt };
 }

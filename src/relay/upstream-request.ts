@@ -1,5 +1,7 @@
+import { boundNotes } from "../canon/bound-notes.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { NativeRequest } from "../dialects/dialect.ts";
+import { ROUTING_HEADER, ROUTING_HEADER_NOTE } from "../dialects/routing-fields.ts";
 import type { BodyPatch, OutgoingRequest, Provider, UpstreamCall } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
@@ -19,8 +21,9 @@ export async function makeUpstreamRequest(
   const prepared = preparing instanceof Promise ? await preparing : preparing;
   const betas = dialect === "messages" && provider.quirksOf(dialect).forwardBetas ? incoming.betas : [];
   noteBetas(incoming.betas, betas, prepared.notes);
-  call.notes = prepared.notes;
-  if (incoming.strict || call.principal.strict) refuseNotes(prepared.notes);
+  if (incoming.request.headers.has(ROUTING_HEADER)) prepared.notes.push(ROUTING_HEADER_NOTE);
+  call.notes = boundNotes(prepared.notes);
+  if (incoming.strict || call.principal.strict) refuseNotes(call.notes);
   const target: UpstreamCall = { dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas };
   const place = provider.address(target);
   const { url, headers } = place instanceof Promise ? await place : place;

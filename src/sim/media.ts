@@ -48,11 +48,11 @@ function sniff(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-const SYNONYMS: Readonly<Record<string, string>> = {
-  "image/jpg": "image/jpeg",
-  "audio/mp3": "audio/mpeg",
-  "audio/x-wav": "audio/wav",
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["audio/mp3", "audio/mpeg"],
+  ["audio/x-wav", "audio/wav"],
+]);
 
 /** Types whose first bytes are known, so that a wrong label is noticed. */
 const RECOGNISED = new Set([
@@ -108,7 +108,7 @@ function measure(bytes: Uint8Array, mimeType: string): { detail: string; tokens:
 /** Looks at the bytes; throws MediaProblem when they contradict the declared type. */
 export function inspectMedia(bytes: Uint8Array, declared: string): Media {
   const plain = (declared.split(";")[0] ?? declared).trim().toLowerCase();
-  const mimeType = SYNONYMS[plain] ?? plain;
+  const mimeType = SYNONYMS.get(plain) ?? plain;
   if (bytes.length === 0) throw new MediaProblem(declared, undefined);
   if (mimeType.startsWith("text/")) {
     const text = decodeText(bytes);

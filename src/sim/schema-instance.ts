@@ -17,22 +17,24 @@ interface Surroundings {
   allowance: { left: number };
 }
 
-const FORMATS: Readonly<Record<string, (seed: Seed) => string>> = {
-  date: (seed) => `2026-0${1 + seed.number("month", 9)}-1${seed.number("day", 10)}`,
-  "date-time": (seed) => `2026-0${1 + seed.number("month", 9)}-1${seed.number("day", 10)}T12:00:00Z`,
-  time: (seed) => `1${seed.number("hour", 10)}:30:00Z`,
-  duration: (seed) => `PT${1 + seed.number("minutes", 59)}M`,
-  email: (seed) => `someone${seed.number("who", 100)}@example.org`,
-  hostname: () => "www.example.org",
-  uri: (seed) => `https://example.org/${seed.token("path", 6)}`,
-  url: (seed) => `https://example.org/${seed.token("path", 6)}`,
-  ipv4: (seed) => `192.0.2.${1 + seed.number("host", 254)}`,
-  ipv6: (seed) => `2001:db8::${(1 + seed.number("host", 65_534)).toString(16)}`,
-  uuid: (seed) => {
-    const hex = seed.bytes("uuid").toString("hex");
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-  },
-};
+const FORMATS: ReadonlyMap<string, (seed: Seed) => string> = new Map(
+  Object.entries<(seed: Seed) => string>({
+    date: (seed) => `2026-0${1 + seed.number("month", 9)}-1${seed.number("day", 10)}`,
+    "date-time": (seed) => `2026-0${1 + seed.number("month", 9)}-1${seed.number("day", 10)}T12:00:00Z`,
+    time: (seed) => `1${seed.number("hour", 10)}:30:00Z`,
+    duration: (seed) => `PT${1 + seed.number("minutes", 59)}M`,
+    email: (seed) => `someone${seed.number("who", 100)}@example.org`,
+    hostname: () => "www.example.org",
+    uri: (seed) => `https://example.org/${seed.token("path", 6)}`,
+    url: (seed) => `https://example.org/${seed.token("path", 6)}`,
+    ipv4: (seed) => `192.0.2.${1 + seed.number("host", 254)}`,
+    ipv6: (seed) => `2001:db8::${(1 + seed.number("host", 65_534)).toString(16)}`,
+    uuid: (seed) => {
+      const hex = seed.bytes("uuid").toString("hex");
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+    },
+  }),
+);
 
 function numberIn(schema: JsonObject, key: string): number | undefined {
   const value = schema[key];
@@ -82,7 +84,7 @@ function combine(parts: readonly Json[], rest: JsonObject, root: JsonObject): Js
 }
 
 function makeString(schema: JsonObject, seed: Seed, around: Surroundings): string {
-  const format = typeof schema.format === "string" ? FORMATS[schema.format] : undefined;
+  const format = typeof schema.format === "string" ? FORMATS.get(schema.format) : undefined;
   if (format !== undefined) return format(seed);
   if (typeof schema.pattern === "string") {
     const matching = patternInstance(schema.pattern, seed);

@@ -36,38 +36,49 @@ function fraction(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }
 
+/** A word, or nothing: what came to be of another type on its way from a host must not keep a batch out either. */
+function words(name: string, from: (receipt: Receipt) => string): ReceiptColumn {
+  return { name, type: "TEXT", from: (receipt) => wordOf(from(receipt)) ?? "" };
+}
+
+function optionalWords(name: string, from: (receipt: Receipt) => string | undefined): ReceiptColumn {
+  return { name, type: "TEXT", from: (receipt) => wordOf(from(receipt)) };
+}
+
+const wordOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
 const list = (values: readonly unknown[]): string => (values.length === 0 ? "[]" : JSON.stringify(values));
 
 /** Every column of a receipt's row, in the order in which rows are written. */
 export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
-  { name: "id", type: "TEXT", from: (receipt) => receipt.id },
-  { name: "project", type: "TEXT", from: (receipt) => receipt.project },
-  { name: "key_id", type: "TEXT", from: (receipt) => receipt.key },
+  words("id", (receipt) => receipt.id),
+  words("project", (receipt) => receipt.project),
+  words("key_id", (receipt) => receipt.key),
   { name: "created_at_ms", type: "BIGINT", from: (receipt) => whole(receipt.createdAtMs) ?? 0 },
-  { name: "model", type: "TEXT", from: (receipt) => receipt.model },
-  { name: "provider", type: "TEXT", from: (receipt) => receipt.provider },
-  { name: "upstream_model", type: "TEXT", from: (receipt) => receipt.upstreamModel },
-  { name: "verb", type: "TEXT", from: (receipt) => receipt.verb },
-  { name: "client_dialect", type: "TEXT", from: (receipt) => receipt.clientDialect },
-  { name: "upstream_dialect", type: "TEXT", from: (receipt) => receipt.upstreamDialect },
-  { name: "lane", type: "TEXT", from: (receipt) => receipt.lane },
+  words("model", (receipt) => receipt.model),
+  words("provider", (receipt) => receipt.provider),
+  words("upstream_model", (receipt) => receipt.upstreamModel),
+  words("verb", (receipt) => receipt.verb),
+  words("client_dialect", (receipt) => receipt.clientDialect),
+  words("upstream_dialect", (receipt) => receipt.upstreamDialect),
+  words("lane", (receipt) => receipt.lane),
   { name: "stream", type: "INTEGER", from: (receipt) => (receipt.stream ? 1 : 0) },
-  { name: "outcome", type: "TEXT", from: (receipt) => receipt.outcome },
-  { name: "stop_unified", type: "TEXT", from: (receipt) => receipt.stop?.unified ?? null },
-  { name: "stop_raw", type: "TEXT", from: (receipt) => receipt.stop?.raw ?? null },
+  words("outcome", (receipt) => receipt.outcome),
+  optionalWords("stop_unified", (receipt) => receipt.stop?.unified),
+  optionalWords("stop_raw", (receipt) => receipt.stop?.raw),
   ...USAGE_COUNTERS.map(
     (counter): ReceiptColumn =>
       counter === "seconds"
         ? { name: USAGE_COLUMNS.seconds, type: "DOUBLE PRECISION", from: (receipt) => fraction(receipt.usage.seconds) }
         : { name: USAGE_COLUMNS[counter], type: "BIGINT", from: (receipt) => whole(receipt.usage[counter]) },
   ),
-  { name: "usage_source", type: "TEXT", from: (receipt) => receipt.usageSource },
-  { name: "price_rule", type: "TEXT", from: (receipt) => receipt.priceRule },
+  words("usage_source", (receipt) => receipt.usageSource),
+  words("price_rule", (receipt) => receipt.priceRule),
   { name: "cost_nano_usd", type: "BIGINT", from: (receipt) => whole(receipt.costNanoUsd) ?? 0 },
   { name: "first_content_ms", type: "BIGINT", from: (receipt) => whole(receipt.firstContentMs) },
   { name: "total_ms", type: "BIGINT", from: (receipt) => whole(receipt.totalMs) ?? 0 },
-  { name: "offers", type: "TEXT", from: (receipt) => list(receipt.offers) },
-  { name: "fields", type: "TEXT", from: (receipt) => list(receipt.fields) },
+  words("offers", (receipt) => list(receipt.offers)),
+  words("fields", (receipt) => list(receipt.fields)),
 ];
 
 /** The row as a receipt again. Words are taken as they are stored: only this program writes them. */

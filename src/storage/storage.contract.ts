@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { isRefusal } from "./is-refusal.ts";
 import { insertKey, markKeyRevoked, type StoredKey, selectKeys, selectKeysByIdOrName } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -177,6 +178,28 @@ export function storageContract(engine: string, place: StoragePlace): void {
       const kept = await selectReceipt(storage, "default", "rcp_1");
       expect(kept?.usage).toEqual({ input: 1, reasoning: Number.MAX_SAFE_INTEGER });
       expect([kept?.totalMs, kept?.firstContentMs]).toEqual([13, 3]);
+    });
+
+    test("H21: what is no word in the place of one does not keep a batch out", async () => {
+      const odd = sampleReceipt({ stop: { unified: Object as never, raw: {} as never }, outcome: [] as never });
+      await insertReceipts(storage, [odd, sampleReceipt({ id: "rcp_2" })]);
+      const kept = await selectReceipt(storage, "default", "rcp_1");
+      expect([kept?.stop, kept?.outcome, kept?.costNanoUsd]).toEqual([undefined, "", odd.costNanoUsd]);
+      expect(await selectReceipt(storage, "default", "rcp_2")).toBeDefined();
+    });
+
+    test("H21: a statement that is refused for what it was given is told apart from one that may go well later", async () => {
+      const thrownBy = (text: string, ...parameters: (string | null)[]) =>
+        storage.query(text, parameters).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+      const insert = "INSERT INTO settings (name, value) VALUES (?, ?)";
+      expect(isRefusal(await thrownBy(insert, "a", null))).toBe(true);
+      await storage.query(insert, ["a", "b"]);
+      expect(isRefusal(await thrownBy(insert, "a", "b"))).toBe(true);
+      expect(isRefusal(await thrownBy("INSERT INTO gone (name) VALUES (?)", "a"))).toBe(false);
+      expect(isRefusal(new Error("connection lost"))).toBe(false);
     });
 
     test("S02: hostile strings are data, in what is written and in what is asked", async () => {

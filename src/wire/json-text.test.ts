@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { changeValue, findValue, ObjectEdit } from "./json-text.ts";
+import { changeElements, changeValue, findValue, ObjectEdit } from "./json-text.ts";
 
 describe("H05: JSON text keeps its bytes around a change", () => {
   const text = '{ "10": 1, "model" :"a\\"b", "2":{"model":"inner"},\n "messages":[{"x":"}]"}, 1.50, null ],"z":-0.0 }';
@@ -10,6 +10,14 @@ describe("H05: JSON text keeps its bytes around a change", () => {
     expect(changeValue(text, ["messages", 1], (value) => `[${value}]`)).toBe(text.replace("1.50", "[1.50]"));
     expect(changeValue(text, ["messages", 0, "x"], () => "2")).toBe(text.replace('"}]"', "2"));
     expect(changeValue(text, ["messages", 9], () => "2")).toBe(text);
+  });
+
+  test("several elements of an array change in one walk; the others, and what is no array, stay", () => {
+    const changes = new Map([0, 2, 9].map((index) => [index, (element: string) => `[${element}]`]));
+    const changed = text.replace('{"x":"}]"}, 1.50, null', '[{"x":"}]"}], 1.50, [null]');
+    expect(changeElements(text, ["messages"], changes)).toBe(changed);
+    expect(changeElements(text, ["model"], changes)).toBe(text);
+    expect(changeElements(text, ["absent"], changes)).toBe(text);
   });
 
   test("S04: no repeated or escaped spelling of a key escapes the change", () => {

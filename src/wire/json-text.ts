@@ -87,15 +87,20 @@ function membersOf(text: string, objectStart: number): Member[] {
   return members;
 }
 
-function elementSpan(text: string, arrayStart: number, index: number): Span | undefined {
+function* elementsOf(text: string, arrayStart: number): Generator<Span> {
   let at = skipSpace(text, arrayStart + 1);
-  for (let position = 0; at < text.length && text.charCodeAt(at) !== CLOSE_ARRAY; position++) {
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_ARRAY) {
     const end = endOfValue(text, at);
-    if (position === index) return { start: at, end };
+    yield { start: at, end };
     const next = skipSpace(text, end);
-    if (text.charCodeAt(next) !== COMMA) return undefined;
+    if (text.charCodeAt(next) !== COMMA) return;
     at = skipSpace(text, next + 1);
   }
+}
+
+function elementSpan(text: string, arrayStart: number, index: number): Span | undefined {
+  let position = 0;
+  for (const span of elementsOf(text, arrayStart)) if (position++ === index) return span;
   return undefined;
 }
 
@@ -126,6 +131,29 @@ export function changeValue(
   const span = findValue(text, path);
   if (!span) return text;
   return text.slice(0, span.start) + change(text.slice(span.start, span.end)) + text.slice(span.end);
+}
+
+/**
+ * The same text with some elements of the array at `path` changed, each by the change that stands under its number. All in one
+ * walk: a long conversation, changed message by message, would be read from its beginning for each of them.
+ */
+export function changeElements(
+  text: string,
+  path: readonly (string | number)[],
+  changes: ReadonlyMap<number, (element: string) => string>,
+): string {
+  const array = findValue(text, path);
+  if (!array || text.charCodeAt(array.start) !== OPEN_ARRAY) return text;
+  let result = "";
+  let copied = 0;
+  let index = 0;
+  for (const { start, end } of elementsOf(text, array.start)) {
+    const change = changes.get(index++);
+    if (change === undefined) continue;
+    result += text.slice(copied, start) + change(text.slice(start, end));
+    copied = end;
+  }
+  return result + text.slice(copied);
 }
 
 /** Changes to the members of one JSON object, applied in one pass by `toString`. */

@@ -13,13 +13,13 @@ export const SNIFFABLE: ReadonlySet<string> = new Set([
   "application/pdf",
 ]);
 
-const BRANDS: Readonly<Record<string, string>> = {
-  heic: "image/heic",
-  heix: "image/heic",
-  mif1: "image/heif",
-  avif: "image/avif",
-  avis: "image/avif",
-};
+const BRANDS: ReadonlyMap<string, string> = new Map([
+  ["heic", "image/heic"],
+  ["heix", "image/heic"],
+  ["mif1", "image/heif"],
+  ["avif", "image/avif"],
+  ["avis", "image/avif"],
+]);
 
 /** What a picture or a PDF is by its first bytes, whatever its host calls it; undefined for anything else. */
 export function sniffMedia(bytes: Uint8Array): string | undefined {
@@ -32,5 +32,5 @@ export function sniffMedia(bytes: Uint8Array): string | undefined {
   if (text.startsWith("II*\0") || text.startsWith("MM\0*")) return "image/tiff";
   // The two letters alone could begin any text; the four reserved bytes after the size are zero in a picture.
   if (text.startsWith("BM") && text.startsWith("\0\0\0\0", 6)) return "image/bmp";
-  return text.startsWith("ftyp", 4) ? BRANDS[text.slice(8, 12)] : undefined;
+  return text.startsWith("ftyp", 4) ? BRANDS.get(text.slice(8, 12)) : undefined;
 }

@@ -1,8 +1,10 @@
 import type { WebCitation } from "../../canon/citation.ts";
+import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { citationWithin } from "./annotations.ts";
 import { type Detail, EMPTY_TEXT_ID, type OriginReader, opaqueOf, readFromHost, TEXT_ID } from "./reasoning-details.ts";
+import { isWholeInput } from "./tool-call.ts";
 
 /** A piece of a streamed tool call under the index of its identity. */
 export interface CallFragment {
@@ -33,6 +35,9 @@ interface OpenReasoning {
   signature?: Opaque;
 }
 
+/** Characters of arguments that wait for the call's name. */
+const MAX_NAMELESS = 1024 * 1024;
+
 /**
  * This protocol streams fields, not blocks: a block begins with the first piece of its field, and ends when a piece of
  * another one comes. Tool calls may interleave, and stay open until the next one begins behind a whole set of arguments.
@@ -40,6 +45,8 @@ interface OpenReasoning {
 export class AnswerBlocks {
   readonly #readOrigin: OriginReader;
   readonly #calls = new Map<number, OpenCall>();
+  /** Calls of which only the name has not come. */
+  readonly #nameless = new Map<number, CallFragment>();
   /** Details with an id that may be a coming call's, and the ids of the calls that this chunk brings. */
   #unclaimed: Detail[] = [];
   #upcoming: ReadonlySet<string> = new Set();
@@ -108,8 +115,9 @@ export class AnswerBlocks {
     return events;
   }
 
-  call(fragment: CallFragment): CanonEvent[] {
-    const known = this.#calls.get(fragment.index);
+  call(piece: CallFragment): CanonEvent[] {
+    const known = this.#calls.get(piece.index);
+    const fragment = known === undefined ? this.#behindHeld(piece) : piece;
     const events = known === undefined ? this.#beginCall(fragment) : [];
     const call = known ?? this.#calls.get(fragment.index);
     if (call === undefined || call.ended) return events;
@@ -239,8 +247,22 @@ export class AnswerBlocks {
     return details.flatMap((detail) => this.#encryptedBlock(detail, true));
   }
 
+  /** A block begins with the call's name, which some hosts send behind its id. */
+  #behindHeld(piece: CallFragment): CallFragment {
+    const held = this.#nameless.get(piece.index);
+    this.#nameless.delete(piece.index);
+    const input = (held?.input ?? "") + piece.input;
+    const joined = { ...held, ...piece, id: held?.id ?? piece.id, custom: held?.custom || piece.custom, input };
+    if (joined.name) return joined;
+    if (input.length > MAX_NAMELESS) {
+      throw new GatewayError("upstream_failed", "The provider sent a tool call's arguments without its name.");
+    }
+    this.#nameless.set(piece.index, joined);
+    return joined;
+  }
+
   #beginCall({ index, id, name, custom, signature }: CallFragment): CanonEvent[] {
-    if (id === undefined || name === undefined) return [];
+    if (id === undefined || !name) return [];
     const claimed = this.#unclaimed.find((detail) => detail.id === id);
     const waiting = this.#unclaimed.filter((detail) => detail !== claimed && this.#upcoming.has(detail.id ?? ""));
     this.#unclaimed = this.#unclaimed.filter((detail) => detail !== claimed && !waiting.includes(detail));
@@ -256,7 +278,7 @@ export class AnswerBlocks {
 
   /** Calls whose arguments are whole have ended once something else begins; the others may still go on. */
   #endWholeCalls(): CanonEvent[] {
-    const whole = [...this.#calls.values()].filter((call) => !call.ended && !call.custom && isWhole(call.input));
+    const whole = [...this.#calls.values()].filter((call) => !call.ended && !call.custom && isWholeInput(call.input));
     return whole.map((call) => this.#endCall(call));
   }
 
@@ -264,16 +286,5 @@ export class AnswerBlocks {
     call.ended = true;
     const { block, signature } = call;
     return { type: "tool-input-end", block, ...(signature === undefined ? {} : { signature }) };
-  }
-}
-
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    // Still in the middle of its arguments.
-    return false;
   }
 }

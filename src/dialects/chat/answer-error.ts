@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../canon/error.ts";
+import { GatewayError } from "../../canon/error.ts";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { decodeErrorObject } from "./errors.ts";
 
@@ -14,6 +14,9 @@ const STATUS_OF_CODE: Readonly<Record<number, number>> = {
   2013: 400,
   2049: 401,
 };
+
+/** An answer that is none, under a status of success. */
+export const noChoices = () => new GatewayError("upstream_failed", "The provider's answer has no choices.");
 
 /** An error that came under a status of success: hosts have more forms of it than one. */
 export function answerError(body: JsonObject): GatewayError | undefined {

@@ -2,6 +2,7 @@ import type { Fields } from "../../canon/fields.ts";
 import { nativeOf } from "../../canon/native-carrier.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { NativePart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canon/part.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
 import { citationWithin, decodeAnnotation } from "./annotations.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMedia } from "./media.ts";
@@ -50,7 +51,10 @@ export function decodeMessage(message: Fields, reading: MessageReading): Part[] 
     content.push({ type: "text", text: "", signature: textSignature, ...place("content") });
   const signed = calls.map((call) => {
     const signature = call.type === "tool-call" ? signatures.get(call.id) : undefined;
-    return signature === undefined ? call : { ...call, signature };
+    if (call.type !== "tool-call" || signature === undefined) return call;
+    // Where an id comes twice, its signature is the first one's.
+    signatures.delete(call.id);
+    return { ...call, signature };
   });
   const behind: Part[] = lone === undefined ? [] : [{ type: "text", text: "", signature: lone, ...place("content") }];
   return [...reasoning, ...natives, ...content, ...behind, ...signed];
@@ -74,7 +78,8 @@ function decodeCalls(
   const calls = (message.array("tool_calls") ?? []).map((raw, index) => {
     const call = decodeToolCall(raw, reading.makeId, at(`tool_calls[${index}]`));
     if (call.type === "native") return call;
-    const id = seen.has(call.id) ? reading.makeId() : call.id;
+    // Calls of a history are told apart together with their results.
+    const id = reading.path === undefined && seen.has(call.id) ? reading.makeId() : call.id;
     seen.add(id);
     const value = signatureAt(raw, toolSignature?.keys);
     if (value === undefined || toolSignature === undefined) return { ...call, id };
@@ -118,7 +123,9 @@ function decodeReasoningFields(
     const path = reading.path === undefined ? {} : { path: `${reading.path}.reasoning_details[${index}]` };
     // Only clients bring such blocks back; a host's own answer means something else by the word.
     const carried =
-      reading.path !== undefined && id === NATIVE_ID && opaque ? nativeOf({ ...opaque, kind: "native" }) : undefined;
+      reading.path !== undefined && id === NATIVE_ID && opaque
+        ? nativeOf({ ...opaque, kind: "native" }, parseInOrder)
+        : undefined;
     if (carried !== undefined) {
       natives.push({ ...carried, ...path });
       continue;

@@ -1,4 +1,5 @@
 import type { CanonCall, Extra, Turn } from "../../canon/call.ts";
+import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { Fields } from "../../canon/fields.ts";
 import { arrayAt, type JsonObject } from "../../canon/json.ts";
 import type { Part, TextPart, ToolResultPart } from "../../canon/part.ts";
@@ -77,7 +78,7 @@ function decodeMessages(messages: readonly unknown[]): { system: TextPart[]; tur
       if (others.length > 0) leading.push({ role: "system", parts: others, path });
     }
   }
-  return { system, turns: [...leading, ...turns] };
+  return { system, turns: distinctCallIds([...leading, ...turns]) };
 }
 
 /**
@@ -129,7 +130,8 @@ const isResultContent = (part: Part): part is ToolResultPart["content"][number] 
 /** Results that follow each other are one turn of the user's. */
 function addResult(turns: Turn[], result: ToolResultPart, path: string): void {
   const last = turns.at(-1);
-  const isResults = last?.role === "user" && last.parts.every((part) => part.type === "tool-result");
-  if (last === undefined || !isResults || last.parts.length === 0) turns.push({ role: "user", parts: [result], path });
-  else turns.splice(-1, 1, { ...last, parts: [...last.parts, result] });
+  // What a user's own message holds is never a result: such a turn was made here, and so was its list.
+  const isResults = last?.role === "user" && last.parts[0]?.type === "tool-result";
+  if (isResults) (last.parts as Part[]).push(result);
+  else turns.push({ role: "user", parts: [result], path });
 }

@@ -5,7 +5,7 @@ import type { Part } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeSources } from "./annotations.ts";
-import { answerError } from "./answer-error.ts";
+import { answerError, noChoices } from "./answer-error.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { readFromHost } from "./reasoning-details.ts";
@@ -17,7 +17,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   const failure = answerError(body);
   if (failure !== undefined) throw failure;
   const choice = firstChoice(body);
-  if (choice === undefined) throw new GatewayError("upstream_failed", "The provider's answer has no choices.");
+  if (choice === undefined) throw noChoices();
   const finish = stringAt(choice, "finish_reason") ?? "";
   if (isFailureWord(finish)) throw brokeOff(finish);
   const { quirks, origin } = context;

@@ -2,6 +2,7 @@ import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeAnnotation, decodeSources } from "./annotations.ts";
@@ -44,6 +45,10 @@ export class ChatStreamDecoder implements StreamDecoder {
     this.#tags = reasoningTags === undefined ? undefined : new ReasoningTags(reasoningTags);
   }
 
+  get complete(): boolean {
+    return this.#finish !== undefined;
+  }
+
   push(frame: SseFrame): CanonEvent[] {
     if (this.#over || frame.data === "") return [];
     if (frame.data === undefined) return this.#readBare(frame.raw);
@@ -51,7 +56,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       if (this.#answering) return this.#end();
       return this.#fail(new GatewayError("upstream_failed", "The provider ended its stream without an answer."));
     }
-    const chunk = parseObject(frame.data);
+    const chunk = parseObject(frame.data, parseInOrder);
     if (chunk === undefined) {
       return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not JSON."));
     }
@@ -61,7 +66,7 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   end(): CanonEvent[] {
     if (this.#over) return [];
-    if (this.#finish !== undefined) return this.#end();
+    if (this.complete) return this.#end();
     return this.#fail(new GatewayError("upstream_failed", "The provider closed the stream before the answer's end."));
   }
 

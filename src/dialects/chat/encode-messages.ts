@@ -18,10 +18,10 @@ export function encodeMessages(scope: RequestScope, instruction: string | undefi
     const turn = turns[at];
     if (turn === undefined) break;
     if (turn.role === "user") {
-      const end = turns.findIndex((later, index) => index > at && later.role !== "user");
-      const run = turns.slice(at, end < 0 ? undefined : end);
-      messages.push(...encodeUserTurns(run, turns[at - 1], scope));
-      at += run.length;
+      let end = at + 1;
+      while (turns[end]?.role === "user") end += 1;
+      for (const message of encodeUserTurns(turns.slice(at, end), turns[at - 1], scope)) messages.push(message);
+      at = end;
       continue;
     }
     if (turn.role === "assistant") messages.push(encodeAssistant(turn, scope));
@@ -37,14 +37,16 @@ export function encodeMessages(scope: RequestScope, instruction: string | undefi
  */
 function joinAnswers({ dialect, turns }: CanonCall): readonly Turn[] {
   if (dialect === "chat") return turns;
-  const joined: Turn[] = [];
+  const runs: Turn[][] = [];
   for (const turn of turns) {
-    const last = joined.at(-1);
-    if (turn.role === "assistant" && last?.role === "assistant") {
-      joined.splice(-1, 1, { ...last, parts: [...last.parts, ...turn.parts] });
-    } else joined.push(turn);
+    const last = runs.at(-1);
+    if (turn.role === "assistant" && last?.[0]?.role === "assistant") last.push(turn);
+    else runs.push([turn]);
   }
-  return joined;
+  return runs.flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    return others.length === 0 ? first : { ...first, parts: [first, ...others].flatMap(({ parts }) => parts) };
+  });
 }
 
 /** One message for all, but for those that had fields of their own: these stand in an empty text before them. */

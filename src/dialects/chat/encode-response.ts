@@ -3,6 +3,7 @@ import { carryNative } from "../../canon/native-carrier.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
+import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost } from "./native.ts";
@@ -27,7 +28,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   const cost = usage !== undefined && wantsCost(context.request) ? context.costUsd(usage) : undefined;
   const choice = {
     index: 0,
-    message: encodeMessage(reply.parts, hidesReasoning(context.request)),
+    message: encodeMessage(reply.parts, context),
     ...(logprobs === undefined ? {} : { logprobs: encodeLogprobs(logprobs) }),
     finish_reason: encodeStop(reply.stop),
   };
@@ -41,7 +42,8 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   });
 }
 
-function encodeMessage(parts: readonly ReplyPart[], hideReasoning: boolean): JsonObject {
+function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAnswerContext): JsonObject {
+  const hideReasoning = hidesReasoning(request);
   const details: JsonObject[] = [];
   const calls: JsonObject[] = [];
   const annotations: JsonObject[] = [];
@@ -77,9 +79,12 @@ function encodeMessage(parts: readonly ReplyPart[], hideReasoning: boolean): Jso
           details.push(encodeSignature(part.signature, part.id, details.length, spellForClient));
         }
         break;
-      case "media":
-        images.push(...encodeImage(part, images.length));
+      case "media": {
+        const image = encodeImage(part, images.length);
+        if (image === undefined) content = (content ?? "") + omitMedia(part, note);
+        else images.push(image);
         break;
+      }
       case "native":
         if (part.dialect === "chat") own = { ...own, ...part.raw };
         else details.push(encodeSignature(carryNative(part), NATIVE_ID, details.length, spellForClient));
@@ -105,10 +110,13 @@ function encodeMessage(parts: readonly ReplyPart[], hideReasoning: boolean): Jso
   };
 }
 
-/** Pictures in answers: the contract shows no form, and this is the one that hosts and clients of the protocol share. */
-export function encodeImage({ kind, source }: MediaPart, index: number): JsonObject[] {
-  if (kind !== "image") return [];
-  if (source.type === "url") return [{ type: "image_url", image_url: { url: source.url }, index }];
-  if (source.type !== "data") return [];
-  return [{ type: "image_url", image_url: { url: `data:${source.mimeType};base64,${source.data}` }, index }];
+/**
+ * Pictures in answers: the contract shows no form, and this is the one that hosts and clients of the protocol share.
+ * Undefined for what has none.
+ */
+export function encodeImage({ kind, source }: MediaPart, index: number): JsonObject | undefined {
+  if (kind !== "image") return undefined;
+  if (source.type === "url") return { type: "image_url", image_url: { url: source.url }, index };
+  if (source.type !== "data") return undefined;
+  return { type: "image_url", image_url: { url: `data:${source.mimeType};base64,${source.data}` }, index };
 }

@@ -6,6 +6,7 @@ import { carryNative } from "../../canon/native-carrier.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
@@ -157,6 +158,10 @@ export class ChatStreamEncoder implements StreamEncoder {
   #text(block: number, text: string): string {
     const open = this.#texts.get(block);
     if (open !== undefined) open.length += text.length;
+    return this.#say(text);
+  }
+
+  #say(text: string): string {
     this.#textLength += text.length;
     return this.#delta({ content: text });
   }
@@ -227,9 +232,10 @@ export class ChatStreamEncoder implements StreamEncoder {
       return part.dialect === "chat" ? this.#delta(part.raw) : this.#signature(carryNative(part), NATIVE_ID);
     }
     if (part.type !== "media") return "";
-    const images = encodeImage(part, this.#images);
-    this.#images += images.length;
-    return images.length === 0 ? "" : this.#delta({ images });
+    const image = encodeImage(part, this.#images);
+    if (image === undefined) return this.#say(omitMedia(part, this.#context.note));
+    this.#images++;
+    return this.#delta({ images: [image] });
   }
 }
 

@@ -3,14 +3,14 @@ import { isObject, numberAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
 import { failureToError, readRetryAfter } from "../upstream-failure.ts";
 
-const KIND_OF_CODE: Readonly<Record<string, ErrorKind>> = {
-  insufficient_quota: "upstream_credentials",
-  invalid_api_key: "upstream_credentials",
-  content_filter: "content_blocked",
-  content_policy_violation: "content_blocked",
-  rate_limit_exceeded: "rate_limited",
-  server_error: "upstream_failed",
-};
+const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
+  ["insufficient_quota", "upstream_credentials"],
+  ["invalid_api_key", "upstream_credentials"],
+  ["content_filter", "content_blocked"],
+  ["content_policy_violation", "content_blocked"],
+  ["rate_limit_exceeded", "rate_limited"],
+  ["server_error", "upstream_failed"],
+]);
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
   return decodeErrorObject(parseObject(failure.body), failure.status, readRetryAfter(failure.retryAfter));
@@ -26,7 +26,7 @@ export function decodeErrorObject(body: unknown, status: number, retryAfterSecon
   return failureToError({
     status: status === 200 ? (told >= 400 && told < 600 ? told : statusOfType(stringAt(error, "type"))) : status,
     message: typeof nested === "string" ? nested : detail,
-    kind: code === undefined ? undefined : KIND_OF_CODE[code],
+    kind: code === undefined ? undefined : KIND_OF_CODE.get(code),
     retryAfterSeconds,
     code: stringAt(error, "code"),
     path: stringAt(error, "param"),

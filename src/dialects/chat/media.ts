@@ -6,20 +6,23 @@ import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-sc
 import { encodeText } from "./text-part.ts";
 
 const DATA_URL_HEAD = /^data:([^;,]+)(?:;[^;,]+)*;base64,/;
-const MIME_OF_FORMAT: Readonly<Record<string, string>> = { wav: "audio/wav", mp3: "audio/mpeg" };
-const FORMAT_OF_MIME: Readonly<Record<string, string>> = {
-  "audio/wav": "wav",
-  "audio/x-wav": "wav",
-  "audio/wave": "wav",
-  "audio/mpeg": "mp3",
-};
-const MIME_OF_EXTENSION: Readonly<Record<string, string>> = {
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  html: "text/html",
-  json: "application/json",
-};
+const MIME_OF_FORMAT: ReadonlyMap<string, string> = new Map([
+  ["wav", "audio/wav"],
+  ["mp3", "audio/mpeg"],
+]);
+const FORMAT_OF_MIME: ReadonlyMap<string, string> = new Map([
+  ["audio/wav", "wav"],
+  ["audio/x-wav", "wav"],
+  ["audio/wave", "wav"],
+  ["audio/mpeg", "mp3"],
+]);
+const MIME_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
+  ["txt", "text/plain"],
+  ["md", "text/markdown"],
+  ["csv", "text/csv"],
+  ["html", "text/html"],
+  ["json", "application/json"],
+]);
 
 /** The media parts of this protocol; undefined for a part of any other type. */
 export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined {
@@ -30,7 +33,7 @@ export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined 
   const innerFields = new Fields(inner);
   // Pictures in answers are numbered.
   fields.skip("index");
-  const found = MEDIA_READERS[type]?.(innerFields);
+  const found = MEDIA_READERS.get(type)?.(innerFields);
   if (found === undefined) return undefined;
   const place = path === undefined ? {} : { path };
   return { type: "media", ...found, ...place, ...takeCache(fields), ...takeExtras(fields, type, innerFields) };
@@ -38,39 +41,47 @@ export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined 
 
 type FoundMedia = Pick<MediaPart, "kind" | "source" | "detail" | "title">;
 
-const MEDIA_READERS: Readonly<Record<string, (fields: Fields) => FoundMedia | undefined>> = {
-  image_url: (fields) => {
-    const url = fields.string("url");
-    const detail = fields.string("detail");
-    if (url === undefined) return undefined;
-    const known = detail === "low" || detail === "high" || detail === "auto" ? { detail } : {};
-    return { kind: "image", source: sourceOfUrl(url), ...known } as FoundMedia;
-  },
-  video_url: (fields) => {
-    const url = fields.string("url");
-    return url === undefined ? undefined : { kind: "video", source: sourceOfUrl(url) };
-  },
-  input_audio: (fields) => {
-    const data = fields.string("data");
-    const format = fields.string("format") ?? "wav";
-    if (data === undefined) return undefined;
-    return {
-      kind: "audio",
-      source: { type: "data", mimeType: MIME_OF_FORMAT[format] ?? `audio/${format}`, data },
-    };
-  },
-  file: (fields) => {
-    const id = fields.string("file_id");
-    const data = fields.string("file_data");
-    const filename = fields.string("filename");
-    const title = filename === undefined ? {} : { title: filename };
-    if (data !== undefined) {
-      const source = sourceOfFile(data, filename);
-      return { kind: kindOfMime(source.type === "data" ? source.mimeType : undefined), source, ...title };
-    }
-    return id === undefined ? undefined : { kind: "document", source: { type: "file", id, origin: "chat" }, ...title };
-  },
-};
+function readImage(fields: Fields): FoundMedia | undefined {
+  const url = fields.string("url");
+  const detail = fields.string("detail");
+  if (url === undefined) return undefined;
+  const known = detail === "low" || detail === "high" || detail === "auto" ? { detail } : {};
+  return { kind: "image", source: sourceOfUrl(url), ...known } as FoundMedia;
+}
+
+function readVideo(fields: Fields): FoundMedia | undefined {
+  const url = fields.string("url");
+  return url === undefined ? undefined : { kind: "video", source: sourceOfUrl(url) };
+}
+
+function readAudio(fields: Fields): FoundMedia | undefined {
+  const data = fields.string("data");
+  const format = fields.string("format") ?? "wav";
+  if (data === undefined) return undefined;
+  return {
+    kind: "audio",
+    source: { type: "data", mimeType: MIME_OF_FORMAT.get(format) ?? `audio/${format}`, data },
+  };
+}
+
+function readFile(fields: Fields): FoundMedia | undefined {
+  const id = fields.string("file_id");
+  const data = fields.string("file_data");
+  const filename = fields.string("filename");
+  const title = filename === undefined ? {} : { title: filename };
+  if (data !== undefined) {
+    const source = sourceOfFile(data, filename);
+    return { kind: kindOfMime(source.type === "data" ? source.mimeType : undefined), source, ...title };
+  }
+  return id === undefined ? undefined : { kind: "document", source: { type: "file", id, origin: "chat" }, ...title };
+}
+
+const MEDIA_READERS: ReadonlyMap<string, (fields: Fields) => FoundMedia | undefined> = new Map([
+  ["image_url", readImage],
+  ["video_url", readVideo],
+  ["input_audio", readAudio],
+  ["file", readFile],
+]);
 
 function sourceOfUrl(url: string): MediaSource {
   const head = DATA_URL_HEAD.exec(url);
@@ -82,7 +93,7 @@ function sourceOfUrl(url: string): MediaSource {
 function sourceOfFile(data: string, filename: string | undefined): MediaSource {
   if (data.startsWith("data:") || data.startsWith("https://")) return sourceOfUrl(data);
   const extension = filename?.split(".").at(-1)?.toLowerCase() ?? "";
-  return { type: "data", mimeType: MIME_OF_EXTENSION[extension] ?? "application/pdf", data };
+  return { type: "data", mimeType: MIME_OF_EXTENSION.get(extension) ?? "application/pdf", data };
 }
 
 function kindOfMime(mimeType: string | undefined): MediaKind {
@@ -167,7 +178,7 @@ function encodeSource(
 /** An address tells its format by its ending, where nothing else does. */
 function formatOf(source: Extract<MediaSource, { type: "url" | "data" }>): { format: string } {
   const { mimeType } = source;
-  if (mimeType !== undefined) return { format: FORMAT_OF_MIME[mimeType] ?? mimeType.replace(/^audio\//, "") };
+  if (mimeType !== undefined) return { format: FORMAT_OF_MIME.get(mimeType) ?? mimeType.replace(/^audio\//, "") };
   return { format: source.type === "url" ? (/\.(\w+)(?:[?#]|$)/.exec(source.url)?.[1] ?? "wav") : "wav" };
 }
 

@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import { Notes } from "../../canon/notes.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
-import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type {
   NativeAnswer,
   NativeAnswerContext,
@@ -12,7 +12,7 @@ import type {
 } from "../dialect.ts";
 import type { Quirks } from "../quirks.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
-import { answerError } from "./answer-error.ts";
+import { answerError, noChoices } from "./answer-error.ts";
 import { decodeContent } from "./content.ts";
 import { decodeReasoning, effortOfWord, encodeReasoning } from "./reasoning.ts";
 import { readDetail } from "./reasoning-details.ts";
@@ -59,7 +59,11 @@ function limitOutput(body: JsonObject, context: NativeRequestContext, { set, ren
     remove.push("max_tokens");
     notes.dropped("max_tokens", "max_completion_tokens is given too");
   }
-  if (path in body && path !== field) rename[path] = field;
+  if (path in body && path !== field) {
+    rename[path] = field;
+    // It may stand there as null, which the host would take for the last word.
+    if (field in body) remove.push(field);
+  }
   const limit = wanted ?? legacy;
   if (limit !== undefined && context.maxOutputTokens !== undefined && limit > context.maxOutputTokens) {
     set[path] = String(context.maxOutputTokens);
@@ -126,62 +130,57 @@ function fitSettings(body: JsonObject, quirks: Quirks, { set, rename, remove, no
   }
 }
 
+/** A change to the text of one value. */
+type Change = (text: string) => string;
+
 /** The messages that a host would refuse for what they say of reasoning, or for how their calls are named. */
 function fitMessages(request: ReceivedRequest, quirks: Quirks, notes: Notes): BodySource {
-  let { text } = request;
-  const { toolId } = quirks;
   const messages = arrayAt(request.body, "messages");
+  const changes = new Map<number, Change>();
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
     if (!isObject(message)) continue;
-    if (message["role"] === "assistant") {
-      text = fitReasoningHistory(text, ["messages", index], message, quirks, notes);
-    }
-    if (toolId !== undefined) text = fitToolIds(text, ["messages", index], message, toolId);
+    const reasoning = message["role"] === "assistant" ? fitReasoning(message, index, quirks, notes) : undefined;
+    const ids = quirks.toolId === undefined ? undefined : fitToolIds(message, quirks.toolId);
+    if (reasoning && ids) changes.set(index, (text) => ids(reasoning(text)));
+    else if (reasoning ?? ids) changes.set(index, (reasoning ?? ids) as Change);
   }
-  return text === request.text ? request : { text };
+  return changes.size === 0 ? request : { text: changeElements(request.text, ["messages"], changes) };
 }
 
 /**
  * Clients must send their reasoning back (contract 2.12), under either of its names; hosts that never made any refuse to
  * see it, others look for it under their own name, and some miss it where there is none.
  */
-function fitReasoningHistory(
-  text: string,
-  place: readonly (string | number)[],
-  message: JsonObject,
-  quirks: Quirks,
-  notes: Notes,
-): string {
+function fitReasoning(message: JsonObject, index: number, quirks: Quirks, notes: Notes): Change | undefined {
   if (quirks.reasoningHistory === "drop") {
     const present = REASONING_FIELDS.filter((name) => name in message);
-    if (present.length === 0) return text;
-    for (const name of present) notes.dropped(`messages[${place[1]}].${name}`, "this provider takes none back");
-    return changeValue(text, place, (value) => withoutMembers(value, present));
+    if (present.length === 0) return undefined;
+    for (const name of present) notes.dropped(`messages[${index}].${name}`, "this provider takes none back");
+    return (text) => withoutMembers(text, present);
   }
   const field = quirks.reasoningHistoryField;
   const said = stringAt(message, field) || stringAt(message, "reasoning_content") || stringAt(message, "reasoning");
   const wanted = said || (quirks.reasoningHistory === "required" ? quirks.reasoningPlaceholder : undefined);
-  if (wanted === undefined || wanted === message[field]) return text;
-  return changeValue(text, place, (value) => new ObjectEdit(value).set(field, JSON.stringify(wanted)).toString());
+  if (wanted === undefined || wanted === message[field]) return undefined;
+  return (text) => new ObjectEdit(text).set(field, JSON.stringify(wanted)).toString();
 }
 
-function fitToolIds(
-  text: string,
-  place: readonly (string | number)[],
-  message: JsonObject,
-  rule: NonNullable<Quirks["toolId"]>,
-): string {
-  let data = text;
-  const fit = (holder: unknown, key: string, path: readonly (string | number)[]) => {
-    const id = stringAt(holder, key);
-    const fitting = id === undefined ? undefined : fitToolId(id, rule);
-    if (fitting !== id) data = changeValue(data, [...path, key], () => JSON.stringify(fitting));
-  };
-  fit(message, "tool_call_id", place);
-  for (const [index, call] of arrayAt(message, "tool_calls").entries())
-    fit(call, "id", [...place, "tool_calls", index]);
-  return data;
+function fitToolIds(message: JsonObject, rule: NonNullable<Quirks["toolId"]>): Change | undefined {
+  const answered = fitId(message, "tool_call_id", rule);
+  const calls = new Map<number, Change>();
+  for (const [index, call] of arrayAt(message, "tool_calls").entries()) {
+    const change = fitId(call, "id", rule);
+    if (change) calls.set(index, change);
+  }
+  if (calls.size === 0) return answered;
+  return (text) => changeElements(answered?.(text) ?? text, ["tool_calls"], calls);
+}
+
+function fitId(holder: unknown, key: string, rule: NonNullable<Quirks["toolId"]>): Change | undefined {
+  const id = stringAt(holder, key);
+  const fitting = id === undefined ? undefined : fitToolId(id, rule);
+  return fitting === id ? undefined : (text) => changeValue(text, [key], () => JSON.stringify(fitting));
 }
 
 function withoutMembers(objectText: string, keys: readonly string[]): string {
@@ -193,6 +192,7 @@ function withoutMembers(objectText: string, keys: readonly string[]): string {
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
   const failure = answerError(body);
   if (failure) throw failure;
+  if (!Array.isArray(body["choices"])) throw noChoices();
   const usage = decodeUsage(body["usage"]);
   let stop: NativeAnswer["stop"];
   let data = text;

@@ -20,10 +20,12 @@ export function takeExtras(fields: Fields, innerKey?: string, inner?: Fields): {
 
 /** The reverse: what both have is merged one level deep. */
 export function withExtras(object: JsonObject, extras: JsonObject): JsonObject {
-  const merged: Record<string, unknown> = { ...object };
-  for (const [key, value] of Object.entries(extras)) {
-    const present = merged[key];
-    merged[key] = isObject(present) && isObject(value) ? { ...present, ...value } : value;
+  const added = Object.entries(extras);
+  if (added.length === 0) return object;
+  const merged = new Map(Object.entries(object));
+  for (const [key, value] of added) {
+    const present = merged.get(key);
+    merged.set(key, isObject(present) && isObject(value) ? { ...present, ...value } : value);
   }
-  return merged;
+  return Object.fromEntries(merged);
 }

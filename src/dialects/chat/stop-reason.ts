@@ -1,24 +1,24 @@
 import type { Stop, UnifiedStop } from "../../canon/stop.ts";
 
-const UNIFIED: Readonly<Record<string, UnifiedStop>> = {
-  stop: "stop",
-  eos: "stop",
-  length: "length",
-  model_length: "length",
-  model_context_window_exceeded: "length",
-  tool_calls: "tool",
-  function_call: "tool",
-  content_filter: "filter",
-  sensitive: "filter",
-};
+const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["length", "length"],
+  ["model_length", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_calls", "tool"],
+  ["function_call", "tool"],
+  ["content_filter", "filter"],
+  ["sensitive", "filter"],
+]);
 
 /** Hosts' own words for which the contract (2.13) has one; all others travel as they are. */
-const CONTRACT_WORD: Readonly<Record<string, string>> = {
-  eos: "stop",
-  model_length: "length",
-  model_context_window_exceeded: "length",
-  sensitive: "content_filter",
-};
+const CONTRACT_WORD: ReadonlyMap<string, string> = new Map([
+  ["eos", "stop"],
+  ["model_length", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["sensitive", "content_filter"],
+]);
 
 const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
   stop: "stop",
@@ -32,7 +32,7 @@ const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
 /** Words by which hosts say that they broke down: such an answer is not one (H16). */
 const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insufficient_system_resource"]);
 
-export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED[raw] ?? "other", raw });
+export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });
 
 /** Hosts say `stop` beside calls where the request forced one; clients of other protocols go by the stop alone. */
 export function decodeStopBeside(raw: string, hasCalls: boolean): Stop {
@@ -46,8 +46,8 @@ export const isFailureWord = (raw: string): boolean => FAILURES.has(raw);
 
 /** The stop sequence that matched, which a few hosts tell; a number there is a token. */
 export function decodeStopSequence(finish: string | undefined, told: unknown): { stopSequence?: string } {
-  const matched = finish === "stop" && typeof told === "string" && told !== "" && !(told in UNIFIED);
+  const matched = finish === "stop" && typeof told === "string" && told !== "" && !UNIFIED.has(told);
   return matched ? { stopSequence: told } : {};
 }
 
-export const contractFinishReason = (raw: string): string => CONTRACT_WORD[raw] ?? raw;
+export const contractFinishReason = (raw: string): string => CONTRACT_WORD.get(raw) ?? raw;

@@ -8,8 +8,8 @@ export function isStrict(schema: unknown): boolean {
   if (!isObject(schema)) return true;
   if (isObjectSchema(schema)) {
     const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-    const required: readonly unknown[] = Array.isArray(schema["required"]) ? schema["required"] : [];
-    const complete = Object.keys(properties).every((name) => required.includes(name));
+    const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
+    const complete = Object.keys(properties).every((name) => required.has(name));
     if (schema["additionalProperties"] !== false || !complete) return false;
   }
   return nested(schema).every(isStrict);

@@ -10,6 +10,18 @@ export function inputOf(value: unknown): string {
   return isObject(value) ? stringifyInOrder(value) : "";
 }
 
+/** Whether arguments that came in pieces are an object from its beginning to its end. */
+export function isWholeInput(text: string): boolean {
+  if (!text.trimEnd().endsWith("}")) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    // Still in the middle of its arguments.
+    return false;
+  }
+}
+
 /** A whole tool call of a message; one of a kind that the contract does not list stays as it is. */
 export function decodeToolCall(raw: unknown, makeId: () => string, path?: string): ToolCallPart | NativePart {
   const fields = new Fields(raw);

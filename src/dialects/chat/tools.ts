@@ -91,9 +91,8 @@ export interface StandIn {
 export function encodeTools(scope: RequestScope, standIn?: StandIn): JsonObject {
   const { call, context, notes } = scope;
   const choice = encodeToolChoice(scope, standIn);
-  const kept = call.tools.filter(
-    (tool) => choice.only === undefined || !("name" in tool) || choice.only.includes(tool.name),
-  );
+  const only = choice.only === undefined ? undefined : new Set(choice.only);
+  const kept = call.tools.filter((tool) => only === undefined || !("name" in tool) || only.has(tool.name));
   const tools = kept.flatMap((tool) => encodeTool(tool, scope));
   if (standIn !== undefined) tools.push(encodeStandIn(standIn));
   const search = call.tools.find((tool) => tool.type === "web-search");
@@ -250,12 +249,18 @@ function anyTool({ call, context, notes }: RequestScope): string {
 const isNamed = (tools: readonly Tool[], name: string): boolean =>
   tools.some((tool) => (tool.type === "function" || tool.type === "custom") && tool.name === name);
 
-function namedTool(tools: readonly Tool[], name: string): JsonObject {
-  const type = tools.some((tool) => tool.type === "custom" && tool.name === name) ? "custom" : "function";
+const namedTool = (tools: readonly Tool[], name: string): JsonObject => wireName(customNames(tools), name);
+
+const customNames = (tools: readonly Tool[]): ReadonlySet<string> =>
+  new Set(tools.flatMap((tool) => (tool.type === "custom" ? [tool.name] : [])));
+
+function wireName(custom: ReadonlySet<string>, name: string): JsonObject {
+  const type = custom.has(name) ? "custom" : "function";
   return { type, [type]: { name } };
 }
 
 function allowedTools(tools: readonly Tool[], { mode, names }: Extract<ToolChoice, { type: "allowed" }>): JsonObject {
-  const allowed = { mode: mode === "any" ? "required" : "auto", tools: names.map((name) => namedTool(tools, name)) };
+  const custom = customNames(tools);
+  const allowed = { mode: mode === "any" ? "required" : "auto", tools: names.map((name) => wireName(custom, name)) };
   return { type: "allowed_tools", allowed_tools: allowed };
 }

@@ -14,18 +14,18 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     numberAt(raw, "prompt_cache_hit_tokens") ??
     numberAt(raw, "cached_tokens");
   const cacheWrite = numberAt(promptDetails, "cache_write_tokens");
-  const completion = numberAt(raw, "completion_tokens") ?? 0;
+  const completion = numberAt(raw, "completion_tokens");
   const reasoning =
     numberAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? numberAt(raw, "reasoning_tokens");
-  const generated = Math.max(completion, (numberAt(raw, "total_tokens") ?? 0) - prompt);
-  const thought = reasoning ?? (generated > completion ? generated - completion : undefined);
+  const generated = Math.max(completion ?? 0, (numberAt(raw, "total_tokens") ?? 0) - prompt);
+  const thought =
+    reasoning ?? (completion !== undefined && generated > completion ? generated - completion : undefined);
   const searches =
     numberAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
     numberAt(objectAt(raw, "server_tool_use"), "web_search_requests");
-  const usage: Usage = {
-    input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
-    output: Math.max(0, generated - (thought ?? 0)),
-  };
+  const usage: Usage = { input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)) };
+  // A host that tells nothing of its answer has not made it for nothing.
+  if (completion !== undefined || generated > 0) usage.output = Math.max(0, generated - (thought ?? 0));
   if (cacheRead !== undefined) usage.cacheRead = cacheRead;
   if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
   if (thought !== undefined) usage.reasoning = thought;

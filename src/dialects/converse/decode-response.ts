@@ -3,7 +3,7 @@ import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeBlock } from "./content.ts";
-import { decodeStop } from "./stop-reason.ts";
+import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
 /** Where each road of the host puts the sequence that matched, when it was asked for. */
@@ -12,16 +12,21 @@ export function stopSequenceOf(holder: unknown): string | undefined {
   return stringAt(fields, "stop_sequence") ?? stringAt(objectAt(fields, "delta"), "stop_sequence");
 }
 
+export const brokeOff = (stopReason: string): string => `The provider broke off its answer (${stopReason}).`;
+
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   const content = objectAt(objectAt(body, "output"), "message")?.["content"];
   const raw = stringAt(body, "stopReason");
   if (!Array.isArray(content) || raw === undefined) {
     throw new GatewayError("upstream_failed", "The provider's answer is not one of its protocol.");
   }
+  const parts = content.map((block) => decodeBlock(block, context.origin));
+  const answered = parts.some((part) => part.type !== "reasoning" && !(part.type === "text" && part.text === ""));
+  if (!answered && isFailureWord(raw)) throw new GatewayError("upstream_failed", brokeOff(raw));
   const usage = decodeUsage(body);
   const stopSequence = stopSequenceOf(body);
   return {
-    parts: content.map((block) => decodeBlock(block, context.origin)),
+    parts,
     stop: decodeStop(raw),
     ...(stopSequence === undefined ? {} : { stopSequence }),
     ...(usage === undefined ? {} : { usage }),

@@ -8,9 +8,9 @@ import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeException } from "../framed-exception.ts";
 import { decodeCitation } from "./citations.ts";
-import { stopSequenceOf } from "./decode-response.ts";
+import { brokeOff, stopSequenceOf } from "./decode-response.ts";
 import { decodeRedacted } from "./reasoning.ts";
-import { decodeStop } from "./stop-reason.ts";
+import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
 /** A block that has begun: its number among ours, and what its end has to say. */
@@ -22,7 +22,7 @@ type OpenBlock = { block: number } & (
 
 /**
  * Only calls announce themselves; text and reasoning begin with their first delta. `messageStop` and `metadata`, in either
- * order, end the answer: one says why, the other what it cost, and an answer without both was cut.
+ * order, end the answer: one says why, the other what it cost. By being closed it ends properly after the first of these alone.
  */
 export class ConverseStreamDecoder implements StreamDecoder {
   readonly #origin: string;
@@ -30,11 +30,17 @@ export class ConverseStreamDecoder implements StreamDecoder {
   readonly #open = new Map<number, OpenBlock>();
   #blocks = 0;
   #stop: { stop: Stop; stopSequence?: string } | undefined;
+  /** Something was said beside thoughts. */
+  #answering = false;
   #metadataSeen = false;
   #ended = false;
 
   constructor({ origin }: DecodeAnswerContext) {
     this.#origin = origin;
+  }
+
+  get complete(): boolean {
+    return this.#stop !== undefined;
   }
 
   push({ event, data }: SseFrame): CanonEvent[] {
@@ -50,17 +56,20 @@ export class ConverseStreamDecoder implements StreamDecoder {
       case "contentBlockStop":
         return this.#endBlock(index);
       case "messageStop": {
+        const raw = stringAt(body, "stopReason") ?? "";
+        if (!this.#answering && isFailureWord(raw)) return this.#fail(brokeOff(raw));
         const stopSequence = stopSequenceOf(body);
         this.#stop = {
-          stop: decodeStop(stringAt(body, "stopReason") ?? ""),
+          stop: decodeStop(raw),
           ...(stopSequence === undefined ? {} : { stopSequence }),
         };
-        return this.#finishWhenWhole([...this.#open.keys()].flatMap((open) => this.#endBlock(open)));
+        return this.#metadataSeen ? this.end() : [];
       }
       case "metadata": {
         const usage = decodeUsage(body);
+        const events: CanonEvent[] = usage === undefined ? [] : [{ type: "usage", usage }];
         this.#metadataSeen = true;
-        return this.#finishWhenWhole(usage === undefined ? [] : [{ type: "usage", usage }]);
+        return this.complete ? [...events, ...this.end()] : events;
       }
       case "exception":
         this.#ended = true;
@@ -71,7 +80,10 @@ export class ConverseStreamDecoder implements StreamDecoder {
   }
 
   end(): CanonEvent[] {
-    return this.#ended ? [] : this.#fail("The provider's stream broke off before its end.");
+    if (this.#ended) return [];
+    if (this.#stop === undefined) return this.#fail("The provider's stream broke off before its end.");
+    this.#ended = true;
+    return [...[...this.#open.keys()].flatMap((open) => this.#endBlock(open)), { type: "finish", ...this.#stop }];
   }
 
   #fail(message: string): CanonEvent[] {
@@ -79,14 +91,9 @@ export class ConverseStreamDecoder implements StreamDecoder {
     return [{ type: "error", error: new GatewayError("upstream_failed", message) }];
   }
 
-  #finishWhenWhole(events: CanonEvent[]): CanonEvent[] {
-    if (this.#stop === undefined || !this.#metadataSeen) return events;
-    this.#ended = true;
-    return [...events, { type: "finish", ...this.#stop }];
-  }
-
   #start(index: number, call: JsonObject | undefined): CanonEvent[] {
     if (call === undefined) return [];
+    this.#answering = true;
     const before = this.#endBlock(index);
     const block = this.#blocks++;
     this.#open.set(index, { block, kind: "tool", empty: true });
@@ -97,6 +104,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   #delta(index: number, delta: JsonObject | undefined): CanonEvent[] {
     const text = stringAt(delta, "text");
     if (text !== undefined) {
+      this.#answering ||= text !== "";
       return this.#inText(index, (block) => (text === "" ? [] : [{ type: "text-delta", block, text }]));
     }
     const call = objectAt(delta, "toolUse");

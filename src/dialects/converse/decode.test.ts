@@ -129,14 +129,19 @@ describe("law 2: a stream folds to what the same answer says in one piece", () =
     });
   });
 
-  test("law 7: every proper prefix ends in an error", () => {
-    for (let length = 0; length < streamed.length; length++) {
+  test("law 7: every prefix without its stop ends in an error", () => {
+    for (let length = 0; length < streamed.length - 1; length++) {
       const events = decode(...streamed.slice(0, length));
       expect(events.filter(({ type }) => type === "error" || type === "finish").map(({ type }) => type)).toEqual([
         "error",
       ]);
       expect(events.at(-1)?.type).toBe("error");
     }
+  });
+
+  test("H14, H16: closed behind its stop, an answer is whole, but for the usage that it did not tell", () => {
+    const { usage: _told, ...reply } = fold(decode(...streamed));
+    expect(fold(decode(...streamed.slice(0, -1)))).toEqual(reply);
   });
 
   test("usage before the stop is tolerated, and nothing comes behind the end", () => {
@@ -162,8 +167,26 @@ describe("stops, usage and pictures", () => {
     ["malformed_tool_use", "other"],
     ["something_new", "other"],
   ] as const)("providers 1.8: %s is %s", (raw, unified) => {
-    expect(answer({ stopReason: raw }).stop).toEqual({ unified, raw });
+    const output = { message: { content: [{ text: "Hi" }] } };
+    expect(answer({ output, stopReason: raw }).stop).toEqual({ unified, raw });
+    expect(fold(decode(delta(0, { text: "Hi" }), ["messageStop", { stopReason: raw }])).stop).toEqual({ unified, raw });
   });
+
+  test.each(["malformed_model_output", "malformed_tool_use"])(
+    "H16, providers 1.8: %s without an answer beside it is a failure, thoughts or not",
+    (stopReason) => {
+      const failure = { kind: "upstream_failed", message: expect.stringContaining(stopReason) };
+      const thought: Frame = delta(0, { reasoningContent: { text: "hm" } });
+      for (const before of [[], [thought, stop(0)]]) {
+        const events = decode(START, ...before, ["messageStop", { stopReason }], ...END.slice(1));
+        expect(events.at(-1)).toMatchObject({ type: "error", error: failure });
+        const content =
+          before.length === 0 ? [{ text: "" }] : [{ reasoningContent: { reasoningText: { text: "hm" } } }];
+        const whole = { output: { message: { content } }, stopReason };
+        expect(() => converseCodec.decodeResponse(whole, CONTEXT)).toThrow(expect.objectContaining(failure));
+      }
+    },
+  );
 
   test("the sequence that matched, from either place", () => {
     const fields = { additionalModelResponseFields: { stop_sequence: "END" } };

@@ -5,39 +5,39 @@ import type { Notes } from "../../canon/notes.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 
-const IMAGE_FORMATS: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpeg",
-  "image/jpg": "jpeg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-};
+const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["image/png", "png"],
+  ["image/jpeg", "jpeg"],
+  ["image/jpg", "jpeg"],
+  ["image/gif", "gif"],
+  ["image/webp", "webp"],
+]);
 
-const VIDEO_FORMATS: Readonly<Record<string, string>> = {
-  "video/mp4": "mp4",
-  "video/quicktime": "mov",
-  "video/mov": "mov",
-  "video/x-matroska": "mkv",
-  "video/webm": "webm",
-  "video/x-flv": "flv",
-  "video/mpeg": "mpeg",
-  "video/x-ms-wmv": "wmv",
-  "video/wmv": "wmv",
-  "video/3gpp": "three_gp",
-};
+const VIDEO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["video/mp4", "mp4"],
+  ["video/quicktime", "mov"],
+  ["video/mov", "mov"],
+  ["video/x-matroska", "mkv"],
+  ["video/webm", "webm"],
+  ["video/x-flv", "flv"],
+  ["video/mpeg", "mpeg"],
+  ["video/x-ms-wmv", "wmv"],
+  ["video/wmv", "wmv"],
+  ["video/3gpp", "three_gp"],
+]);
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
-const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
-  "application/pdf": "pdf",
-  "text/csv": "csv",
-  "application/msword": "doc",
-  [`${OFFICE}.wordprocessingml.document`]: "docx",
-  "application/vnd.ms-excel": "xls",
-  [`${OFFICE}.spreadsheetml.sheet`]: "xlsx",
-  "text/html": "html",
-  "text/plain": "txt",
-  "text/markdown": "md",
-};
+const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["application/pdf", "pdf"],
+  ["text/csv", "csv"],
+  ["application/msword", "doc"],
+  [`${OFFICE}.wordprocessingml.document`, "docx"],
+  ["application/vnd.ms-excel", "xls"],
+  [`${OFFICE}.spreadsheetml.sheet`, "xlsx"],
+  ["text/html", "html"],
+  ["text/plain", "txt"],
+  ["text/markdown", "md"],
+]);
 
 const MOST_NAME_CHARACTERS = 200;
 
@@ -48,6 +48,8 @@ export class MediaEncoder {
   readonly #notes: Notes;
   /** Documents of one request must not share a name. */
   readonly #names = new Set<string>();
+  /** The last number that was added to a name, so that many of the same name do not try all numbers each. */
+  readonly #counts = new Map<string, number>();
 
   constructor(call: CanonCall, context: EncodeRequestContext, notes: Notes) {
     this.#call = call;
@@ -72,10 +74,10 @@ export class MediaEncoder {
     }
   }
 
-  #encodeBytes(part: MediaPart, kind: "image" | "video", formats: Readonly<Record<string, string>>) {
+  #encodeBytes(part: MediaPart, kind: "image" | "video", formats: ReadonlyMap<string, string>) {
     const { source } = part;
     if (source.type !== "data") return this.#drop(part, `this provider takes ${kind}s only as their bytes`);
-    const format = formats[plainType(source.mimeType)];
+    const format = formats.get(plainType(source.mimeType));
     if (format === undefined) return this.#drop(part, `this provider takes no ${kind} of type ${source.mimeType}`);
     if (part.title !== undefined) {
       this.#notes.dropped(fieldPath(this.#call.dialect, part, "title"), "only documents have names here");
@@ -111,7 +113,7 @@ export class MediaEncoder {
       }
       case "data": {
         const type = plainType(source.mimeType);
-        const format = DOCUMENT_FORMATS[type] ?? (type.startsWith("text/") ? "txt" : undefined);
+        const format = DOCUMENT_FORMATS.get(type) ?? (type.startsWith("text/") ? "txt" : undefined);
         if (format !== undefined) return { format, source: { bytes: source.data } };
         this.#drop(part, `this provider takes no document of type ${source.mimeType}`);
         return undefined;
@@ -132,7 +134,9 @@ export class MediaEncoder {
       .slice(0, MOST_NAME_CHARACTERS - 8);
     const base = clean === "" ? "document" : clean;
     let name = base;
-    for (let count = 2; this.#names.has(name); count++) name = `${base} (${count})`;
+    let count = this.#counts.get(base) ?? 1;
+    while (this.#names.has(name)) name = `${base} (${++count})`;
+    this.#counts.set(base, count);
     this.#names.add(name);
     if (part.title !== undefined && name !== part.title) {
       const path = fieldPath(this.#call.dialect, part, "title");

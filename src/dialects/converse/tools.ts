@@ -72,7 +72,8 @@ function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
   const choice = call.toolChoice;
   if (choice?.type === "allowed") {
     notes.approximated(call.paths.toolChoice ?? "tool_choice", "the tools that are not allowed are left out");
-    return functions.filter(({ name }) => choice.names.includes(name));
+    const allowed = new Set(choice.names);
+    return functions.filter(({ name }) => allowed.has(name));
   }
   // There is no word for "none": tools that nobody may call are left out, unless the history needs them there.
   if (choice?.type !== "none" || namesInHistory(call).length > 0) return functions;

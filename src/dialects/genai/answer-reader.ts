@@ -11,7 +11,7 @@ import { decodeCitations, decodeSearch } from "./grounding.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPiece } from "./partial-args.ts";
 import { type PartSource, readSignature } from "./signature.ts";
-import { decodeStop } from "./stop-reason.ts";
+import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { decodeUsage, queriesIn } from "./usage.ts";
 
 /** Characters of text that are kept, because an answer's citations come at its end and point into it. */
@@ -34,6 +34,10 @@ interface OpenText {
 export class AnswerReader {
   readonly #context: DecodeAnswerContext;
   readonly #source: PartSource;
+  /** The ids that calls have so far. */
+  readonly #callIds = new Set<string>();
+  /** Something was said beside thoughts. */
+  #answering = false;
   #ended = false;
   #answerId: string | undefined;
   #blocks = 0;
@@ -50,6 +54,11 @@ export class AnswerReader {
   constructor(context: DecodeAnswerContext) {
     this.#context = context;
     this.#source = { origin: context.origin, fromClient: false };
+  }
+
+  /** The reason why it stopped is told. */
+  get complete(): boolean {
+    return this.#finish !== undefined;
   }
 
   read(chunk: JsonObject): CanonEvent[] {
@@ -76,8 +85,7 @@ export class AnswerReader {
     }
     const tokens = decodeLogprobs(candidate);
     if (tokens.length > 0) events.push({ type: "logprobs", tokens });
-    this.#aside(candidate);
-    return events;
+    return [...events, ...this.#aside(candidate)];
   }
 
   /** The upstream closed. */
@@ -119,14 +127,18 @@ export class AnswerReader {
   }
 
   /** What a candidate says beside its content. */
-  #aside(candidate: JsonObject): void {
+  #aside(candidate: JsonObject): CanonEvent[] {
     const grounding = objectAt(candidate, "groundingMetadata");
     if (grounding !== undefined) this.#grounding = { ...this.#grounding, ...grounding };
     const recited = objectAt(candidate, "citationMetadata");
     this.#recited.push(...arrayAt(recited, "citations"), ...arrayAt(recited, "citationSources"));
     const reason = stringAt(candidate, "finishReason");
     // An empty word means "not yet".
-    if (reason) this.#finish = { reason, blocked: false, detail: stringAt(candidate, "finishMessage") };
+    if (!reason) return [];
+    const detail = stringAt(candidate, "finishMessage");
+    if (!this.#answering && isFailureWord(reason)) return this.fail(brokeOff(reason, detail));
+    this.#finish = { reason, blocked: false, detail };
+    return [];
   }
 
   #part(raw: JsonObject): CanonEvent[] {
@@ -136,6 +148,7 @@ export class AnswerReader {
     if (part === undefined) return [];
     if (part.type === "text") return this.#textPiece(part.text, part.signature);
     if (part.type === "reasoning") return this.#thought(part.text, part.signature);
+    this.#answering = true;
     return [...this.#closeAll(), this.#whole(part)];
   }
 
@@ -153,6 +166,7 @@ export class AnswerReader {
       this.#openText = { block: this.#blocks++, start: this.#text.length, sealed: false };
       events.push({ type: "text-start", block: this.#openText.block });
     }
+    this.#answering = true;
     events.push({ type: "text-delta", block: this.#openText.block, text });
     if (this.#text.length + text.length <= MAX_TEXT) this.#text += text;
     if (signature !== undefined) this.#openText = { ...this.#openText, sealed: true, signature };
@@ -173,8 +187,9 @@ export class AnswerReader {
   #call(raw: JsonObject, call: JsonObject): CanonEvent[] {
     const name = stringAt(call, "name");
     if (name === undefined) return this.#continueCall(call);
+    this.#answering = true;
     const block = this.#blocks++;
-    const id = stringAt(call, "id") ?? `call_${this.#id()}_${this.#calls}`;
+    const id = this.#callId(stringAt(call, "id"));
     this.#calls++;
     const signature = readSignature(stringAt(raw, "thoughtSignature"), this.#source);
     const events: CanonEvent[] = [...this.#closeAll(), { type: "tool-input-start", block, id, name, ...signature }];
@@ -184,6 +199,13 @@ export class AnswerReader {
     }
     this.#openCall = { block, assembly: new CallAssembly("upstream_failed") };
     return [...events, ...this.#continueCall(call)];
+  }
+
+  /** Hosts give no id, an empty one, or one id to several calls; clients tell calls apart by it alone (H03, H10). */
+  #callId(given: string | undefined): string {
+    const id = given && !this.#callIds.has(given) ? given : `call_${this.#id()}_${this.#calls}`;
+    this.#callIds.add(id);
+    return id;
   }
 
   #continueCall(call: JsonObject): CanonEvent[] {
@@ -242,4 +264,9 @@ export class AnswerReader {
     const searches = queriesIn(this.#grounding);
     return searches === 0 ? usage : { ...usage, searches };
   }
+}
+
+function brokeOff(reason: string, detail: string | undefined): GatewayError {
+  const told = detail ? `: ${detail}` : ".";
+  return new GatewayError("upstream_failed", `The provider broke off its answer (${reason})${told}`);
 }

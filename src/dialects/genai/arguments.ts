@@ -5,13 +5,18 @@ import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 /** The one argument under which a tool of free text gets its text here. */
 export const FREE_TEXT_ARGUMENT = "input";
 
-/** A call's arguments as the object that this dialect wants; empty where the model broke its own JSON. */
+const NO_ARGUMENTS: ReadonlySet<string> = new Set(["", "null", '""']);
+
+/**
+ * A call's arguments as the object that this dialect wants; empty where the model broke its own JSON. Hosts say in several
+ * ways that a call has no arguments.
+ */
 export function encodeArguments({ input, custom }: Pick<ToolCallPart, "input" | "custom">): {
   args: JsonObject;
   broken: boolean;
 } {
   if (custom) return { args: { [FREE_TEXT_ARGUMENT]: input }, broken: false };
-  if (input.trim() === "") return { args: {}, broken: false };
+  if (NO_ARGUMENTS.has(input.trim())) return { args: {}, broken: false };
   const args = parseArguments(input);
   return { args: args ?? {}, broken: args === undefined };
 }

@@ -317,7 +317,7 @@ describe("the vendor's own package reads our streams", () => {
         citations: [{ type: "web", url: "https://example.com/a", title: "A", start: 7, end: 10 }],
       },
       { type: "tool-call", id: "call_1", name: "look", input: '{"10":1,"2":[true,null]}' },
-      { type: "tool-call", id: "call_2", name: "look", input: "{" },
+      { type: "tool-call", id: "call_2", name: "look", input: "" },
     ],
     stop: { unified: "tool", raw: "tool_calls" },
     usage: { input: 10, cacheRead: 3, cacheWrite5m: 2, output: 5, reasoning: 4 },

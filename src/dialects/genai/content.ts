@@ -4,6 +4,7 @@ import { carryNative, nativeOf } from "../../canon/native-carrier.ts";
 import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
 import { encodeArguments } from "./arguments.ts";
 import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
@@ -30,7 +31,7 @@ export function decodePart(
   const thought = fields.boolean("thought") === true;
   const signature = readSignature(fields.string("thoughtSignature"), source);
   const text = fields.string("text");
-  const carried = signature.signature && nativeOf(signature.signature);
+  const carried = signature.signature && nativeOf(signature.signature, parseInOrder);
   if (carried !== undefined) return { ...carried, ...place };
   if (text !== undefined) {
     if (signature.signature?.kind === "text") return { type: "reasoning", text: signature.signature.value, ...place };
@@ -104,15 +105,23 @@ function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObj
   return heading === "" ? content : [{ text: heading }, ...content];
 }
 
-/** One part of an answer for a client. `hideThoughts`: their text stays away, but a signature must come back. */
-export function encodeAnswerPart(part: ReplyPart, hideThoughts: boolean): JsonObject[] {
+/** What the client can be shown of an answer. */
+export interface AnswerManner {
+  /** The text of thoughts stays away, but a signature must come back. */
+  hideThoughts: boolean;
+  /** Told of each call by its name that cannot be shown, because its arguments are no object. */
+  breakCall: (name: string) => void;
+}
+
+/** One part of an answer for a client. */
+export function encodeAnswerPart(part: ReplyPart, manner: AnswerManner): JsonObject[] {
   const signature = clientSignature(part.signature);
   const signed = part.signature !== undefined;
   switch (part.type) {
     case "text":
       return part.text === "" && !signed ? [] : [{ text: part.text, ...signature }];
     case "reasoning": {
-      if (!hideThoughts || part.text === "") {
+      if (!manner.hideThoughts || part.text === "") {
         return part.text === "" && !signed ? [] : [{ text: part.text, thought: true, ...signature }];
       }
       // What nobody signed may have to come back all the same: it goes unseen.
@@ -122,11 +131,15 @@ export function encodeAnswerPart(part: ReplyPart, hideThoughts: boolean): JsonOb
     case "refusal":
       return part.text === "" ? [] : [{ text: part.text }];
     case "tool-call": {
-      const { args } = encodeArguments(part);
+      const { args, broken } = encodeArguments(part);
+      if (broken) {
+        manner.breakCall(part.name);
+        return [];
+      }
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }];
     }
     case "media":
-      return encodeAnswerMedia(part).map((wire) => ({ ...wire, ...signature }));
+      return encodeAnswerMedia(part, manner).map((wire) => ({ ...wire, ...signature }));
     case "native":
       if (part.dialect === OWN_ORIGIN) return [part.raw];
       return [{ text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) }];
@@ -137,7 +150,7 @@ export function encodeAnswerPart(part: ReplyPart, hideThoughts: boolean): JsonOb
   }
 }
 
-function encodeAnswerMedia({ source, title }: MediaPart): JsonObject[] {
+function encodeAnswerMedia({ source, title }: MediaPart, manner: AnswerManner): JsonObject[] {
   const named = title === undefined ? {} : { displayName: title };
   switch (source.type) {
     case "data":
@@ -157,6 +170,6 @@ function encodeAnswerMedia({ source, title }: MediaPart): JsonObject[] {
     case "text":
       return [{ text: source.text }];
     case "parts":
-      return source.parts.flatMap((one) => encodeAnswerPart(one, false));
+      return source.parts.flatMap((one) => encodeAnswerPart(one, manner));
   }
 }

@@ -1,6 +1,7 @@
 import type { Turn } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import { isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { OpenCallsByWord } from "../../canon/open-calls.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { decodeArguments } from "./arguments.ts";
 import { decodePart } from "./content.ts";
@@ -18,7 +19,11 @@ export function decodeContents(contents: readonly unknown[]): Turn[] {
 
 class ContentsReader {
   /** Calls that no result has answered yet, oldest first. */
-  #unanswered: { id: string; name: string }[] = [];
+  readonly #byId = new OpenCallsByWord();
+  readonly #byName = new OpenCallsByWord();
+  /** How many of each the turn has so far. */
+  #calls = 0;
+  #results = 0;
   readonly #restorer = new ThoughtRestorer();
   /** A call that was streamed in pieces, and comes back in them. */
   #pieces: { part: ToolCallPart; assembly: CallAssembly } | undefined;
@@ -28,10 +33,12 @@ class ContentsReader {
     const path = `contents[${index}]`;
     const model = fields.string("role") === "model";
     const parts: Part[] = [];
+    this.#calls = 0;
+    this.#results = 0;
     if (!model) this.#restorer.nextTurn();
     for (const [place, raw] of (fields.array("parts") ?? []).entries()) {
       if (!isObject(raw)) continue;
-      const part = this.#part(raw, `${path}.parts[${place}]`, index, parts);
+      const part = this.#part(raw, `${path}.parts[${place}]`, index);
       if (part !== undefined) parts.push(...this.#restorer.restore(part));
     }
     // Later pieces of a call stand in the turn that it began in.
@@ -39,22 +46,16 @@ class ContentsReader {
     return [{ role: model ? "assistant" : "user", parts: joinThoughts(parts), path, ...leftOver(fields) }];
   }
 
-  #part(raw: JsonObject, path: string, turn: number, before: readonly Part[]): Part | undefined {
+  #part(raw: JsonObject, path: string, turn: number): Part | undefined {
     const source = { origin: OWN_ORIGIN, fromClient: true, path };
     const call = objectAt(raw, "functionCall");
-    if (call !== undefined) return this.#call(raw, call, source, turn, before);
+    if (call !== undefined) return this.#call(raw, call, source, turn);
     if (objectAt(raw, "functionResponse") === undefined) return decodePart(raw, source);
-    const position = before.filter(({ type }) => type === "tool-result").length;
+    const position = this.#results++;
     return decodeToolResult(raw, source, (id, name) => this.#answer(id, name) ?? id ?? `call_${turn}_${position}`);
   }
 
-  #call(
-    raw: JsonObject,
-    call: JsonObject,
-    source: PartSource & { path: string },
-    turn: number,
-    before: readonly Part[],
-  ): Part | undefined {
+  #call(raw: JsonObject, call: JsonObject, source: PartSource & { path: string }, turn: number): Part | undefined {
     const open = this.#pieces;
     if (open !== undefined && stringAt(call, "name") === undefined) {
       open.assembly.add(call);
@@ -68,9 +69,11 @@ class ContentsReader {
     const name = inner.string("name");
     // The end of a call that had ended.
     if (name === undefined) return undefined;
-    const position = before.filter(({ type }) => type === "tool-call").length;
+    const position = this.#calls++;
     const id = inner.string("id") ?? `call_${turn}_${position}`;
-    this.#unanswered.push({ id, name });
+    const asked = { id, name, answered: false };
+    this.#byId.push(id, asked);
+    this.#byName.push(name, asked);
     const part: ToolCallPart = {
       type: "tool-call",
       id,
@@ -92,8 +95,9 @@ class ContentsReader {
 
   /** The call that a result answers: by its id, else the oldest unanswered one of that name. */
   #answer(id: string | undefined, name: string): string | undefined {
-    const index = this.#unanswered.findIndex((call) => (id === undefined ? call.name === name : call.id === id));
-    return index < 0 ? undefined : this.#unanswered.splice(index, 1)[0]?.id;
+    const asked = id === undefined ? this.#byName.first(name) : this.#byId.first(id);
+    if (asked !== undefined) asked.answered = true;
+    return asked?.id;
   }
 }
 

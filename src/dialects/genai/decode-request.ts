@@ -1,4 +1,5 @@
 import type { CanonCall, Extra } from "../../canon/call.ts";
+import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { Fields } from "../../canon/fields.ts";
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
 import type { TextPart } from "../../canon/part.ts";
@@ -24,7 +25,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const call = {
     dialect: "genai" as const,
     system: decodeSystem(fields.object("systemInstruction")),
-    turns: decodeContents(fields.array("contents") ?? []),
+    turns: distinctCallIds(decodeContents(fields.array("contents") ?? [])),
     tools: decodeTools(fields.array("tools") ?? []),
     ...config.settings,
     ...(cachedContent === undefined ? {} : { cachedContent }),

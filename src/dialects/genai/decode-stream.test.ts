@@ -53,6 +53,23 @@ describe("blocks", () => {
     expect(end).toEqual({ unified: "tool", raw: "STOP" });
   });
 
+  test("H03, H10: an empty id is none, and an id that a call has already goes to no other", () => {
+    const ids = ["", "x", "x", ""];
+    const calls = parts(...ids.map((id) => ({ functionCall: { id, name: "f", args: {} } })));
+    const answer = {
+      candidates: [{ ...(calls["candidates"] as object[])[0], finishReason: "STOP" }],
+      responseId: "r1",
+    };
+    for (const reply of [fold(eventsOf({ ...calls, responseId: "r1" }, stop())), decodeResponse(answer, context)]) {
+      expect(reply.parts.map((part) => (part.type === "tool-call" ? part.id : ""))).toEqual([
+        "call_r1_0",
+        "x",
+        "call_r1_2",
+        "call_r1_3",
+      ]);
+    }
+  });
+
   test("H05: arguments keep the order of keys that look like numbers", () => {
     const chunk =
       '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"10":1,"b":2,"9":3}}}]},"finishReason":"STOP"}]}';
@@ -109,6 +126,35 @@ describe("blocks", () => {
 });
 
 describe("endings", () => {
+  describe.each(["MALFORMED_FUNCTION_CALL", "FINISH_REASON_UNEXPECTED_TOOL_CALL", "OTHER"])(
+    "H16, providers 1.8: %s",
+    (finishReason) => {
+      const end = { finishReason, finishMessage: "Malformed: print(f(" };
+      const failure = {
+        kind: "upstream_failed",
+        message: expect.stringContaining(`(${finishReason}): Malformed: print(`),
+      };
+
+      test("without an answer beside it is a failure, with the host's own words, thoughts or not", () => {
+        for (const before of [[], [{ text: "hm", thought: true }], [{ text: "" }]]) {
+          expect(eventsOf(parts(...before), stop(end)).at(-1)).toMatchObject({ type: "error", error: failure });
+          const whole = { candidates: [{ content: { parts: before }, ...end }] };
+          expect(() => decodeResponse(whole, context)).toThrow(expect.objectContaining(failure));
+        }
+      });
+
+      test("beside one is its end", () => {
+        for (const said of [{ text: "Let me see." }, { functionCall: { name: "f", args: {} } }]) {
+          const reply = { stop: { unified: "other", raw: finishReason }, stopDetail: end.finishMessage };
+          expect(fold(eventsOf(parts(said), stop(end)))).toMatchObject(reply);
+          expect(decodeResponse({ candidates: [{ content: { parts: [said] }, ...end }] }, context)).toMatchObject(
+            reply,
+          );
+        }
+      });
+    },
+  );
+
   test("contract 2.7: both spellings; empty means not yet; the last one holds; usage may follow", () => {
     const usageMetadata = {
       promptTokenCount: 5,

@@ -14,6 +14,10 @@ export class GenaiStreamDecoder implements StreamDecoder {
     this.#reader = new AnswerReader(context);
   }
 
+  get complete(): boolean {
+    return this.#reader.complete;
+  }
+
   push({ data }: SseFrame): CanonEvent[] {
     if (data === undefined || data === "[DONE]") return [];
     const chunk = parseChunk(data);

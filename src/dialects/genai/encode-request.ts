@@ -1,4 +1,4 @@
-import type { CanonCall } from "../../canon/call.ts";
+import type { CanonCall, Extra } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
@@ -10,6 +10,7 @@ import { encodeContents } from "./encode-contents.ts";
 import type { EncodeScope } from "./encode-scope.ts";
 import { encodeGenerationConfig } from "./generation-config.ts";
 import { lowerSchema } from "./lower-schema.ts";
+import { methodNotes, withoutMethods } from "./safety-method.ts";
 import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./tools.ts";
 
 const TOOL_NAMES: ToolNameRule = {
@@ -63,9 +64,18 @@ function withExtras(body: JsonObject, { call, context, notes }: EncodeScope): Js
     reportExtras(call, notes);
     return body;
   }
-  const known = call.extras.filter(({ keys }) => context.quirks.labels || keys[0] !== "labels");
+  if (context.quirks.labels) return mergeExtras(body, call.extras);
+  const known = call.extras.filter(({ keys }) => keys[0] !== "labels");
   if (known.length < call.extras.length) notes.dropped("labels", "this provider knows no labels");
-  return mergeExtras(body, known);
+  return mergeExtras(
+    body,
+    known.map((extra) => (extra.keys[0] === "safetySettings" ? withKnownSettings(extra, notes) : extra)),
+  );
+}
+
+function withKnownSettings(extra: Extra, notes: Notes): Extra {
+  for (const { path, reason } of methodNotes(extra.value)) notes.dropped(path, reason);
+  return { ...extra, value: withoutMethods(extra.value) };
 }
 
 interface StandIn {
@@ -104,7 +114,8 @@ function choiceBeside(standIn: string, taken: readonly string[], { toolChoice }:
   if (toolChoice?.type === "tool" && taken.includes(toolChoice.name))
     return { allowedFunctionNames: [toolChoice.name] };
   if (toolChoice?.type !== "allowed") return {};
-  return { allowedFunctionNames: [...toolChoice.names.filter((name) => taken.includes(name)), standIn] };
+  const functions = new Set(taken);
+  return { allowedFunctionNames: [...toolChoice.names.filter((name) => functions.has(name)), standIn] };
 }
 
 /** Whether the model refuses a form of the answer because of the tools beside it. A client of this protocol knows it. */

@@ -1,12 +1,17 @@
 import type { CanonReply } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
+import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
-import { encodeAnswerPart } from "./content.ts";
+import { type AnswerManner, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
-  const hidden = hidesThoughts(context);
+  const { note } = context;
+  const manner: AnswerManner = {
+    hideThoughts: hidesThoughts(context),
+    breakCall: (name) => judgeBrokenCall(name, reply.stop, { note, action: "dropped" }),
+  };
   const grounding = new GroundingWriter();
   for (const [block, part] of reply.parts.entries()) {
     if (part.type === "text" || part.type === "refusal") grounding.text(block, part.text);
@@ -16,7 +21,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   const thoughts = new UnsignedThoughts();
   const parts = reply.parts.flatMap((part) => {
     if (part.type === "reasoning") thoughts.think(part.text, part.signature);
-    return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, hidden);
+    return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, manner);
   });
   const closing = encodeClosing(
     {

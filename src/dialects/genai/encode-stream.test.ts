@@ -5,7 +5,9 @@ import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { type Opaque, unwrapOpaqueBase64 } from "../../canon/opaque.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
+import type { UnifiedStop } from "../../canon/stop.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
@@ -128,11 +130,11 @@ describe("content", () => {
     }
   });
 
-  test("calls go out whole, with an empty object where the model broke its JSON", () => {
+  test("calls go out whole, with an empty object where they have no arguments", () => {
     const events: CanonEvent[] = [
       { type: "tool-input-start", block: 0, id: "1", name: "f" },
       { type: "tool-input-start", block: 1, id: "2", name: "g" },
-      { type: "tool-input-delta", block: 1, text: '{"b":' },
+      { type: "tool-input-delta", block: 1, text: "null" },
       { type: "tool-input-delta", block: 0, text: '{"10":1,' },
       { type: "tool-input-end", block: 1 },
       { type: "tool-input-delta", block: 0, text: '"9":2}' },
@@ -144,6 +146,38 @@ describe("content", () => {
     expect(text).toContain('{"functionCall":{"id":"2","name":"g","args":{}}}');
     expect(text.indexOf('"id":"1"')).toBeLessThan(text.indexOf('"id":"2"'));
     expect(candidatesOf(text).at(-1)?.["finishReason"]).toBe("FINISH_REASON_STOP");
+  });
+
+  test("H09: a call is not shown without the arguments that the model broke", () => {
+    const broken = (unified: UnifiedStop): CanonReply => ({
+      parts: [
+        { type: "tool-call", id: "1", name: "list_files", input: "{}" },
+        { type: "tool-call", id: "2", name: "delete_files", input: '{"only_older_than": "2020' },
+      ],
+      stop: { unified, raw: "" },
+    });
+    for (const encode of [
+      (answer: CanonReply, note: EncodeAnswerContext["note"]) => write(unfold(answer), { note }),
+      (answer: CanonReply, note: EncodeAnswerContext["note"]) => encodeResponse(answer, context({ note })),
+    ]) {
+      const notes: FieldNote[] = [];
+      const cut = encode(broken("length"), (note) => notes.push(note));
+      expect(cut).toContain('{"functionCall":{"id":"1","name":"list_files","args":{}}}');
+      expect(cut).not.toContain("delete_files");
+      expect(cut).toContain("MAX_TOKENS");
+      expect(notes).toEqual([
+        {
+          path: "content",
+          action: "dropped",
+          reason: "the answer was cut off amid the arguments of its call of delete_files",
+        },
+      ]);
+      for (const stop of ["tool", "stop", "other"] as const) {
+        expect(() => encode(broken(stop), () => undefined)).toThrow(
+          new GatewayError("upstream_failed", "The model called delete_files with arguments that are no JSON object."),
+        );
+      }
+    }
   });
 
   test.each([

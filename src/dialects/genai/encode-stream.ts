@@ -6,8 +6,9 @@ import type { ToolCallPart } from "../../canon/part.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
-import { encodeAnswerPart } from "./content.ts";
+import { type AnswerManner, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import { clientSignature } from "./signature.ts";
 import { UnsignedThoughts } from "./unsigned-thoughts.ts";
@@ -23,7 +24,9 @@ export class GenaiStreamEncoder implements StreamEncoder {
   readonly #sequence = new InSequence();
   readonly #envelope: AnswerEnvelope;
   readonly #grounding = new GroundingWriter();
-  readonly #hidden: boolean;
+  readonly #manner: AnswerManner;
+  /** Names of calls that were not shown: what they are worth, the stop tells. */
+  readonly #broken: string[] = [];
   #refusal = "";
   readonly #thoughts = new UnsignedThoughts();
   /** The open thought. */
@@ -37,7 +40,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
     this.#envelope = new AnswerEnvelope(context);
-    this.#hidden = hidesThoughts(context);
+    this.#manner = { hideThoughts: hidesThoughts(context), breakCall: (name) => this.#broken.push(name) };
   }
 
   push(event: CanonEvent): string {
@@ -52,9 +55,9 @@ export class GenaiStreamEncoder implements StreamEncoder {
     this.#thought = "";
     this.#thoughts.think(thought, signature);
     // What was shown is said already: only a signature is left to tell.
-    const text = this.#hidden ? thought : "";
+    const text = this.#manner.hideThoughts ? thought : "";
     const part = { type: "reasoning", text, ...(signature === undefined ? {} : { signature }) } as const;
-    return this.#parts(encodeAnswerPart(part, this.#hidden));
+    return this.#parts(encodeAnswerPart(part, this.#manner));
   }
 
   #encode(event: CanonEvent): string {
@@ -70,7 +73,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         this.#refusal += event.text;
         return "";
       case "refusal-end":
-        return this.#parts(encodeAnswerPart({ type: "refusal", text: this.#refusal }, this.#hidden));
+        return this.#parts(encodeAnswerPart({ type: "refusal", text: this.#refusal }, this.#manner));
       case "text-delta":
         this.#grounding.text(event.block, event.text);
         return event.text === "" ? "" : this.#parts([{ text: event.text }]);
@@ -81,7 +84,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         return "";
       case "reasoning-delta":
         this.#thought += event.text;
-        return this.#hidden || event.text === "" ? "" : this.#parts([{ text: event.text, thought: true }]);
+        return this.#manner.hideThoughts || event.text === "" ? "" : this.#parts([{ text: event.text, thought: true }]);
       case "reasoning-end":
         return this.#endThought(event.signature);
       case "tool-input-start": {
@@ -97,13 +100,13 @@ export class GenaiStreamEncoder implements StreamEncoder {
         this.#call = undefined;
         if (call === undefined) return "";
         const signed = event.signature === undefined ? call : { ...call, signature: event.signature };
-        return this.#parts(encodeAnswerPart(this.#thoughts.sign(signed), this.#hidden));
+        return this.#parts(encodeAnswerPart(this.#thoughts.sign(signed), this.#manner));
       }
       case "whole":
         if (event.part.type === "server-tool-call" || event.part.type === "server-tool-result") {
           this.#grounding.search(event.part);
         }
-        return this.#parts(encodeAnswerPart(event.part, this.#hidden));
+        return this.#parts(encodeAnswerPart(event.part, this.#manner));
       case "logprobs":
         this.#logprobs.push(...event.tokens);
         return "";
@@ -130,6 +133,8 @@ export class GenaiStreamEncoder implements StreamEncoder {
   }
 
   #finish({ stop, stopDetail }: Extract<CanonEvent, { type: "finish" }>): string {
+    const { note } = this.#context;
+    for (const name of this.#broken) judgeBrokenCall(name, stop, { note, action: "dropped" });
     const closing = encodeClosing(
       {
         stop,

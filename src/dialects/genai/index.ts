@@ -1,4 +1,5 @@
 import { isObject, numberAt, objectAt } from "../../canon/json.ts";
+import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { Dialect, ReceivedRequest } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { genaiCodec } from "./codec.ts";
@@ -19,7 +20,7 @@ export const genai: Dialect = {
     const { body, changed } = normaliseGenaiRequest(request.body);
     if (context.verb === "count_tokens") checkGenaiCountTokensRequest(body, context);
     else checkGenerateContentRequest(body, context);
-    return changed ? rewritten(body) : request;
+    return changed ? rewritten(request, body) : request;
   },
   codec: genaiCodec,
   carriesForeign,
@@ -29,12 +30,18 @@ export const genai: Dialect = {
   prepareRequest,
   patchAnswer,
   createTap: (context) => new GenaiTap(context),
-  estimateTokens: (body) => estimateTokens([body["systemInstruction"], body["contents"], body["tools"]]),
+  estimateTokens: (body) => {
+    // A request to count may hold the whole request that it is about.
+    const asked = objectAt(body, "generateContentRequest") ?? body;
+    return estimateTokens([asked["systemInstruction"], asked["contents"], asked["tools"]]);
+  },
   encodeTokenCount: (tokens) => JSON.stringify({ totalTokens: tokens }),
   outputLimit: (body) => numberAt(objectAt(body, "generationConfig"), "maxOutputTokens"),
 };
 
-function rewritten(body: unknown): ReceivedRequest {
-  const text = JSON.stringify(body);
-  return { text, body: isObject(body) ? body : {} };
+/** Keys keep their order and numbers their digits in what is sent (H05), though not in what was checked. */
+function rewritten(request: ReceivedRequest, body: unknown): ReceivedRequest {
+  const exact = parseInOrder(request.text, request.body);
+  const written = exact === request.body ? body : normaliseGenaiRequest(exact).body;
+  return { text: stringifyInOrder(written), body: isObject(body) ? body : {} };
 }

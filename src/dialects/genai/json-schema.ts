@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../canon/json.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
 
 /** Counts are 64-bit on this wire, and such numbers may be written as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
@@ -73,10 +74,12 @@ function typeOf(schema: JsonObject): string | undefined {
 /** The words of an enum are strings here even where they stand for numbers. */
 function wordOf(value: unknown, type: string | undefined): unknown {
   const numeric = type === "integer" || type === "number";
-  return numeric && typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value))
-    ? Number(value)
-    : value;
+  if (!numeric || typeof value !== "string" || value.trim() === "" || !Number.isFinite(Number(value))) return value;
+  return WHOLE.test(value) ? parseInOrder(value) : Number(value);
 }
+
+/** Such a word is a number of JSON, and may have more digits than a double. */
+const WHOLE = /^-?[1-9]\d*$/;
 
 const convert = (value: unknown): unknown => (isObject(value) ? toJsonSchema(value) : value);
 

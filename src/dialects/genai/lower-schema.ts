@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject, numberOf, objectAt } from "../../canon/json.ts";
 
 /** Told where a schema says more than the subset can: what, and where in the schema. */
 export type ReportLoss = (loss: string) => void;
@@ -6,6 +6,10 @@ export type ReportLoss = (loss: string) => void;
 /** Inlining may blow a small schema up without end; what is beyond this is cut off and told. */
 const MAX_NODES = 5000;
 const MAX_DEPTH = 100;
+/** A schema with more rules than this counts for several. */
+const USUAL_RULES = 100;
+/** Most references that the parts of one `allOf` may lead through. */
+const MAX_FOLLOWED = 1000;
 
 const KEPT = ["title", "description", "default", "pattern", "minItems", "maxItems", "minLength", "maxLength"] as const;
 const BOUNDS = ["minimum", "maximum", "minProperties", "maxProperties"] as const;
@@ -29,11 +33,11 @@ const UNKNOWN_RULES = [
   "unevaluatedItems",
   "additionalItems",
 ] as const;
-const FORMATS: Readonly<Record<string, readonly string[]>> = {
-  string: ["date-time", "enum"],
-  integer: ["int32", "int64"],
-  number: ["float", "double"],
-};
+const FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["string", ["date-time", "enum"]],
+  ["integer", ["int32", "int64"]],
+  ["number", ["float", "double"]],
+]);
 
 /** JSON Schema in the dialect's own schema language, for hosts that know no other (H08). Every loss is reported. */
 export function lowerSchema(schema: JsonObject, report: ReportLoss): JsonObject {
@@ -57,7 +61,8 @@ class Lowering {
       if (value === false) this.#lost("a schema that allows nothing", path);
       return {};
     }
-    if (++this.#nodes > MAX_NODES || this.#depth >= MAX_DEPTH) {
+    this.#nodes += 1 + Math.floor(Object.keys(value).length / USUAL_RULES);
+    if (this.#full || this.#depth >= MAX_DEPTH) {
       this.#lost("what lies beyond the size that a schema with its references inlined may have", path);
       return {};
     }
@@ -65,6 +70,10 @@ class Lowering {
     const lowered = this.#lower(value, path, within);
     this.#depth--;
     return lowered;
+  }
+
+  get #full(): boolean {
+    return this.#nodes > MAX_NODES;
   }
 
   #lower(value: JsonObject, path: string, within: readonly string[]): JsonObject {
@@ -102,15 +111,16 @@ class Lowering {
   /** The subset has no `allOf`: what all of its parts say is said by one. */
   #merge(value: JsonObject, path: string, within: readonly string[]): JsonObject {
     const followed = new Set<string>();
-    let merged: JsonObject = {};
-    for (const part of this.#partsOf(value, path, within, followed)) {
-      const clash = Object.keys(part).find(
-        (key) => !JOINED.has(key) && key in merged && JSON.stringify(merged[key]) !== JSON.stringify(part[key]),
-      );
-      if (clash !== undefined) this.#lost(`an allOf whose parts differ in ${clash}`, path);
-      merged = joined(merged, part);
+    const parts = this.#partsOf(value, path, within, followed);
+    const said = new Map<string, string>();
+    for (const part of parts) {
+      const rules = Object.entries(part).filter(([key]) => !JOINED.has(key));
+      const texts = rules.map(([key, rule]) => [key, JSON.stringify(rule)] as const);
+      const clash = texts.find(([key, text]) => said.has(key) && said.get(key) !== text);
+      if (clash !== undefined) this.#lost(`an allOf whose parts differ in ${clash[0]}`, path);
+      for (const [key, text] of texts) said.set(key, text);
     }
-    return this.node(merged, path, [...within, ...followed]);
+    return this.node(joined(parts), path, [...within, ...followed]);
   }
 
   /** A schema with all that it points to and all the parts of its `allOf`, each without any of these; itself comes last. */
@@ -118,7 +128,8 @@ class Lowering {
     const { $ref: reference, allOf, ...own } = value;
     const parts: JsonObject[] = [];
     if (typeof reference === "string" && !followed.has(reference)) {
-      const target = within.includes(reference) ? undefined : this.#find(reference);
+      const leads = followed.size < MAX_FOLLOWED && !within.includes(reference);
+      const target = leads ? this.#find(reference) : undefined;
       if (target === undefined) this.#lost(`a reference to ${reference}, which leads nowhere new`, path);
       followed.add(reference);
       if (target !== undefined) parts.push(...this.#partsOf(target, path, within, followed));
@@ -157,9 +168,10 @@ class Lowering {
     within: readonly string[],
   ): JsonObject {
     const words = value["enum"];
-    const anyOf = types.map((type) => {
-      const own = Array.isArray(words) ? { enum: words.filter((word) => typeOfValue(word) === type) } : {};
-      return this.node({ ...value, type, ...own }, path, within);
+    const wordsByType = Array.isArray(words) ? Map.groupBy(words, typeOfValue) : undefined;
+    const anyOf = [...new Set(types)].map((type) => {
+      const own = wordsByType === undefined ? {} : { enum: wordsByType.get(type) ?? [] };
+      return this.node(this.#full ? {} : { ...value, type, ...own }, path, within);
     });
     return { ...(nullable ? { nullable: true } : {}), anyOf };
   }
@@ -173,7 +185,7 @@ class Lowering {
     const branches = choices.filter((choice) => !isNull(choice));
     const nullable = branches.length < choices.length ? { nullable: true } : {};
     const lowered = branches.map((branch, index) => {
-      const merged = isObject(branch) ? joined(shared, branch) : branch;
+      const merged = isObject(branch) && !this.#full ? joined([shared, branch]) : branch;
       return this.node(merged, step(path, `anyOf[${index}]`), within);
     });
     const [only, ...others] = lowered;
@@ -183,7 +195,7 @@ class Lowering {
   #format(value: JsonObject, type: string | undefined, path: string): JsonObject {
     const { format } = value;
     if (typeof format !== "string") return {};
-    if (type !== undefined && FORMATS[type]?.includes(format)) return { format };
+    if (type !== undefined && FORMATS.get(type)?.includes(format)) return { format };
     this.#lost(`the format ${format}`, path);
     return {};
   }
@@ -202,12 +214,14 @@ class Lowering {
     const bounds: Record<string, unknown> = { ...pick(value, BOUNDS) };
     const tighten = (name: "minimum" | "maximum", exclusive: unknown, inward: number) => {
       const limit = exclusive === true ? bounds[name] : exclusive;
-      if (typeof limit !== "number") return;
-      const whole = type === "integer";
+      const bound = numberOf(limit);
+      if (bound === undefined) return;
+      // The neighbour of a larger one is no double.
+      const whole = type === "integer" && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
       if (!whole) this.#lost(`that the ${name} itself is excluded`, path);
-      const tight = whole ? (inward > 0 ? Math.floor(limit) + 1 : Math.ceil(limit) - 1) : limit;
-      const other = exclusive === true ? undefined : bounds[name];
-      bounds[name] = typeof other === "number" && (other - tight) * inward > 0 ? other : tight;
+      const tight = whole ? (inward > 0 ? Math.floor(bound) + 1 : Math.ceil(bound) - 1) : bound;
+      const other = exclusive === true ? undefined : numberOf(bounds[name]);
+      if (other === undefined || (other - tight) * inward <= 0) bounds[name] = whole ? tight : limit;
     };
     tighten("minimum", value["exclusiveMinimum"], 1);
     tighten("maximum", value["exclusiveMaximum"], -1);
@@ -231,7 +245,8 @@ class Lowering {
     const properties = Object.entries(isObject(value["properties"]) ? value["properties"] : {});
     if (isObject(open) || (open === true && properties.length === 0)) this.#lost("additionalProperties", path);
     const names = properties.map(([name]) => name);
-    const required = listOf(value["required"]).filter((name) => names.includes(name as string));
+    const known = new Set<unknown>(names);
+    const required = listOf(value["required"]).filter((name) => known.has(name));
     if (names.length === 0) return {};
     return {
       properties: Object.fromEntries(
@@ -265,16 +280,19 @@ function pick(value: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in value).map((key) => [key, value[key]]));
 }
 
-/** Two schemas that hold together: the second one's word goes before, but properties and required add up. */
-function joined(first: JsonObject, second: JsonObject): JsonObject {
-  const properties = { ...(first["properties"] as JsonObject), ...(second["properties"] as JsonObject) };
-  const required = [...new Set([...listOf(first["required"]), ...listOf(second["required"])])];
-  return {
-    ...first,
-    ...second,
-    ...(Object.keys(properties).length > 0 ? { properties } : {}),
-    ...(required.length > 0 ? { required } : {}),
-  };
+/** Schemas that hold together: a later one's word goes before, but properties and required add up. */
+function joined(schemas: readonly JsonObject[]): JsonObject {
+  const rules = new Map<string, unknown>();
+  const properties = new Map<string, unknown>();
+  const required = new Set<unknown>();
+  for (const schema of schemas) {
+    for (const [key, rule] of Object.entries(schema)) rules.set(key, rule);
+    for (const [name, one] of Object.entries(objectAt(schema, "properties") ?? {})) properties.set(name, one);
+    for (const name of listOf(schema["required"])) required.add(name);
+  }
+  if (properties.size > 0) rules.set("properties", Object.fromEntries(properties));
+  if (required.size > 0) rules.set("required", [...required]);
+  return Object.fromEntries(rules);
 }
 
 /** The types that a schema names, or that its other rules tell. */
@@ -291,6 +309,7 @@ function typesOf(value: JsonObject): string[] {
 function typeOfValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  const number = numberOf(value);
+  if (number !== undefined) return Number.isInteger(number) ? "integer" : "number";
   return typeof value;
 }

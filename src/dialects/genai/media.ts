@@ -5,33 +5,33 @@ import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } f
 import { leftOver, putBack } from "./part-extras.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
-const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  webp: "image/webp",
-  gif: "image/gif",
-  heic: "image/heic",
-  heif: "image/heif",
-  pdf: "application/pdf",
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  html: "text/html",
-  mp3: "audio/mpeg",
-  wav: "audio/wav",
-  ogg: "audio/ogg",
-  flac: "audio/flac",
-  aac: "audio/aac",
-  mp4: "video/mp4",
-  mpeg: "video/mpeg",
-  mpg: "video/mpg",
-  mov: "video/mov",
-  avi: "video/avi",
-  wmv: "video/wmv",
-  flv: "video/flv",
-  webm: "video/webm",
-};
+const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
+  ["png", "image/png"],
+  ["jpg", "image/jpeg"],
+  ["jpeg", "image/jpeg"],
+  ["webp", "image/webp"],
+  ["gif", "image/gif"],
+  ["heic", "image/heic"],
+  ["heif", "image/heif"],
+  ["pdf", "application/pdf"],
+  ["txt", "text/plain"],
+  ["md", "text/markdown"],
+  ["csv", "text/csv"],
+  ["html", "text/html"],
+  ["mp3", "audio/mpeg"],
+  ["wav", "audio/wav"],
+  ["ogg", "audio/ogg"],
+  ["flac", "audio/flac"],
+  ["aac", "audio/aac"],
+  ["mp4", "video/mp4"],
+  ["mpeg", "video/mpeg"],
+  ["mpg", "video/mpg"],
+  ["mov", "video/mov"],
+  ["avi", "video/avi"],
+  ["wmv", "video/wmv"],
+  ["flv", "video/flv"],
+  ["webm", "video/webm"],
+]);
 
 const USUAL_TYPE: Readonly<Record<MediaKind, string>> = {
   image: "image/jpeg",
@@ -41,7 +41,13 @@ const USUAL_TYPE: Readonly<Record<MediaKind, string>> = {
 };
 
 const RESOLUTION = "MEDIA_RESOLUTION_";
-const LEVELS = { LOW: "low", MEDIUM: "medium", HIGH: "high", ULTRA_HIGH: "ultra_high", UNSPECIFIED: "auto" } as const;
+const DETAIL_OF_LEVEL: ReadonlyMap<string, MediaPart["detail"]> = new Map([
+  ["LOW", "low"],
+  ["MEDIUM", "medium"],
+  ["HIGH", "high"],
+  ["ULTRA_HIGH", "ultra_high"],
+  ["UNSPECIFIED", "auto"],
+]);
 
 /** Pages of films that the provider opens by itself and nobody can fetch. */
 const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
@@ -55,7 +61,7 @@ export function kindOfMimeType(mimeType: string): MediaKind {
 
 export function guessMimeType(url: string): string | undefined {
   const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(url)?.[1]?.toLowerCase();
-  return extension === undefined ? undefined : TYPE_OF_EXTENSION[extension];
+  return extension === undefined ? undefined : TYPE_OF_EXTENSION.get(extension);
 }
 
 /** A part with inlineData or fileData; undefined for any other. */
@@ -128,7 +134,7 @@ function readClip(raw: JsonObject, part: Fields): MediaPart["clip"] {
 function readDetail(raw: JsonObject, part: Fields): MediaPart["detail"] {
   const resolution = new Fields(raw["mediaResolution"]);
   const level = resolution.string("level")?.replace(RESOLUTION, "");
-  const detail = level === undefined ? undefined : (LEVELS as Record<string, MediaPart["detail"]>)[level];
+  const detail = level === undefined ? undefined : DETAIL_OF_LEVEL.get(level);
   if (detail === undefined || resolution.rest() !== undefined) return undefined;
   part.skip("mediaResolution");
   return detail;

@@ -1,3 +1,4 @@
+import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
@@ -11,6 +12,7 @@ import type {
 } from "../dialect.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeErrorObject } from "./errors.ts";
+import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -19,9 +21,12 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   const notes: FieldNote[] = [];
   const limit = context.maxOutputTokens;
   const wanted = numberAt(objectAt(body, "generationConfig"), "maxOutputTokens");
-  let source: BodySource = request;
+  const settings = body["safetySettings"];
+  const unknownMethods = context.quirks.labels ? [] : methodNotes(settings);
+  notes.push(...unknownMethods);
+  let source: BodySource = unknownMethods.length === 0 ? request : { text: removeMethods(request.text, settings) };
   if (wanted !== undefined && limit !== undefined && wanted > limit) {
-    const text = changeValue(request.text, ["generationConfig", "maxOutputTokens"], () => String(limit));
+    const text = changeValue(source.text, ["generationConfig", "maxOutputTokens"], () => String(limit));
     source = { text };
     const reason = `the model's limit is ${limit}`;
     notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
@@ -40,10 +45,15 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   };
 }
 
+/** One of these is in every answer, were it an empty one. */
+const ANSWER_FIELDS = ["candidates", "promptFeedback", "usageMetadata"];
+
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
   if (objectAt(body, "error")) throw decodeErrorObject(body);
   const { data, stop } = patchFinishReasons(text, body, context.bareFinishReason);
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
+  if (!ANSWER_FIELDS.some((field) => field in body))
+    throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");
   return {
     text: data,
     usage: decodeUsage(body),

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { isObject } from "../../canon/json.ts";
+import { putField } from "../../canon/put-field.ts";
 import { DEEPEST_NESTING } from "../nesting.ts";
 import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
 import { treatString } from "./treat-string.ts";
@@ -54,7 +55,7 @@ function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, de
       if (name === key && child === value) continue;
       copy = entriesBefore(source, key);
     }
-    put(copy, name, child);
+    putField(copy, name, child);
   }
   return shape.finish?.(copy ?? source) ?? copy ?? source;
 }
@@ -74,13 +75,7 @@ function entriesBefore(source: Readonly<Record<string, unknown>>, end: string): 
   const copy: Record<string, unknown> = {};
   for (const key in source) {
     if (key === end) break;
-    put(copy, key, source[key]);
+    putField(copy, key, source[key]);
   }
   return copy;
-}
-
-/** A client may name a field `__proto__`; assigning it would change the object's prototype instead. */
-function put(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== "__proto__") target[key] = value;
-  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,9 +1,10 @@
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, type ExactNumber, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 
 /** Objects are maps here, because their keys are the model's own and must keep its order. */
-type Node = Map<string, Node> | Node[] | string | number | boolean | null;
+type Node = Map<string, Node> | Node[] | Leaf;
+type Leaf = string | number | ExactNumber | boolean | null;
 
 /** Characters of one call's arguments. Nothing honest comes near. */
 const MAX_ARGUMENTS = 16 * 1024 * 1024;
@@ -37,8 +38,8 @@ export class CallAssembly {
     return textOf(this.#root);
   }
 
-  #put(path: string, value: string | number | boolean | null): void {
-    this.#size += path.length + (typeof value === "string" ? value.length : 0);
+  #put(path: string, value: Leaf): void {
+    this.#size += path.length + JSON.stringify(value).length;
     const steps = this.#size > MAX_ARGUMENTS ? undefined : stepsOf(path);
     if (steps === undefined || !place(this.#root, steps, value)) {
       throw new GatewayError(this.#fault, `A function call's arguments have a piece that fits nowhere: ${path}`);
@@ -52,11 +53,12 @@ export const continues = (call: JsonObject): boolean => call["willContinue"] ===
 /** A piece of a call, and not a whole one. */
 export const isPiece = (call: JsonObject): boolean => continues(call) || call["partialArgs"] !== undefined;
 
-function leafOf(piece: unknown): string | number | boolean | null | undefined {
+function leafOf(piece: unknown): Leaf | undefined {
   if (!isObject(piece)) return undefined;
   if ("nullValue" in piece) return null;
   const value = piece["stringValue"] ?? piece["numberValue"] ?? piece["boolValue"];
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;
+  if (typeof value === "number" || JSON.isRawJSON(value)) return value;
+  return typeof value === "string" || typeof value === "boolean" ? value : undefined;
 }
 
 function stepsOf(path: string): (string | number)[] | undefined {
@@ -81,7 +83,7 @@ function unescaped(text: string): string {
 }
 
 /** False where the path goes through a value, or leaves a hole in a list. */
-function place(root: Node, [step, ...rest]: (string | number)[], value: string | number | boolean | null): boolean {
+function place(root: Node, [step, ...rest]: (string | number)[], value: Leaf): boolean {
   if (step === undefined) return false;
   const before = childOf(root, step);
   if (before === undefined) return false;

@@ -12,13 +12,13 @@ import type { EncodeScope } from "./encode-scope.ts";
 
 const PATH = "generationConfig.thinkingConfig";
 
-const EFFORT_OF_LEVEL: Readonly<Record<string, Effort>> = {
-  MINIMAL: "minimal",
-  LOW: "low",
-  MEDIUM: "medium",
-  HIGH: "high",
-};
-const LEVELS: readonly Effort[] = Object.values(EFFORT_OF_LEVEL);
+const EFFORT_OF_LEVEL: ReadonlyMap<string, Effort> = new Map([
+  ["MINIMAL", "minimal"],
+  ["LOW", "low"],
+  ["MEDIUM", "medium"],
+  ["HIGH", "high"],
+]);
+const LEVELS: readonly Effort[] = [...EFFORT_OF_LEVEL.values()];
 
 /** The levels that every model with levels knows. */
 const COMMON_LEVELS: readonly Effort[] = ["low", "high"];
@@ -31,7 +31,7 @@ export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningWish; re
   const budget = fields.number("thinkingBudget");
   const level = fields.string("thinkingLevel");
   const show = fields.boolean("includeThoughts");
-  const amount = budget === undefined ? EFFORT_OF_LEVEL[level ?? ""] : amountOfBudget(budget);
+  const amount = budget === undefined ? EFFORT_OF_LEVEL.get(level ?? "") : amountOfBudget(budget);
   const rest = fields.rest() ?? {};
   if (amount === undefined && show === undefined) return { rest };
   return {

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { EXPECTED } from "../forms.ts";
+import { EXPECTED, stringLike } from "../forms.ts";
 
 /** Counts are 64-bit on this wire, and such numbers may be written as strings. */
-const count = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String()]));
+const count = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), stringLike("^[0-9]+$", "digits")]));
 const strings = Type.Optional(Type.Array(Type.String()));
 const self = Type.Ref("GenaiSchema");
 

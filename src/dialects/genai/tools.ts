@@ -190,7 +190,8 @@ export function encodeToolChoice(scope: EncodeScope): JsonObject | undefined {
     return undefined;
   }
   const named = choice.type === "tool" ? [choice.name] : choice.type === "allowed" ? choice.names : [];
-  const known = named.filter((name) => declared.includes(name));
+  const functions = new Set(declared);
+  const known = named.filter((name) => functions.has(name));
   if (known.length < named.length) {
     notes.dropped(path, "only functions can be chosen by name");
     if (known.length === 0) return undefined;

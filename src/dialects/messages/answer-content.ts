@@ -37,14 +37,16 @@ export interface AnswerManner {
   hidden: boolean;
   /** Whether a text's signature may stand in a block behind it; told of each one that must be left out. */
   keepsTextSignature: () => boolean;
-  /** Told of each picture, film or sound that has no place in the answer. */
-  leaveOut: (media: MediaPart) => void;
+  /** Told of each call by its name whose arguments are no object. */
+  breakCall: (name: string) => void;
+  /** The words in the place of a picture, film or sound: answers of this dialect are text and calls. */
+  leaveOut: (media: MediaPart) => string;
 }
 
 /** One part of an answer for a client. */
 export function encodeAnswerPart(
   part: ReplyPart,
-  { hidden, keepsTextSignature, leaveOut }: AnswerManner,
+  { hidden, keepsTextSignature, breakCall, leaveOut }: AnswerManner,
 ): JsonObject[] {
   switch (part.type) {
     case "text": {
@@ -66,15 +68,12 @@ export function encodeAnswerPart(
       return block === undefined ? [] : [block];
     }
     case "tool-call": {
-      const { id, name, input, custom, signature } = part;
+      const { id, name, custom, signature } = part;
+      const input = custom ? { [CUSTOM_INPUT]: part.input } : parseInput(part.input);
+      if (input === undefined) breakCall(name);
       return [
         ...(signature === undefined ? [] : [encodeCarrier({ place: "next-call", signature })]),
-        {
-          type: "tool_use",
-          id: fitCallId(id),
-          name,
-          input: custom ? { [CUSTOM_INPUT]: input } : (parseInput(input) ?? {}),
-        },
+        { type: "tool_use", id: fitCallId(id), name, input: input ?? {} },
       ];
     }
     case "server-tool-call":
@@ -85,15 +84,8 @@ export function encodeAnswerPart(
       if (part.dialect === OWN_ORIGIN) return [part.raw];
       return [{ type: "redacted_thinking", data: wrapOpaque(carryNative(part)) }];
     case "media":
-      leaveOut(part);
-      return [omitted(part)];
+      return [{ type: "text", text: leaveOut(part) }];
     default:
       return part satisfies never;
   }
 }
-
-/** Answers of this dialect are text and calls: whoever gets one is told what is missing in it. */
-const omitted = (part: MediaPart): JsonObject => ({
-  type: "text",
-  text: `[${part.kind} omitted: this protocol has no place for it]`,
-});

@@ -7,7 +7,7 @@ import { encodeCarrier } from "./carriers.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeOpaque } from "./opaque-values.ts";
 import { encodeThinking, hiddenText } from "./thinking.ts";
-import { fitCallId } from "./tool-input.ts";
+import { fitCallId, parseInput } from "./tool-input.ts";
 import { CUSTOM_INPUT } from "./tools.ts";
 
 type BlockEvent = Extract<CanonEvent, { block: number }>;
@@ -24,8 +24,8 @@ export class BlockWriter {
   #refusal = "";
   /** Hidden reasoning of the open block. */
   #unseen = "";
-  /** The open call takes free text, which becomes the one argument of a function's. */
-  #custom = false;
+  /** The open call. One that takes free text gets it as the one argument of a function's. */
+  #call = { name: "", input: "", custom: false };
   /** Characters of generated text, for an estimate where the upstream never says its usage. */
   characters = 0;
   refused = false;
@@ -138,19 +138,21 @@ export class BlockWriter {
     const { id, name, custom, signature } = event;
     const carried = signature === undefined ? [] : this.#whole(encodeCarrier({ place: "next-call", signature }));
     const started = this.#begin({ type: "tool_use", id: fitCallId(id), name, input: {} });
-    this.#custom = custom === true;
-    return [...carried, ...started, ...(this.#custom ? [this.#json(`{"${CUSTOM_INPUT}":"`)] : [])];
+    this.#call = { name, input: "", custom: custom === true };
+    return [...carried, ...started, ...(custom ? [this.#json(`{"${CUSTOM_INPUT}":"`)] : [])];
   }
 
   #input(text: string): JsonObject[] {
     if (text === "") return [];
-    return [this.#json(this.#custom ? JSON.stringify(text).slice(1, -1) : text)];
+    this.#call.input += text;
+    return [this.#json(this.#call.custom ? JSON.stringify(text).slice(1, -1) : text)];
   }
 
   #endCall(signature: Opaque | undefined): JsonObject[] {
     const carried = signature === undefined ? [] : [encodeCarrier({ place: "call", signature })];
-    const last = this.#custom ? [this.#json('"}')] : [];
-    this.#custom = false;
+    const { name, input, custom } = this.#call;
+    const last = custom ? [this.#json('"}')] : [];
+    if (!custom && parseInput(input) === undefined) this.#manner.breakCall(name);
     return [...last, ...this.close(), ...carried.flatMap((block) => this.#whole(block))];
   }
 

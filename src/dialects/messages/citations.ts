@@ -15,7 +15,7 @@ const KIND_OF_UNIT = {
   block: "content_block_location",
 } as const;
 
-const isPlace = (type: string): type is keyof typeof PLACES => type in PLACES;
+const isPlace = (type: string): type is keyof typeof PLACES => Object.hasOwn(PLACES, type);
 
 /** Undefined for a kind that nobody knows. */
 export function decodeCitation(value: unknown, source: BlockSource): Citation | undefined {

@@ -1,4 +1,5 @@
 import type { CallSettings, CanonCall, Extra, OutputFormat, Turn } from "../../canon/call.ts";
+import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
 import { type JsonObject, objectAt } from "../../canon/json.ts";
@@ -39,7 +40,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   extras.push(...reasoning.extras, ...leftOver(output, "output_config"));
   const { toolChoice, parallelTools } = decodeToolChoice(fields.object("tool_choice"));
   const { system, others } = decodeSystem(fields);
-  const turns = [...others, ...(fields.array("messages") ?? []).map(decodeTurn)];
+  const turns = distinctCallIds([...others, ...(fields.array("messages") ?? []).map(decodeTurn)]);
   const tools = (fields.array("tools") ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`));
   const { cache } = decodeCache(fields);
   for (const [key, value] of Object.entries(fields.rest() ?? {})) extras.push({ keys: [key], value });

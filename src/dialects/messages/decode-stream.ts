@@ -12,7 +12,7 @@ import { decodeUsage, promptUsage } from "./usage.ts";
 
 /**
  * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
- * knows say nothing; only `message_stop` is a proper end.
+ * knows say nothing; only `message_stop` is a proper end (H16).
  */
 export class MessagesStreamDecoder implements StreamDecoder {
   readonly #context: DecodeAnswerContext;
@@ -26,6 +26,10 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   constructor(context: DecodeAnswerContext) {
     this.#context = context;
+  }
+
+  get complete(): boolean {
+    return this.#over;
   }
 
   push(frame: SseFrame): CanonEvent[] {

@@ -29,7 +29,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
 
   const allowed = allowedNames(call, notes);
   const tools = call.tools
-    .filter((tool) => allowed === undefined || !("name" in tool) || allowed.includes(tool.name))
+    .filter((tool) => allowed === undefined || !("name" in tool) || allowed.has(tool.name))
     .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];

@@ -1,15 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import fc from "fast-check";
+import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { decodeContent } from "./content.ts";
 import { encodeResponse } from "./encode-response.ts";
+import { MessagesStreamEncoder } from "./encode-stream.ts";
 import { recordedStreams, recordingsThere } from "./recordings.sample.ts";
 import { assemble, comparable, decodeAll, encodeAll, encodeContext } from "./stream.sample.ts";
 
@@ -253,10 +256,45 @@ describe("blocks", () => {
     expect(String(streamed?.["id"])).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   });
 
-  test("arguments that the model broke: their pieces in a stream, an empty object in a whole answer", () => {
-    const reply = replyOf([{ type: "tool-call", id: "a", name: "f", input: '{"x": ' }]);
-    expect(encodeAll(unfold(reply))).toContain('"partial_json":"{\\"x\\": "');
-    expect(unary(reply)["content"]).toMatchObject([{ input: {} }]);
+  test("H09: arguments that were cut off: their pieces in a stream, an empty object in a whole answer, and a note", () => {
+    const reply: CanonReply = {
+      ...replyOf([{ type: "tool-call", id: "a", name: "f", input: '{"x": ' }]),
+      stop: { unified: "length", raw: "length" },
+    };
+    const notes: FieldNote[] = [];
+    const context = { ...encodeContext(), note: (note: FieldNote) => notes.push(note) };
+    const encoder = new MessagesStreamEncoder(context);
+    const streamed = [...unfold(reply)].map((event) => encoder.push(event)).join("");
+    expect(streamed).toContain('"partial_json":"{\\"x\\": "');
+    expect(streamed).toContain('"stop_reason":"max_tokens"');
+    expect(JSON.parse(encodeResponse(reply, context))).toMatchObject({
+      content: [{ type: "tool_use", name: "f", input: {} }],
+      stop_reason: "max_tokens",
+    });
+    const note = {
+      path: "content",
+      action: "approximated",
+      reason: "the answer was cut off amid the arguments of its call of f",
+    } as const;
+    expect(notes).toEqual([note, note]);
+  });
+
+  test("H09: arguments that the model broke and meant whole are no answer", () => {
+    const error = new GatewayError("upstream_failed", "The model called f with arguments that are no JSON object.");
+    for (const input of ['{"x": ', "[1]", '{"x":1}{"x":2}']) {
+      const reply: CanonReply = {
+        ...replyOf([{ type: "tool-call", id: "a", name: "f", input }]),
+        stop: { unified: "tool", raw: "tool_calls" },
+      };
+      expect(() => encodeAll(unfold(reply))).toThrow(error);
+      expect(() => encodeResponse(reply, encodeContext())).toThrow(error);
+    }
+  });
+
+  test.each(["", " ", "null", '""'])("no arguments, said as %j, are an empty object", (input) => {
+    expect(unary(replyOf([{ type: "tool-call", id: "a", name: "f", input }]))["content"]).toMatchObject([
+      { input: {} },
+    ]);
   });
 
   test("H05: integer-like keys keep their place", () => {

@@ -5,6 +5,7 @@ import type { Usage } from "../../canon/usage.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
+import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { BlockWriter } from "./block-writer.ts";
 import { mannerOf } from "./encode-response.ts";
 import { encodeFinish } from "./finish.ts";
@@ -15,12 +16,14 @@ export class MessagesStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext;
   readonly #sequence = new InSequence();
   readonly #blocks: BlockWriter;
+  /** Names of calls whose arguments are no object: what they are worth, the stop tells. */
+  readonly #broken: string[] = [];
   #usage: Usage | undefined;
   #started = false;
 
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
-    this.#blocks = new BlockWriter(mannerOf(context));
+    this.#blocks = new BlockWriter(mannerOf(context, (name) => this.#broken.push(name)));
   }
 
   push(event: CanonEvent): string {
@@ -74,6 +77,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
 
   /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
+    const { note } = this.#context;
+    for (const name of this.#broken) judgeBrokenCall(name, event.stop, { note, action: "approximated" });
     const usage = encodeUsage(this.#usage, {
       input: this.#context.estimateInputTokens,
       output: () => tokensOfCharacters(this.#blocks.characters),

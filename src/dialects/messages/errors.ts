@@ -4,17 +4,17 @@ import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.
 import { failureToError, readRetryAfter } from "../upstream-failure.ts";
 
 /** The status that each error type has outside a stream: inside one there is only the type. */
-const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
+const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
+  ["invalid_request_error", 400],
+  ["authentication_error", 401],
+  ["billing_error", 402],
+  ["permission_error", 403],
+  ["not_found_error", 404],
+  ["request_too_large", 413],
+  ["rate_limit_error", 429],
+  ["timeout_error", 504],
+  ["overloaded_error", 529],
+]);
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
   const body = parseObject(failure.body);
@@ -32,7 +32,7 @@ export function decodeError(failure: UpstreamFailure): GatewayError {
 export function decodeErrorObject(body: unknown): GatewayError {
   const error = objectAt(body, "error");
   return failureToError({
-    status: STATUS_OF_TYPE[stringAt(error, "type") ?? ""] ?? 500,
+    status: STATUS_OF_TYPE.get(stringAt(error, "type") ?? "") ?? 500,
     message: stringAt(error, "message"),
   });
 }

@@ -9,7 +9,7 @@ import type {
   ReceivedRequest,
 } from "../dialect.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
-import { decodeErrorObject } from "./errors.ts";
+import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -29,7 +29,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
-  if (body["type"] === "error") throw decodeErrorObject(body);
+  failIfNoAnswer(body);
   const stop = stringAt(body, "stop_reason");
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);

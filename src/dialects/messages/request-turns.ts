@@ -3,6 +3,7 @@ import { fieldPath } from "../../canon/field-names.ts";
 import { type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
+import { placesOf } from "../../canon/places-of.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { GO_ON } from "../go-on.ts";
 import type { RequestContent } from "./request-content.ts";
@@ -87,14 +88,12 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
 
 /** In the order of the calls; results of other calls behind them. */
 function resultsFirst(message: Message, before: Message | undefined): Message {
-  const calls = (before?.content ?? []).map((block) => stringAt(block, "id"));
   const isResult = (block: JsonObject) => block["type"] === "tool_result";
-  const rank = (block: JsonObject) => {
-    const at = calls.indexOf(stringAt(block, "tool_use_id"));
-    return at < 0 ? calls.length : at;
-  };
+  if (message.role !== "user" || !message.content.some(isResult)) return message;
+  const calls = (before?.content ?? []).map((block) => stringAt(block, "id"));
+  const places = placesOf(calls);
+  const rank = (block: JsonObject) => places.get(stringAt(block, "tool_use_id")) ?? calls.length;
   const results = message.content.filter(isResult).sort((one, other) => rank(one) - rank(other));
-  if (message.role !== "user" || results.length === 0) return message;
   return { ...message, content: [...results, ...message.content.filter((block) => !isResult(block))] };
 }
 

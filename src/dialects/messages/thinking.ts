@@ -3,6 +3,7 @@ import type { JsonObject } from "../../canon/json.ts";
 import { nativeOf } from "../../canon/native-carrier.ts";
 import { BYTES, type Opaque } from "../../canon/opaque.ts";
 import type { NativePart, ReasoningPart } from "../../canon/part.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
 import { type BlockSource, encodeOpaque, readOpaque } from "./opaque-values.ts";
 
 /** A thinking block may be empty but signed (H02), or unsigned where its text comes from elsewhere. */
@@ -20,7 +21,7 @@ export function decodeThinking(fields: Fields, source: BlockSource): ReasoningPa
 /** Redacted reasoning, or a block of another dialect that travelled in the place of one. */
 export function decodeRedactedThinking(fields: Fields, source: BlockSource): ReasoningPart | NativePart | undefined {
   const signature = readOpaque(fields.string("data"), "redacted", source);
-  return signature && (nativeOf(signature) ?? { type: "reasoning", text: "", signature });
+  return signature && (nativeOf(signature, parseInOrder) ?? { type: "reasoning", text: "", signature });
 }
 
 /** For a client that does not want to see it: what must come back goes with it unseen. */

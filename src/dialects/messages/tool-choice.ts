@@ -15,11 +15,11 @@ export function decodeToolChoice(value: unknown): { toolChoice?: ToolChoice; par
 }
 
 /** A choice that leaves only some of the tools: the dialect has no word for it, so the others are not even offered. */
-export function allowedNames(call: CanonCall, notes: Notes): readonly string[] | undefined {
+export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string> | undefined {
   const { toolChoice } = call;
   if (toolChoice?.type !== "allowed") return undefined;
   notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were offered to the target");
-  return toolChoice.names;
+  return new Set(toolChoice.names);
 }
 
 export interface ChoiceTarget {

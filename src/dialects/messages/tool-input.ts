@@ -7,11 +7,15 @@ const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => 
 /** The id of a call or of its result, as the dialect allows it. */
 export const fitCallId = (id: string): string => fitToolId(id, TOOL_ID);
 
-/** The arguments as the object that the dialect demands, in the order of the text; undefined where they are none. */
+/**
+ * The arguments as the object that the dialect demands, in the order of the text; undefined where they are none. Hosts say
+ * in several ways that a call has no arguments.
+ */
 export function parseInput(text: string): JsonObject | undefined {
   if (text.trim() === "") return {};
   try {
     const value = parseInOrder(text);
+    if (value === null || value === "") return {};
     return isObject(value) ? value : undefined;
   } catch {
     // The model broke its own JSON, or was cut off inside it.

@@ -3,7 +3,10 @@ import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
 
 /** Contract 2.14 knows one family of words for quality; some models are told the other. */
-const QUALITY_WORDS: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
+const QUALITY_WORDS: ReadonlyMap<string, string> = new Map([
+  ["standard", "medium"],
+  ["hd", "high"],
+]);
 
 /**
  * What pictures were made with: as the provider says, else as it was told; their format as it is. The request is one that
@@ -15,7 +18,7 @@ export function encodeSettings({ call }: ImageRequest, settings: ImageSettings =
   return {
     background: settings.background ?? call.background ?? "auto",
     output_format: formatOf(mimeType ?? call.outputMimeType) ?? settings.outputFormat ?? "png",
-    quality: settings.quality ?? QUALITY_WORDS[quality] ?? quality,
+    quality: settings.quality ?? QUALITY_WORDS.get(quality) ?? quality,
     size: settings.size ?? told,
   };
 }

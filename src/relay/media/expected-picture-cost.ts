@@ -6,7 +6,11 @@ import { priceUsage } from "../../catalogue/pricing.ts";
  * The most tokens that a picture of each quality takes by the publishers' own tables, where pictures are priced by tokens.
  * Without a word about quality the model chooses, and may choose the best.
  */
-const MOST_TOKENS: Readonly<Record<string, number>> = { low: 408, medium: 1_584, standard: 1_584 };
+const MOST_TOKENS: ReadonlyMap<string, number> = new Map([
+  ["low", 408],
+  ["medium", 1_584],
+  ["standard", 1_584],
+]);
 const MOST_OF_ANY = 6_240;
 
 /** What so many pictures may cost at the dearest of the offers (H23). Who prices them by number is not asked about tokens. */
@@ -15,7 +19,7 @@ export function expectedPictureCost(
   kind: PictureKind & { quality?: string | undefined },
   offers: readonly Pick<Offer, "pricings">[],
 ): number {
-  const usage = { images: count, imageOutput: count * (MOST_TOKENS[kind.quality ?? ""] ?? MOST_OF_ANY) };
+  const usage = { images: count, imageOutput: count * (MOST_TOKENS.get(kind.quality ?? "") ?? MOST_OF_ANY) };
   const costs = offers.map(({ pricings }) => priceUsage(usage, pricingsOfPicture(pricings, kind)).costNanoUsd);
   return Math.max(0, ...costs);
 }

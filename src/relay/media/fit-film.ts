@@ -1,3 +1,4 @@
+import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { pricingsOfFilm } from "../../catalogue/film-prices.ts";
@@ -18,7 +19,7 @@ export function fitFilm(asked: VideoRequest, { wire, offer, provider }: MediaOff
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, "");
   const unread = unreadExtras(call, (watched) => wire.submit({ ...watched, count: 1 }, context));
-  return { call, notes: [...asked.notes, ...told, ...unread] };
+  return { call, notes: boundNotes([...asked.notes, ...told, ...unread]) };
 }
 
 function fitInClientWords(asked: VideoRequest, abilities: VideoAbilities, model: string) {

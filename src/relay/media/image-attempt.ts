@@ -1,11 +1,13 @@
+import { boundNotes } from "../../canon/bound-notes.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { fitImageCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
-import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { whiteMask } from "../../media/picture-mask.ts";
+import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { mediaOf } from "./exchange.ts";
@@ -22,7 +24,14 @@ export async function imagesOf(
   planned: MediaOffer<ImageWire>,
 ): Promise<ImageReply> {
   const fitted = await fitFor(call, planned);
-  return gatherImages(fitted, gatheringFor(call, gateway, planned));
+  const reply = await gatherImages(fitted, gatheringFor(call, gateway, planned));
+  return { ...reply, results: reply.results.map((result) => redacted(result, planned.provider)) };
+}
+
+/** What a provider says of a picture that it did not make is told without its secrets (S10). */
+function redacted(result: ImageResult, provider: Provider): ImageResult {
+  if (result.kind === "filtered") return { ...result, reason: provider.redact(result.reason) };
+  return result.kind === "failed" ? { ...result, error: provider.redactError(result.error) } : result;
 }
 
 /** What one offer is asked for, beside the call itself. */
@@ -69,7 +78,7 @@ export async function fitFor(
   if (request.partialImages > 0 && !showsPartials(fitted, wire, offer.upstreamModel)) {
     told.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
   }
-  call.notes = [...request.notes, ...told, ...unread];
+  call.notes = boundNotes([...request.notes, ...told, ...unread]);
   call.told = asTold(fitted);
   if (call.incoming.strict || call.principal.strict) refuseNotes(call.notes);
   if (fitted.mask === undefined || abilities.maskForm !== "white") return fitted;

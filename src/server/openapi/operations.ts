@@ -19,7 +19,7 @@ import { ReceiptAnswer } from "./receipt.ts";
 
 const list = "The models that have a live offer.";
 const one = "The model.";
-const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", "x-trivium-routing"];
+const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", "x-trivium-strict"];
 const IN_ADDRESS = ["provider", "model"];
 
 export const createChatCompletion: Operation = {
@@ -27,6 +27,7 @@ export const createChatCompletion: Operation = {
   id: "createChatCompletion",
   summary: "Create a chat completion",
   dialect: "chat",
+  parameters: ["x-trivium-strict"],
   request: ChatRequest,
   answers: [
     json(ChatCompletion, "The answer."),
@@ -123,7 +124,7 @@ export const generateContent: Operation = {
   id: "generateContent",
   summary: "Generate content",
   dialect: "genai",
-  parameters: [...IN_ADDRESS, "x-trivium-routing"],
+  parameters: [...IN_ADDRESS, "x-trivium-strict"],
   request: GenerateContentRequest,
   answers: [json(GenerateContentAnswer, "The answer.")],
 };
@@ -132,7 +133,7 @@ export const streamGenerateContent: Operation = {
   ...generateContent,
   id: "streamGenerateContent",
   summary: "Generate content, streamed",
-  parameters: [...IN_ADDRESS, "alt", "x-trivium-routing"],
+  parameters: [...IN_ADDRESS, "alt", "x-trivium-strict"],
   answers: [
     events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
     json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent piece by piece."),

@@ -59,10 +59,6 @@ export const PARAMETERS = {
     "partner-beta",
     "Comma-separated, or repeated; anthropic-beta is the same. code-execution-2025-08-25 is refused.",
   ),
-  "x-trivium-routing": header(
-    "x-trivium-routing",
-    "A JSON object with `provider` and `model_routing_config`, as in the body of a chat completion.",
-  ),
 };
 
 export const HEADERS = {

@@ -14,26 +14,26 @@ import { xAiMedia } from "./wires/x-ai/host.ts";
 import { zAiMedia } from "./wires/z-ai/host.ts";
 
 /** The vendors that make pictures or films, by the first segments of their addresses here. */
-const MEDIA_HOSTS: Readonly<Record<string, MediaHost>> = {
-  openai: openaiMedia,
-  gemini: geminiMedia,
-  vertex: vertexMedia,
-  "hosts/azure-openai": azureMedia,
-  "hosts/baidu": baiduMedia,
-  "hosts/black-forest-labs": blackForestLabsMedia,
-  "hosts/hunyuan": hunyuanMedia,
-  "hosts/kling": klingMedia,
-  "hosts/luma": lumaMedia,
-  "hosts/minimax": minimaxMedia,
-  "hosts/qwen": qwenMedia,
-  "hosts/runway": runwayMedia,
-  "hosts/volcengine": volcengineMedia,
-  "hosts/x-ai": xAiMedia,
-  "hosts/z-ai": zAiMedia,
-};
+const MEDIA_HOSTS: ReadonlyMap<string, MediaHost> = new Map([
+  ["openai", openaiMedia],
+  ["gemini", geminiMedia],
+  ["vertex", vertexMedia],
+  ["hosts/azure-openai", azureMedia],
+  ["hosts/baidu", baiduMedia],
+  ["hosts/black-forest-labs", blackForestLabsMedia],
+  ["hosts/hunyuan", hunyuanMedia],
+  ["hosts/kling", klingMedia],
+  ["hosts/luma", lumaMedia],
+  ["hosts/minimax", minimaxMedia],
+  ["hosts/qwen", qwenMedia],
+  ["hosts/runway", runwayMedia],
+  ["hosts/volcengine", volcengineMedia],
+  ["hosts/x-ai", xAiMedia],
+  ["hosts/z-ai", zAiMedia],
+]);
 
 /** The media side of the host that a path belongs to, where it has one. */
 export function mediaHostOf(path: string): MediaHost | undefined {
   const [, first = "", second = ""] = path.split("/");
-  return MEDIA_HOSTS[first === "hosts" ? `hosts/${second}` : first];
+  return MEDIA_HOSTS.get(first === "hosts" ? `hosts/${second}` : first);
 }

@@ -4,12 +4,12 @@ import { type HttpAnswer, pullWhile } from "./exchange.ts";
 import { malformed } from "./failure.ts";
 
 /** Without zstd: the runtime's decoder takes a stream that was cut for a whole one. */
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
 /**
  * The answer with its content as it was before a compression. Requests ask for none: it would cost both sides work, and
@@ -18,7 +18,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return answer;
-  const create = DECODERS[encoding];
+  const create = DECODERS.get(encoding);
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
   const decoder = create();
   // Whatever ends the one ends the other; the reader below learns of it from the decoder itself.

@@ -14,18 +14,18 @@ const FIELDS = new Set(
 );
 
 /** Fields that the host knows only when the beta of that name is asked for. */
-const BETA_FIELDS: Readonly<Record<string, string>> = {
-  context_management: "context-management-2025-06-27",
-  mcp_servers: "mcp-client-",
-  output_format: "structured-outputs-",
-};
+const BETA_FIELDS: ReadonlyMap<string, string> = new Map([
+  ["context_management", "context-management-2025-06-27"],
+  ["mcp_servers", "mcp-client-"],
+  ["output_format", "structured-outputs-"],
+]);
 
 const MOST_CACHE_MARKS = 4;
 const LEAST_BUDGET = 1_024;
 
 function refuseUnknown(body: JsonObject, betas: string): void {
   for (const name of Object.keys(body)) {
-    const beta = BETA_FIELDS[name];
+    const beta = BETA_FIELDS.get(name);
     if (FIELDS.has(name) || (beta !== undefined && betas.includes(beta))) continue;
     if (name === "thread") throw threadsUnsupported();
     throw invalid(name, "Extra inputs are not permitted");

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { JsonObject } from "../src/canon/json.ts";
+import { type CallOptions, callGateway } from "./support/client-calls.ts";
+import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+/** What a host would refuse, or take for something else, is fitted on the way to it and told in the receipt. */
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const ANSWERS: Readonly<Record<DialectName, object>> = {
+  chat: { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] },
+  messages: { type: "message", role: "assistant", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn" },
+  genai: { candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }] },
+};
+
+/** The text that went up, and what the receipt says of it. */
+async function sent(dialect: DialectName, options: CallOptions): Promise<{ text: string; notes: string[] }> {
+  upstream.play((_request, response) => void sendJson(response, ANSWERS[dialect]));
+  const response = await callGateway(gateway.url, dialect, gateway.key, options);
+  expect(response.status).toBe(200);
+  await response.text();
+  const { fields } = await gateway.receipt(response);
+  return { text: upstream.seen[0]?.body ?? "", notes: fields.map(({ path, action }) => `${action} ${path}`) };
+}
+
+test("decisions §3: max_tokens takes the place of max_completion_tokens, also where that one is null", async () => {
+  for (const limits of [
+    { max_tokens: 3, max_completion_tokens: null },
+    { max_completion_tokens: null, max_tokens: 3 },
+  ]) {
+    const { text } = await sent("chat", { door: "dropin", body: limits });
+    expect(text.match(/max_[a-z_]*tokens/g)).toEqual(["max_completion_tokens"]);
+    expect(JSON.parse(text)).toMatchObject({ max_completion_tokens: 3 });
+  }
+});
+
+test("decisions §3, mapping-notes: a system message amid a conversation goes as the user's, in tags", async () => {
+  const messages = [
+    { role: "user", content: "one" },
+    { role: "assistant", content: "two" },
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "three" },
+  ];
+  const { text, notes } = await sent("messages", { body: { messages } });
+  const up = JSON.parse(text) as { messages: { role: string; content: unknown }[] };
+  expect(up.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+  expect(JSON.stringify(up.messages.at(-1)?.content)).toContain("<system>\\nBe brief.\\n</system>");
+  expect(notes).toEqual(["approximated messages[2]"]);
+});
+
+test("contract 2.6: a method of judging harm is dropped where the host does not know it", async () => {
+  const setting = { category: "HARM_CATEGORY_HATE_SPEECH", threshold: "OFF" };
+  const safetySettings = [setting, { ...setting, method: "SEVERITY" }];
+  const { text, notes } = await sent("genai", { body: { safetySettings } });
+  expect((JSON.parse(text) as JsonObject)["safetySettings"]).toEqual([setting, setting]);
+  expect(notes).toEqual(["dropped safetySettings[1].method"]);
+});
+
+test("H09, decisions §6: a wish for a route that cannot be honoured yet is told", async () => {
+  const headers = { "x-trivium-routing": '{"provider":{"type":"least_latency"}}' };
+  for (const dialect of ["messages", "genai"] as const) {
+    expect((await sent(dialect, { headers })).notes).toEqual(["dropped x-trivium-routing"]);
+    const strict = { headers: { ...headers, "x-trivium-strict": "true" } };
+    expect((await callGateway(gateway.url, dialect, gateway.key, strict)).status).toBe(400);
+  }
+});
+
+test("H11: a request to count that holds the whole request is estimated by what it holds", async () => {
+  const contents = [{ role: "user", parts: [{ text: "word ".repeat(500) }] }];
+  const count = async (body: object) => {
+    const url = `${gateway.url}/api/genai/v1beta/models/test/chat:countTokens`;
+    const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    return ((await response.json()) as { totalTokens: number }).totalTokens;
+  };
+  expect(await count({ generateContentRequest: { model: "models/test/chat", contents } })).toBe(
+    await count({ contents }),
+  );
+});
+
+test("decisions §4: a number that JSON cannot mean is refused by its name", async () => {
+  const [body, limit] = [
+    `{"model":"test/chat","messages":[{"role":"user","content":"a"}],"temperature":1e999}`,
+    "temperature",
+  ];
+  const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+  const response = await fetch(`${gateway.url}/api/v1/chat/completions`, { method: "POST", headers, body });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { param: limit } });
+});
+
+test("contract 2.6: a count in a schema is a number, or digits", async () => {
+  const schema = (minItems: unknown) => ({
+    generationConfig: {
+      responseMimeType: "application/json",
+      responseSchema: { type: "ARRAY", items: { type: "STRING" }, minItems },
+    },
+  });
+  await sent("genai", { body: schema("2") });
+  const refused = await callGateway(gateway.url, "genai", gateway.key, { body: schema("x") });
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain("generationConfig.responseSchema.minItems");
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { callGateway, errorOf } from "../support/client-calls.ts";
+import {
+  type ScriptedUpstream,
+  sendJson,
+  startEvents,
+  startScriptedUpstream,
+  wire,
+} from "../support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+/** Calls whose arguments are no JSON, from a host that sends them as text to clients that want an object. */
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const BROKEN = '{"only_older_than": "2020';
+const call = { id: "call_1", type: "function", function: { name: "delete_files", arguments: BROKEN } };
+const usage = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
+
+const playWhole = (finish_reason: string) =>
+  upstream.play(
+    (_request, response) =>
+      void sendJson(response, {
+        id: "chatcmpl-9",
+        object: "chat.completion",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason }],
+        usage,
+      }),
+  );
+
+/** The text comes by itself, so that the answer has begun before its call breaks. */
+const playStream = (finish: string) =>
+  upstream.play(async (_request, response) => {
+    startEvents(response);
+    response.write(wire.chatChunk({ role: "assistant", content: "Let me see." }));
+    await Bun.sleep(50);
+    response.end(
+      wire.chatChunk({ content: " One moment." }) +
+        wire.chatChunk({ tool_calls: [{ index: 0, ...call }] }) +
+        wire.chatChunk({}, finish) +
+        wire.chatUsage(usage) +
+        wire.done,
+    );
+  });
+
+const OBJECT_ONLY = ["messages", "genai"] as const;
+const WORDS = "The model called delete_files with arguments that are no JSON object.";
+
+describe("H09: broken arguments are told, and never become none", () => {
+  test.each(OBJECT_ONLY)("%s: a call that the model meant whole fails, after another try", async (dialect) => {
+    playWhole("tool_calls");
+    const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" });
+    expect(await errorOf(response)).toMatchObject({ status: 502, message: WORDS });
+    expect(upstream.seen).toHaveLength(2);
+  });
+
+  test.each(OBJECT_ONLY)("%s: in a stream that has begun, the protocol's own error ends it", async (dialect) => {
+    playStream("tool_calls");
+    const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream: true });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(text).toContain("Let me see.");
+    // Also what came in one piece with the call.
+    expect(text).toContain(" One moment.");
+    expect(text).toContain(WORDS);
+    expect(text).not.toContain("functionCall");
+    expect(text).not.toMatch(/message_stop|"finishReason"/);
+  });
+
+  test.each([
+    ["messages", '"input":{}', '"partial_json":"{\\"only_older_than\\": \\"2020"', "max_tokens", "approximated"],
+    ["genai", '"parts":[{"text":""}]', "Let me see.", "MAX_TOKENS", "dropped"],
+  ] as const)(
+    "%s: an answer that was cut off says so, and the receipt too",
+    async (dialect, whole, piece, stop, action) => {
+      const note = {
+        path: "content",
+        action,
+        reason: "the answer was cut off amid the arguments of its call of delete_files",
+      };
+      playWhole("length");
+      const unary = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" });
+      const answer = await unary.text();
+      expect(answer).toContain(whole);
+      expect(answer).toContain(stop);
+      expect((await gateway.receipt(unary)).fields).toContainEqual(note);
+      playStream("length");
+      const stream = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream: true });
+      const text = await stream.text();
+      expect(text).toContain(piece);
+      expect(text).toContain(stop);
+      expect(text).not.toContain("functionCall");
+      expect((await gateway.receipt(stream)).fields).toContainEqual(note);
+    },
+  );
+
+  test("chat: the text as it came", async () => {
+    playWhole("tool_calls");
+    const response = await callGateway(gateway.url, "chat", gateway.key);
+    expect(await response.json()).toMatchObject({ choices: [{ message: { tool_calls: [call] } }] });
+  });
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+/** Every object of the language has members of these names. */
+const WORDS = ["constructor", "__proto__"];
+
+/** A whole answer that stopped for a reason of that name. */
+const answers: Readonly<Record<DialectName, (word: string) => object>> = {
+  chat: (word) => ({
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "upstream-model",
+    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: word }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  }),
+  messages: (word) => ({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "upstream-model",
+    content: [{ type: "text", text: "hi" }],
+    stop_reason: word,
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }),
+  genai: (word) => ({
+    candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: word, index: 0 }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  }),
+};
+
+const pairs = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
+
+describe("H16, H21: a reason to stop that nobody knows is told, and stops no ledger", () => {
+  test.each(pairs)("a client of %s, a host of %s", async (client, host) => {
+    for (const word of WORDS) {
+      upstream.play((_request, response) => void sendJson(response, answers[host](word)));
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+      expect(response.status).toBe(200);
+      await response.json();
+      expect(await gateway.receipt(response)).toMatchObject({ stop: { unified: "other", raw: word } });
+    }
+  });
+});
+
+test.each(WORDS)("H16: an error with the code %s is an error of its status", async (word) => {
+  upstream.play((_request, response) => void sendJson(response, { error: { message: "no", code: word } }, 400));
+  const response = await callGateway(gateway.url, "chat", gateway.key, { model: "test/chat" });
+  expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(`"code":"${word}"`)]);
+});
+
+test.each(["messages", "genai"] as const)(
+  "H09: parts of unknown types are left out for a host of %s, and told",
+  async (host) => {
+    const content: object[] = [
+      { type: "text", text: "hello" },
+      { type: "__proto__" },
+      { type: "constructor", constructor: { x: 1 } },
+    ];
+    upstream.play((_request, response) => void sendJson(response, answers[host]("stop")));
+    const body = { messages: [{ role: "user", content }] };
+    const response = await callGateway(gateway.url, "chat", gateway.key, {
+      door: "dropin",
+      model: `test/${host}`,
+      body,
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-trivium-dropped")).toContain("messages[0].content[2]");
+    const { fields } = await gateway.receipt(response);
+    expect(fields.map(({ path }) => path)).toEqual(["messages[0].content[1]", "messages[0].content[2]"]);
+  },
+);
+
+test("H09, H20, H21: a hundred thousand unknown fields hold nobody up, and the receipt says how many there were", async () => {
+  upstream.play((_request, response) => void sendJson(response, answers.messages("end_turn")));
+  const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
+  const options = { door: "dropin", model: "test/messages", body } as const;
+  const startedMs = performance.now();
+  const response = await callGateway(gateway.url, "chat", gateway.key, options);
+  expect(response.status).toBe(200);
+  expect(performance.now() - startedMs).toBeLessThan(6_000);
+  const { fields } = await gateway.receipt(response);
+  expect(fields.length).toBeLessThan(500);
+  expect(fields.at(-1)).toMatchObject({ path: "*", reason: expect.stringMatching(/^\d+ more /) });
+  const strict = { ...options, headers: { "x-trivium-strict": "true" } };
+  const refused = await callGateway(gateway.url, "chat", gateway.key, strict);
+  expect([refused.status, (await refused.text()).length < 200_000]).toEqual([400, true]);
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import {
+  type ScriptedUpstream,
+  sendJson,
+  startEvents,
+  startScriptedUpstream,
+  wire,
+} from "../support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const SAID = "word ".repeat(24);
+
+const chatAnswer = (more: object = {}) => ({
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  created: 1,
+  model: "upstream-model",
+  choices: [{ index: 0, message: { role: "assistant", content: SAID }, finish_reason: "stop" }],
+  ...more,
+});
+
+/** Nothing about usage in any of them; what is not generated text is there to be miscounted. */
+const ANSWERS = {
+  chat: chatAnswer({ system_fingerprint: "fp_".padEnd(2000, "0") }),
+  messages: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "upstream-model",
+    content: [{ type: "text", text: SAID }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    container: { id: "c".repeat(2000) },
+  },
+  genai: {
+    candidates: [{ index: 0, content: { role: "model", parts: [{ text: SAID }] }, finishReason: "STOP" }],
+    modelVersion: "v".repeat(2000),
+  },
+};
+
+describe("H06, decision 0006: an answer without usage is estimated by what it says, four characters a token", () => {
+  test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
+    "a %s client, a %s host",
+    async (client, host) => {
+      upstream.play((_request, response) => void sendJson(response, ANSWERS[host]));
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+      expect(response.status).toBe(200);
+      const answer = (await response.json()) as { usage?: { output_tokens?: number } };
+      expect(await gateway.receipt(response)).toMatchObject({ usage: { output: 30 }, usage_source: "estimated" });
+      // What this protocol's clients are shown, because they cannot do without, is what is billed.
+      if (client === "messages" && host !== "messages") expect(answer.usage?.output_tokens).toBe(30);
+    },
+  );
+
+  test("a host that counts the prompt alone has not answered for nothing", async () => {
+    const usage = { prompt_tokens: 10, total_tokens: 10 };
+    upstream.play((_request, response) => void sendJson(response, chatAnswer({ usage })));
+    const whole = await callGateway(gateway.url, "chat", gateway.key);
+    await whole.text();
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(wire.chatChunk({ content: SAID }) + wire.chatChunk({}, "stop") + wire.chatUsage(usage) + wire.done);
+    });
+    const streamed = await callGateway(gateway.url, "chat", gateway.key, { stream: true });
+    await streamed.text();
+    for (const response of [whole, streamed]) {
+      expect(await gateway.receipt(response)).toMatchObject({
+        usage: { input: 10, output: 30 },
+        usage_source: "estimated",
+        cost_nano_usd: 10 * 1_000 + 30 * 2_000,
+      });
+    }
+  });
+});
+
+describe("H16, decisions §4: what is no answer is the provider's failure, though its status says success", () => {
+  const words = { chat: "choices", messages: "content", genai: "candidates" };
+  test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
+    "a %s client, a %s host",
+    async (client, host) => {
+      upstream.play((_request, response) => void sendJson(response, { detail: "model not loaded" }));
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+      expect(response.status).toBe(502);
+      const text = await response.text();
+      if (client === host) expect(text).toContain(words[host]);
+      expect(upstream.seen).toHaveLength(2);
+      expect(await gateway.receipt(response)).toMatchObject({ usage: { output: null }, cost_nano_usd: 0 });
+    },
+  );
+});

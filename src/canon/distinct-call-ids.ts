@@ -1,0 +1,75 @@
+import type { Turn } from "./call.ts";
+import { type OpenCall, OpenCalls, OpenCallsByWord } from "./open-calls.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "./part.ts";
+
+/**
+ * A history in which every tool call has an id of its own, and every result that of its call: hosts number their calls
+ * anew in each answer, or give one id to all, and targets refuse an id that comes twice. An id depends on nothing behind
+ * its call, so that a conversation that grows keeps those it has, and its place in prompt caches.
+ */
+export function distinctCallIds(turns: readonly Turn[]): Turn[] {
+  const ids = new CallIds();
+  return turns.map((turn, index) => {
+    if (turn.role === "assistant" && turns[index - 1]?.role !== "assistant") ids.nextAnswer();
+    const parts = turn.parts.map((part) => ids.tellApart(part));
+    return parts.every((part, at) => part === turn.parts[at]) ? turn : { ...turn, parts };
+  });
+}
+
+/** The calls of one answer that came with the same id. */
+interface SameId {
+  answer: number;
+  last: OpenCall;
+  open: OpenCalls;
+  byName: OpenCallsByWord;
+}
+
+class CallIds {
+  readonly #used = new Set<string>();
+  /** The last number that was put behind an id: thousands of the same id must not try all numbers each. */
+  readonly #counts = new Map<string, number>();
+  /** The calls of the latest answer with that id, by the id as it came. */
+  readonly #latest = new Map<string, SameId>();
+  #answer = 0;
+
+  nextAnswer(): void {
+    this.#answer++;
+  }
+
+  tellApart(part: Part): Part {
+    if (part.type === "tool-call") return this.#call(part);
+    return part.type === "tool-result" ? this.#result(part) : part;
+  }
+
+  #call(part: ToolCallPart): ToolCallPart {
+    let id = part.id;
+    let count = this.#counts.get(part.id) ?? 1;
+    while (this.#used.has(id)) id = `${part.id}_${++count}`;
+    this.#counts.set(part.id, count);
+    this.#used.add(id);
+    this.#remember(part.id, { id, name: part.name, answered: false });
+    return id === part.id ? part : { ...part, id };
+  }
+
+  #remember(cameAs: string, asked: OpenCall): void {
+    const before = this.#latest.get(cameAs);
+    const known =
+      before?.answer === this.#answer
+        ? before
+        : { answer: this.#answer, last: asked, open: new OpenCalls(), byName: new OpenCallsByWord() };
+    known.last = asked;
+    known.open.push(asked);
+    known.byName.push(asked.name, asked);
+    this.#latest.set(cameAs, known);
+  }
+
+  /** The first call that has no result yet, where the result has a name the first of that name; else the last one. */
+  #result(part: ToolResultPart): ToolResultPart {
+    const known = this.#latest.get(part.callId);
+    if (known === undefined) return part;
+    const named = part.name === undefined ? undefined : known.byName.first(part.name);
+    const asked = named ?? known.open.first ?? known.last;
+    asked.answered = true;
+    return asked.id === part.callId ? part : { ...part, callId: asked.id };
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { boundNotes } from "./bound-notes.ts";
+import { Notes } from "./notes.ts";
+
+test("what is told twice is noted once; another reason for the same field is another note", () => {
+  const notes = new Notes();
+  for (const reason of ["one", "two", "one"]) notes.dropped("a", reason);
+  notes.approximated("b", "one");
+  expect(notes.list.map(({ path, action, reason }) => `${path} ${action} ${reason}`)).toEqual([
+    "a dropped one",
+    "a dropped two",
+    "b approximated one",
+  ]);
+});
+
+test("H20, H21: notes of a hundred thousand fields take a moment, not a minute", () => {
+  const notes = new Notes();
+  const startedMs = performance.now();
+  for (let count = 0; count < 100_000; count++) notes.dropped(`f${count}`, "unknown");
+  expect(notes.list).toHaveLength(100_000);
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+});
+
+test("H09, H20: a receipt keeps some hundreds of notes, and says of how many it says nothing", () => {
+  const notes = new Notes();
+  for (let count = 0; count < 100_000; count++) notes.approximated(`f${count}`, "unknown");
+  const kept = boundNotes(notes.list);
+  expect(kept).toHaveLength(301);
+  expect(kept[299]).toEqual({ path: "f299", action: "approximated", reason: "unknown" });
+  expect(kept[300]).toEqual({ path: "*", action: "dropped", reason: "99700 more were dropped or approximated" });
+  expect(boundNotes(notes.list.slice(0, 300))).toEqual(notes.list.slice(0, 300));
+});
+
+test("H20: a field's name and a reason may be as long as a request; a receipt keeps their beginning", () => {
+  const [kept] = boundNotes([{ path: "p".repeat(1_000_000), action: "dropped", reason: "r".repeat(1_000_000) }]);
+  expect(JSON.stringify(kept).length).toBeLessThan(1_200);
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../canon/json.ts";
+import * as chatErrors from "./chat/errors.ts";
+import { decodeMedia } from "./chat/media.ts";
+import { withExtras } from "./chat/part-fields.ts";
+import * as chatStops from "./chat/stop-reason.ts";
+import * as converseStops from "./converse/stop-reason.ts";
+import { decodeException } from "./framed-exception.ts";
+import * as genaiMedia from "./genai/media.ts";
+import { decodeThinking } from "./genai/reasoning.ts";
+import * as genaiStops from "./genai/stop-reason.ts";
+import { decodeCitation } from "./messages/citations.ts";
+import * as messagesErrors from "./messages/errors.ts";
+import { CLIENT_SOURCE } from "./messages/opaque-values.ts";
+import * as messagesStops from "./messages/stop-reason.ts";
+
+/** Every object of the language has members of these names; no table of ours may take one of them for its own. */
+const WORDS = ["constructor", "__proto__", "toString", "hasOwnProperty"];
+
+describe.each(WORDS)("H16, H21: %s is a word like any other that nobody knows", (word) => {
+  test("as the reason why an answer stopped", () => {
+    for (const { decodeStop } of [chatStops, messagesStops, genaiStops, converseStops]) {
+      expect(decodeStop(word)).toEqual({ unified: "other", raw: word });
+    }
+    expect(chatStops.contractFinishReason(word)).toBe(word);
+    expect(chatStops.decodeStopSequence("stop", word)).toEqual({ stopSequence: word });
+    expect(genaiStops.encodeStop({ unified: "other", raw: word }, true)).toBe("OTHER");
+    expect(messagesStops.encodeStop({ unified: "other", raw: word })).toBe("end_turn");
+  });
+
+  test("as the code or the type of a host's error", () => {
+    const error = { message: "no", code: word, type: word };
+    expect(chatErrors.decodeErrorObject({ error }, 503).kind).toBe(chatErrors.decodeErrorObject({}, 503).kind);
+    expect(messagesErrors.decodeErrorObject({ error: { type: word } }).message).not.toContain("function");
+    expect(decodeException({ type: word }).message).toBe(decodeException({ type: "x" }).message);
+  });
+
+  test("as the type of a part, of a citation, of a medium", () => {
+    expect(decodeMedia({ type: word })).toBeUndefined();
+    expect(decodeMedia(JSON.parse(`{"type":"${word}","${word}":{"url":"x"}}`))).toBeUndefined();
+    expect(decodeCitation({ type: word }, CLIENT_SOURCE)).toBeUndefined();
+    expect(genaiMedia.guessMimeType(`https://example.org/a.${word}`)).toBeUndefined();
+    expect(decodeThinking({ thinkingLevel: word })).toEqual({ rest: {} });
+    const sound = decodeMedia({ type: "input_audio", input_audio: { data: "AAAA", format: word } });
+    expect(sound?.source).toEqual({ type: "data", mimeType: `audio/${word}`, data: "AAAA" });
+  });
+
+  test("as the name of a field that goes back to where it came from (H09)", () => {
+    const extras = JSON.parse(`{"${word}":{"a":1}}`) as JsonObject;
+    expect(JSON.stringify(withExtras({ type: "text" }, extras))).toBe(`{"type":"text","${word}":{"a":1}}`);
+  });
+});

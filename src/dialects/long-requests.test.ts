@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { TARGETS } from "../../scripts/translate-sample.ts";
+import { type DialectName, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { arrayAt, type JsonObject, stringAt } from "../canon/json.ts";
+import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
+import { DEFAULT_QUIRKS, type Quirks } from "./quirks.ts";
+
+/**
+ * Requests of a megabyte or two, made of very many small things. Where each thing is looked for among all others they take
+ * from ten seconds to minutes, and nobody else is served meanwhile; else a fraction of one.
+ */
+const MOST_MS = 4_000;
+
+const many = <Value>(count: number, make: (index: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const user = { role: "user", content: "x" };
+const chat = (body: JsonObject): JsonObject => ({ model: "acme/one", messages: [user], ...body });
+const call = (index: number) => ({ id: `c${index}`, type: "function", function: { name: "f", arguments: "{}" } });
+
+const partOfSchema = (index: number) => ({
+  properties: { [`k${index}`]: { type: "string" } },
+  required: [`k${index}`],
+});
+
+const CALLS = 30_000;
+const LONG: Readonly<Record<string, [DialectName, JsonObject]>> = {
+  "unknown fields": ["chat", chat(Object.fromEntries(many(100_000, (index) => [`f${index}`, 1])))],
+  "results in the reverse order of their calls": [
+    "chat",
+    chat({
+      messages: [
+        user,
+        { role: "assistant", content: null, tool_calls: many(CALLS, call) },
+        ...many(CALLS, (index) => ({ role: "tool", tool_call_id: `c${CALLS - 1 - index}`, content: "x" })),
+      ],
+    }),
+  ],
+  "calls of one id, and their results": [
+    "chat",
+    chat({
+      messages: [
+        user,
+        { role: "assistant", content: null, tool_calls: many(CALLS, () => call(0)) },
+        ...many(CALLS, () => ({ role: "tool", tool_call_id: "c0", content: "x" })),
+      ],
+    }),
+  ],
+  "words of both sides in turn": [
+    "chat",
+    chat({ messages: many(80_000, (index) => ({ role: index % 2 ? "assistant" : "user", content: "x" })) }),
+  ],
+  "answers in many pieces": [
+    "genai",
+    {
+      contents: [
+        { role: "user", parts: [{ text: "x" }] },
+        ...many(80_000, () => ({ role: "model", parts: [{ text: "x" }] })),
+      ],
+    },
+  ],
+  "results of functions of one name": [
+    "genai",
+    {
+      contents: [
+        { role: "model", parts: many(CALLS, () => ({ functionCall: { name: "f", args: {} } })) },
+        { role: "user", parts: many(CALLS, () => ({ functionResponse: { name: "f", response: { a: 1 } } })) },
+      ],
+    },
+  ],
+  "names of allowed functions": [
+    "genai",
+    {
+      contents: [{ role: "user", parts: [{ text: "x" }] }],
+      tools: [{ functionDeclarations: many(60_000, (index) => ({ name: `f${index}` })) }],
+      toolConfig: {
+        functionCallingConfig: { mode: "ANY", allowedFunctionNames: many(60_000, (index) => `f${59_999 - index}`) },
+      },
+    },
+  ],
+  "a schema of many parts that hold together": [
+    "chat",
+    chat({
+      tools: [
+        {
+          type: "function",
+          function: { name: "f", parameters: { type: "object", allOf: many(30_000, partOfSchema) } },
+        },
+      ],
+    }),
+  ],
+  "documents of one name": [
+    "chat",
+    chat({
+      messages: [
+        {
+          role: "user",
+          content: many(8_000, () => ({ type: "file", file: { filename: "a.pdf", file_data: "AAAA" } })),
+        },
+      ],
+    }),
+  ],
+};
+
+describe.each(Object.entries(LONG))("H20, H21: %s", (_, [dialect, body]) => {
+  test.each(UPSTREAM_DIALECT_NAMES)("go to a host of %s in a moment", (target) => {
+    const startedMs = performance.now();
+    const canonical = DIALECTS[dialect].codec.decodeRequest(body);
+    const { context } = TARGETS[target];
+    const quirks = { ...context.quirks, jsonSchema: false };
+    UPSTREAM_CODECS[target].encodeRequest(canonical, { ...context, quirks });
+    expect(performance.now() - startedMs).toBeLessThan(MOST_MS);
+  });
+});
+
+describe("H20, H21: natively", () => {
+  const prepare = (body: JsonObject, changes: Partial<Quirks>) => {
+    const startedMs = performance.now();
+    const { payload } = DIALECTS.chat.prepareRequest(
+      { text: JSON.stringify(body), body },
+      {
+        upstreamModel: "m",
+        stream: false,
+        door: "dropin",
+        maxOutputTokens: undefined,
+        quirks: { ...DEFAULT_QUIRKS, ...changes },
+        knownEfforts: () => undefined,
+      },
+    );
+    expect(performance.now() - startedMs).toBeLessThan(MOST_MS);
+    return JSON.parse(String(payload)) as { messages: JsonObject[] };
+  };
+
+  test("reasoning leaves a long history in a moment", () => {
+    const messages = many(16_000, () => ({ role: "assistant", content: "x", reasoning: "y", reasoning_content: "y" }));
+    const sent = prepare(chat({ messages }), {});
+    expect(sent.messages).toEqual(many(16_000, () => ({ role: "assistant", content: "x" })));
+  });
+
+  test("the ids of many calls are fitted in a moment, those of their results too", () => {
+    const count = 12_000;
+    const sent = prepare(
+      chat({
+        messages: [
+          { role: "assistant", content: null, reasoning: "y", tool_calls: many(count, call) },
+          ...many(count, (index) => ({ role: "tool", tool_call_id: `c${index}`, content: "x" })),
+        ],
+      }),
+      { toolId: { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) => seed.slice(-9).padStart(9, "0") } },
+    );
+    const [answer, ...results] = sent.messages;
+    expect(Object.keys(answer ?? {})).toEqual(["role", "content", "tool_calls"]);
+    const ids = arrayAt(answer, "tool_calls").map((one) => stringAt(one, "id") ?? "");
+    expect(ids.every((id) => /^[a-zA-Z0-9]{9}$/.test(id))).toBe(true);
+    expect(results.map((result) => stringAt(result, "tool_call_id") ?? "")).toEqual(ids);
+  });
+});
