@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { JsonObject } from "../src/canon/json.ts";
 import { type CallOptions, callGateway } from "./support/client-calls.ts";
-import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { scriptedStand } from "./support/scripted-stand.ts";
+import { sendJson } from "./support/scripted-upstream.ts";
 
 /** What a host would refuse, or take for something else, is fitted on the way to it and told in the receipt. */
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand();
 
 const ANSWERS: Readonly<Record<DialectName, object>> = {
   chat: { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] },

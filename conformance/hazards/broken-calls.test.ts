@@ -1,27 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sendJson,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
 
 /** Calls whose arguments are no JSON, from a host that sends them as text to clients that want an object. */
 
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand();
 
 const BROKEN = '{"only_older_than": "2020';
 const call = { id: "call_1", type: "function", function: { name: "delete_files", arguments: BROKEN } };

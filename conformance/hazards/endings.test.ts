@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { callGateway } from "../support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sleep,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sleep, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
 
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url), timings: { afterFinishMs: 300 } });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: scriptedModels(url),
+  timings: { afterFinishMs: 300 },
+}));
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 };
 

@@ -1,25 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { callGateway } from "../support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sendJson,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
 
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand();
 
 const chatAnswer = (usage: object) => ({
   id: "chatcmpl-9",

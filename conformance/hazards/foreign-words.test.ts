@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
-import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson } from "../support/scripted-upstream.ts";
 
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand();
 
 /** Every object of the language has members of these names. */
 const WORDS = ["constructor", "__proto__"];

@@ -1,33 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sleep,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sleep, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
 
 const CONCURRENT = 8;
 const LIMITED_KEY = `sk-trv-${"KeyWithAFewPlaces".padEnd(43, "x")}`;
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({
-    config: {
-      ...scriptedModels(upstream.url),
-      keys: [{ name: "few", key: LIMITED_KEY, limits: { concurrent: CONCURRENT } }],
-    },
-    timings: { commitDeadlineMs: 15 },
-  });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: {
+    ...scriptedModels(url),
+    keys: [{ name: "few", key: LIMITED_KEY, limits: { concurrent: CONCURRENT } }],
+  },
+  timings: { commitDeadlineMs: 15 },
+}));
 
 const whole = {
   chat: wire.chatChunk({ role: "assistant", content: "hi" }) + wire.chatChunk({}, "stop") + wire.done,

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { callGateway } from "../support/client-calls.ts";
-import { type ScriptedUpstream, sleep, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sleep } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
 
 const WAIT_MS = 400;
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url, { first_byte: WAIT_MS, idle: WAIT_MS }) });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: scriptedModels(url, { first_byte: WAIT_MS, idle: WAIT_MS }),
+}));
 
 const answer = JSON.stringify({
   id: "chatcmpl-1",

@@ -1,31 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sendJson,
-  sleep,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, sleep, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
 
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({
-    config: scriptedModels(upstream.url),
-    timings: { commitDeadlineMs: 400, keepAliveMs: 300 },
-  });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: scriptedModels(url),
+  timings: { commitDeadlineMs: 400, keepAliveMs: 300 },
+}));
 
 /** The beginning of an answer with some text, in each upstream's wire. */
 const beginning: Record<DialectName, string> = {

@@ -17,6 +17,11 @@ const user = { role: "user", content: "x" };
 const chat = (body: JsonObject): JsonObject => ({ model: "acme/one", messages: [user], ...body });
 const call = (index: number) => ({ id: `c${index}`, type: "function", function: { name: "f", arguments: "{}" } });
 
+const annotation = (index: number) => ({
+  type: "url_citation",
+  url_citation: { url: `https://pages.example/${index}`, title: "t", start_index: 0, end_index: 1 },
+});
+
 const partOfSchema = (index: number) => ({
   properties: { [`k${index}`]: { type: "string" } },
   required: [`k${index}`],
@@ -43,6 +48,12 @@ const LONG: Readonly<Record<string, [DialectName, JsonObject]>> = {
         { role: "assistant", content: null, tool_calls: many(CALLS, () => call(0)) },
         ...many(CALLS, () => ({ role: "tool", tool_call_id: "c0", content: "x" })),
       ],
+    }),
+  ],
+  "citations of one text": [
+    "chat",
+    chat({
+      messages: [{ role: "assistant", content: "cited", annotations: many(50_000, annotation) }, user],
     }),
   ],
   "words of both sides in turn": [

@@ -1,3 +1,4 @@
+import type { Citation } from "../../canon/citation.ts";
 import type { Fields } from "../../canon/fields.ts";
 import { nativeOf } from "../../canon/native-carrier.ts";
 import type { Opaque } from "../../canon/opaque.ts";
@@ -155,6 +156,7 @@ function decodeReasoningFields(
 /** Annotations count the characters of the whole answer; citations those of their own part. */
 function attachAnnotations(content: readonly Part[], annotations: readonly unknown[]): void {
   const texts = content.filter((part): part is TextPart => part.type === "text");
+  const citations = new Map<TextPart, Citation[]>();
   for (const raw of annotations) {
     const annotation = decodeAnnotation(raw);
     if (annotation === undefined) continue;
@@ -163,8 +165,11 @@ function attachAnnotations(content: readonly Part[], annotations: readonly unkno
       const citation = citationWithin(annotation, offset, part.text.length);
       offset += part.text.length;
       if (citation === undefined) continue;
-      part.citations = [...(part.citations ?? []), citation];
+      const cited = citations.get(part) ?? [...(part.citations ?? [])];
+      cited.push(citation);
+      citations.set(part, cited);
       break;
     }
   }
+  for (const [part, cited] of citations) part.citations = cited;
 }

@@ -1,0 +1,16 @@
+import { afterAll } from "bun:test";
+import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
+import { scriptedModels, startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
+
+/** A gateway in front of an upstream that plays what a test says, for all tests of the file that asks for one. */
+export async function scriptedStand(
+  optionsFor: (upstreamUrl: string) => TestGatewayOptions = (url) => ({ config: scriptedModels(url) }),
+): Promise<{ upstream: ScriptedUpstream; gateway: TestGateway }> {
+  const upstream = await startScriptedUpstream();
+  const gateway = await startTestGateway(optionsFor(upstream.url));
+  afterAll(async () => {
+    await gateway.stop();
+    await upstream.stop();
+  });
+  return { upstream, gateway };
+}
