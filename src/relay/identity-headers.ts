@@ -1,15 +1,19 @@
 import type { Dialect } from "../dialects/dialect.ts";
 
-/** Answers that were made with these headers: to look into an answer's headers costs more than to know. */
-const identified = new WeakSet<Response>();
+/** The mark of answers that were made with these headers: to look into an answer's headers costs more than to know. */
+const identified = Symbol("identified");
+
+interface MarkedResponse extends Response {
+  [identified]?: true;
+}
 
 export function identifiedResponse(body: string | ReadableStream, headers: Record<string, string>): Response {
-  const response = new Response(body, { headers });
-  identified.add(response);
+  const response: MarkedResponse = new Response(body, { headers });
+  response[identified] = true;
   return response;
 }
 
-export const isIdentified = (response: Response): boolean => identified.has(response);
+export const isIdentified = (response: MarkedResponse): boolean => response[identified] === true;
 
 const REQUEST_ID = "x-trivium-request-id";
 
