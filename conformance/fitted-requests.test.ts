@@ -79,6 +79,18 @@ test("H11: a request to count that holds the whole request is estimated by what 
   );
 });
 
+test("H11: words that only look like media are counted as words", async () => {
+  const count = async (text: string) => {
+    const url = `${gateway.url}/api/genai/v1beta/models/test/chat:countTokens`;
+    const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+    const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text }] }] });
+    const response = await fetch(url, { method: "POST", headers, body });
+    return ((await response.json()) as { totalTokens: number }).totalTokens;
+  };
+  expect(await count(`data: ${"12.5 apples; ".repeat(3_000)}`)).toBeGreaterThan(9_000);
+  expect(await count("deadbeef".repeat(5_000))).toBeGreaterThan(9_000);
+});
+
 test("decisions §4: a number that JSON cannot mean is refused by its name", async () => {
   const [body, limit] = [
     `{"model":"test/chat","messages":[{"role":"user","content":"a"}],"temperature":1e999}`,

@@ -70,6 +70,30 @@ describe("H06, decision 0006: an answer without usage is estimated by what it sa
   });
 });
 
+describe("H06, H21: figures that no host can have counted are not taken for counts", () => {
+  test.each([
+    { prompt_tokens: 1e308, completion_tokens: 1e308 },
+    { prompt_tokens: -5, completion_tokens: -7 },
+    { prompt_tokens: 10, completion_tokens: 1e12, total_tokens: 10 },
+  ])("%j", async (usage) => {
+    upstream.play((_request, response) => void sendJson(response, chatAnswer({ usage })));
+    const body = { usage: { include: true } };
+    const response = await callGateway(gateway.url, "chat", gateway.key, { body });
+    expect(await response.json()).toMatchObject({ choices: [{ finish_reason: "stop" }] });
+    const receipt = await gateway.receipt(response);
+    expect(receipt).toMatchObject({ usage: { output: 30 }, usage_source: "estimated" });
+    expect(receipt.cost_nano_usd).toBeLessThan(1_000_000);
+  });
+
+  test("a cache that gave less than nothing", async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: -100 } };
+    upstream.play((_request, response) => void sendJson(response, chatAnswer({ usage })));
+    const response = await callGateway(gateway.url, "chat", gateway.key);
+    await response.text();
+    expect(await gateway.receipt(response)).toMatchObject({ usage: { input: 10, cache_read: null, output: 5 } });
+  });
+});
+
 describe("H16, decisions §4: what is no answer is the provider's failure, though its status says success", () => {
   const words = { chat: "choices", messages: "content", genai: "candidates" };
   test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(

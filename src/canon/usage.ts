@@ -1,3 +1,5 @@
+import { numberAt } from "./json.ts";
+
 /**
  * What a call consumed. The counters are disjoint: no token is in two of them, so that one object both bills and is
  * shown. `undefined` means that the upstream did not say; it is never written as 0.
@@ -22,6 +24,15 @@ export interface Usage {
 }
 
 /** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */
+/** More than any answer has: a host that says so has not counted, and one such figure would spoil every sum. */
+const MOST = 1_000_000_000;
+
+/** A count as a host tells it; what cannot be one is not told. */
+export function countAt(holder: unknown, key: string): number | undefined {
+  const count = numberAt(holder, key);
+  return count !== undefined && count >= 0 && count <= MOST ? Math.round(count) : undefined;
+}
+
 export type UsageSource = "measured" | "estimated" | "partial";
 
 export const USAGE_COUNTERS = [

@@ -36,6 +36,7 @@ export class Attempt {
     this.#call = call;
     this.#gateway = gateway;
     this.planned = planned;
+    call.asked = planned;
     this.lane = chooseLane(call, gateway, planned);
     this.startedAtMs = gateway.nowMs();
     this.#heardAtMs = this.startedAtMs;
@@ -77,7 +78,12 @@ export class Attempt {
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
     const retryAfter = answer.headers.get("retry-after") ?? null;
-    const body = await this.readText(answer, MAX_ERROR_BYTES);
+    this.expectEnd(this.#gateway.timings.afterFinishMs);
+    const body = await this.readText(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
+      if (this.#call.client.gone || this.#gateway.closing) throw error;
+      // Its status and its headers are told already (H19), whatever has become of its words.
+      return "";
+    });
     return this.lane.decodeError({ status: answer.status, body, retryAfter });
   }
 

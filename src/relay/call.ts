@@ -7,12 +7,15 @@ import type { FieldNote, OfferTried } from "../canon/receipt.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
-import type { Verb } from "../providers/provider.ts";
+import type { Provider, Verb } from "../providers/provider.ts";
+import type { PlannedOffer } from "../routing/plan.ts";
 
 /** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
 export interface IncomingCall {
   request: Request;
   requestId: string;
+  /** Ends the client's connection. */
+  hangUp: () => void;
   credential: string | undefined;
   dialect: Dialect;
   door: Door;
@@ -42,6 +45,8 @@ export interface Call {
   stream: boolean;
   startedAtMs: number;
   offersTried: OfferTried[];
+  /** The offer that was asked last, whether it answered or not. */
+  asked?: PlannedOffer<Provider>;
   notes: FieldNote[];
   client: ClientPresence;
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import { isObject, type JsonObject } from "../canon/json.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
-import type { Gateway } from "./gateway.ts";
+import { type Gateway, shuttingDown } from "./gateway.ts";
 
 /** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
 const SMALL = 32 * 1024;
@@ -12,7 +12,10 @@ const REPLACEMENT = "\uFFFD";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-type BodyReader = Pick<Gateway, "watchdog" | "timings">;
+type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
+
+/** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
+export class UnreadBodyError extends GatewayError {}
 
 /** Reads, bounds and parses a JSON body; every way in which that can fail is told in the caller's terms. */
 export async function readBody(request: Request, maxBytes: number, gateway: BodyReader): Promise<ReceivedRequest> {
@@ -70,12 +73,15 @@ function parse(text: string): JsonObject {
 }
 
 /** What `read` gives, unless the body stops arriving: then the call is given up. */
-async function inTime<T>(read: (heard: () => void) => Promise<T>, { watchdog, timings }: BodyReader): Promise<T> {
+async function inTime<T>(read: (heard: () => void) => Promise<T>, gateway: BodyReader): Promise<T> {
+  const { watchdog, timings } = gateway;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let deadline: number | undefined;
   const unwatch = watchdog.watch((now) => {
     deadline ??= now + timings.bodyStallMs;
-    if (now > deadline) reject(new GatewayError("invalid_request", "The body stopped arriving before it was whole."));
+    if (gateway.closing) reject(shuttingDown());
+    if (now > deadline)
+      reject(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
   });
   read(() => {
     deadline = undefined;
@@ -84,7 +90,7 @@ async function inTime<T>(read: (heard: () => void) => Promise<T>, { watchdog, ti
     return await promise;
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError("invalid_request", "The connection broke before the body was whole.", { cause: error });
+    throw new UnreadBodyError("invalid_request", "The connection broke before the body was whole.", { cause: error });
   } finally {
     unwatch();
   }
@@ -118,7 +124,7 @@ async function readParts(request: Request, maxBytes: number, heard: () => void):
 }
 
 const tooLarge = (maxBytes: number) =>
-  new GatewayError(
+  new UnreadBodyError(
     "too_large",
     `The body is larger than the ${Number((maxBytes / 1048576).toFixed(2))} MB that this gateway takes.`,
   );

@@ -3,7 +3,8 @@ import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import { type JsonObject, stringAt } from "../canon/json.ts";
 import { RECEIPT_PREFIX } from "../canon/timed-id.ts";
-import type { Model, Offer } from "../catalogue/model.ts";
+import type { Usage } from "../canon/usage.ts";
+import type { Model, Offer, Pricings } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
 import { makePlan } from "../routing/plan.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
@@ -87,6 +88,8 @@ function modelName(incoming: IncomingCall, body: JsonObject): string {
   });
 }
 
+/** What an answer is taken to need where the caller sets it no limit. */
+const USUAL_OUTPUT = 4096;
 const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 
 const countsUse = ({ tokensPerMinute, budgetUsdPerDay, budgetUsdPerMonth, budgetUsdTotal }: KeyLimits): boolean =>
@@ -103,14 +106,25 @@ function estimateFor(
   offers: readonly Offer[],
   body: JsonObject,
 ) {
-  if (!countsUse(principal.limits)) return NO_ESTIMATE;
+  const { limits } = principal;
+  if (!countsUse(limits) || incoming.verb === "count_tokens") return NO_ESTIMATE;
   if (!model.outputModalities.includes("text")) {
-    if (incoming.verb === "count_tokens") return NO_ESTIMATE;
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     return { estimatedCostNanoUsd: expectedPictureCost(count, {}, offers), estimatedTokens: 0 };
   }
   const input = incoming.dialect.estimateTokens(body);
-  const output = Math.min(incoming.dialect.outputLimit(body) ?? 4096, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
-  const costs = offers.map(({ pricings }) => priceUsage({ input, output }, pricings).costNanoUsd);
-  return { estimatedCostNanoUsd: Math.max(0, ...costs), estimatedTokens: input + output };
+  const asked = incoming.dialect.outputLimit(body);
+  const output = Math.min(asked ?? USUAL_OUTPUT, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
+  const costs = offers.map(({ pricings }) => dearest(input, output, pricings));
+  // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
+  const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;
+  return { estimatedCostNanoUsd: Math.max(0, ...costs), estimatedTokens: Math.min(input + output, most) };
+}
+
+/** Whether a prompt comes to stand in a cache, and how much of an answer is reasoning, nobody knows before. */
+function dearest(input: number, output: number, pricings: Pricings): number {
+  const prompts: Usage[] = [{ input }, { cacheWrite5m: input }, { cacheWrite1h: input }];
+  const answers: Usage[] = [{ output }, { reasoning: output }];
+  const ways = prompts.flatMap((prompt) => answers.map((answer) => ({ ...prompt, ...answer })));
+  return Math.max(...ways.map((usage) => priceUsage(usage, pricings).costNanoUsd));
 }

@@ -28,11 +28,13 @@ export interface Ending {
 /** Writes the call's one ledger row and gives its reservation back. Resolves when the row is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, ending);
-  const offer = ending.planned?.offer;
+  // What a client does not wait for is paid as the offer has it that was at work.
+  const planned = ending.planned ?? (ending.produced ? call.asked : undefined);
+  const offer = planned?.offer;
   return closeCall(call, gateway, {
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
-    upstreamDialect: ending.planned?.dialect ?? call.incoming.dialect.name,
+    upstreamDialect: planned?.dialect ?? call.incoming.dialect.name,
     lane: ending.lane ?? "native",
     outcome: ending.outcome,
     offer,

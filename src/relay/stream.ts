@@ -96,8 +96,11 @@ class StreamWriter {
     // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
     this.#wroteAtMs = opened ? undefined : Number.NEGATIVE_INFINITY;
     // Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call.
-    call.client.left.then(() => {
-      if (!this.#running) void this.#settle("client_gone");
+    call.client.left.then(async () => {
+      if (this.#running) return;
+      // Its failure is how the offers that were tried come to be known.
+      await opening.catch(() => {});
+      await this.#settle("client_gone");
     });
   }
 
@@ -109,7 +112,9 @@ class StreamWriter {
     const unwatch = this.#gateway.watchdog.watch((now) => {
       this.#wroteAtMs ??= now;
       if (this.#blockedSinceMs !== undefined) {
-        if (now - this.#blockedSinceMs > slowReaderMs) client.leave();
+        if (now - this.#blockedSinceMs <= slowReaderMs) return;
+        incoming.hangUp();
+        client.leave();
       } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
         this.#wroteAtMs = now;
         controller.write(keepAlive);
@@ -255,11 +260,12 @@ class StreamWriter {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
+    const left = outcome === "client_gone" && this.#call.offersTried.length > 0;
     return settle(this.#call, this.#gateway, {
       outcome,
       planned: this.#stream?.planned,
       ...(this.#stream === undefined ? {} : { lane: this.#stream.attempt.lane.name }),
-      produced: tap?.contentSeen === true || outcome === "ok",
+      produced: tap?.contentSeen === true || outcome === "ok" || left,
       usage: tap?.usage,
       usageRuns: tap?.usageRuns === true,
       generatedCharacters: tap?.generatedCharacters ?? 0,

@@ -6,6 +6,7 @@ import { ClientGoneError } from "../relay/call.ts";
 import { shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
+import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
 import { createGuard } from "./guard.ts";
 import { listenFailure } from "./listen-failure.ts";
@@ -34,6 +35,9 @@ export interface Listener {
 const DRAIN_LOOK_MS = 20;
 /** How long it may take to tell everybody. */
 const LAST_WORDS_MS = 1_000;
+
+/** The runtime ends connections by their silence alone; this is the shortest that it knows. */
+const HANG_UP_SECONDS = 1;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -67,14 +71,23 @@ export function listen(options: ListenOptions): Listener {
       if (match.route.access === "admin") requireAdmin(request.headers, context);
       const { door, handle } = match.route;
       const response = await handle(
-        { request, requestId, parameters: match.parameters, query, dialect, door },
+        {
+          request,
+          requestId,
+          hangUp: () => server.timeout(request, HANG_UP_SECONDS),
+          parameters: match.parameters,
+          query,
+          dialect,
+          door,
+        },
         context,
       );
       return identify(response, dialect, requestId);
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
       // Whatever is left of a body that nobody will read must not keep the connection.
-      if (request.body && !request.bodyUsed) response.headers.set("connection", "close");
+      if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
+        response.headers.set("connection", "close");
       return identify(response, dialect, requestId);
     }
   };

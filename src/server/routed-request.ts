@@ -23,6 +23,8 @@ export interface ServerContext {
 export interface RoutedRequest {
   request: Request;
   requestId: string;
+  /** Ends the connection of a client that takes nothing any more: what waits for it would wait for ever. */
+  hangUp: () => void;
   parameters: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** In whose protocol it is answered. */

@@ -5,10 +5,11 @@ import { credentialOf } from "./credential.ts";
 import { checkVersion, readBetas } from "./messages-headers.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 
-function incomingCall({ request, requestId, query, dialect, door }: RoutedRequest): IncomingCall {
+function incomingCall({ request, requestId, hangUp, query, dialect, door }: RoutedRequest): IncomingCall {
   return {
     request,
     requestId,
+    hangUp,
     credential: credentialOf(request, query, dialect.name),
     dialect,
     door,

@@ -1,28 +1,26 @@
-import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
-import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
+import { type JsonObject, objectAt } from "../../canon/json.ts";
+import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /**
  * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
  * `completion_tokens` and only `total_tokens` tells. Hosts put the cached count in three different places.
  */
 export function decodeUsage(raw: unknown): Usage | undefined {
-  const prompt = numberAt(raw, "prompt_tokens");
+  const prompt = countAt(raw, "prompt_tokens");
   if (prompt === undefined) return undefined;
   const promptDetails = objectAt(raw, "prompt_tokens_details");
   const cacheRead =
-    numberAt(promptDetails, "cached_tokens") ??
-    numberAt(raw, "prompt_cache_hit_tokens") ??
-    numberAt(raw, "cached_tokens");
-  const cacheWrite = numberAt(promptDetails, "cache_write_tokens");
-  const completion = numberAt(raw, "completion_tokens");
+    countAt(promptDetails, "cached_tokens") ?? countAt(raw, "prompt_cache_hit_tokens") ?? countAt(raw, "cached_tokens");
+  const cacheWrite = countAt(promptDetails, "cache_write_tokens");
+  const completion = countAt(raw, "completion_tokens");
   const reasoning =
-    numberAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? numberAt(raw, "reasoning_tokens");
-  const generated = Math.max(completion ?? 0, (numberAt(raw, "total_tokens") ?? 0) - prompt);
+    countAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
+  const generated = Math.max(completion ?? 0, (countAt(raw, "total_tokens") ?? 0) - prompt);
   const thought =
     reasoning ?? (completion !== undefined && generated > completion ? generated - completion : undefined);
   const searches =
-    numberAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
-    numberAt(objectAt(raw, "server_tool_use"), "web_search_requests");
+    countAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
+    countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   const usage: Usage = { input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)) };
   // A host that tells nothing of its answer has not made it for nothing.
   if (completion !== undefined || generated > 0) usage.output = Math.max(0, generated - (thought ?? 0));

@@ -1,14 +1,14 @@
-import { arrayAt, numberAt, objectAt, stringAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { arrayAt, objectAt, stringAt } from "../../canon/json.ts";
+import { countAt, type Usage } from "../../canon/usage.ts";
 
 /** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never told apart. */
 export function decodeUsage(holder: unknown): Usage | undefined {
   const raw = objectAt(holder, "usage");
-  const input = numberAt(raw, "inputTokens");
-  const output = numberAt(raw, "outputTokens");
+  const input = countAt(raw, "inputTokens");
+  const output = countAt(raw, "outputTokens");
   if (input === undefined && output === undefined) return undefined;
-  const cacheRead = numberAt(raw, "cacheReadInputTokens");
-  const written = numberAt(raw, "cacheWriteInputTokens");
+  const cacheRead = countAt(raw, "cacheReadInputTokens");
+  const written = countAt(raw, "cacheWriteInputTokens");
   const hour = writtenForAnHour(raw);
   return {
     ...(input === undefined ? {} : { input }),
@@ -23,5 +23,5 @@ function writtenForAnHour(raw: unknown): number | undefined {
   const details = arrayAt(raw, "cacheDetails").filter((detail) => stringAt(detail, "ttl") === "1h");
   return details.length === 0
     ? undefined
-    : details.reduce<number>((sum, detail) => sum + (numberAt(detail, "inputTokens") ?? 0), 0);
+    : details.reduce<number>((sum, detail) => sum + (countAt(detail, "inputTokens") ?? 0), 0);
 }

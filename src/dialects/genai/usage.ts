@@ -1,18 +1,18 @@
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
-import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
+import { arrayAt, isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
 export function decodeUsage(answer: unknown): Usage | undefined {
   const raw = objectAt(answer, "usageMetadata");
-  const prompt = numberAt(raw, "promptTokenCount");
+  const prompt = countAt(raw, "promptTokenCount");
   if (prompt === undefined) return undefined;
-  const cacheRead = numberAt(raw, "cachedContentTokenCount");
-  const reasoning = numberAt(raw, "thoughtsTokenCount");
+  const cacheRead = countAt(raw, "cachedContentTokenCount");
+  const reasoning = countAt(raw, "thoughtsTokenCount");
   const searches = searchQueries(answer);
-  const generated = numberAt(raw, "candidatesTokenCount") ?? 0;
+  const generated = countAt(raw, "candidatesTokenCount") ?? 0;
   const imageOutput = Math.min(generated, pictureTokens(raw, "candidatesTokensDetails"));
   return {
-    input: Math.max(0, prompt - (cacheRead ?? 0)) + (numberAt(raw, "toolUsePromptTokenCount") ?? 0),
+    input: Math.max(0, prompt - (cacheRead ?? 0)) + (countAt(raw, "toolUsePromptTokenCount") ?? 0),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     output: generated - imageOutput,
     ...(reasoning === undefined ? {} : { reasoning }),
@@ -38,7 +38,7 @@ export function encodeUsage(usage: Usage): JsonObject {
 /** Pictures that were generated are counted, and priced, apart; those of a prompt are priced as its text is. */
 function pictureTokens(raw: JsonObject | undefined, details: string): number {
   const pictures = arrayAt(raw, details).find((detail) => isObject(detail) && detail["modality"] === "IMAGE");
-  return numberAt(pictures, "tokenCount") ?? 0;
+  return countAt(pictures, "tokenCount") ?? 0;
 }
 
 /** Searches are not in the usage: the grounding of the answer lists the queries that were made. */

@@ -1,5 +1,5 @@
-import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
-import { completionTokens, type Usage } from "../../canon/usage.ts";
+import { type JsonObject, objectAt } from "../../canon/json.ts";
+import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
 
 /** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
 export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined {
@@ -10,17 +10,18 @@ export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined
 
 /** `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. */
 export function decodeUsage(raw: unknown): Usage | undefined {
-  const input = numberAt(raw, "input_tokens");
-  const output = numberAt(raw, "output_tokens");
+  const input = countAt(raw, "input_tokens");
+  const output = countAt(raw, "output_tokens");
   if (input === undefined && output === undefined) return undefined;
-  const cacheRead = numberAt(raw, "cache_read_input_tokens");
-  const written = numberAt(raw, "cache_creation_input_tokens");
+  const cacheRead = countAt(raw, "cache_read_input_tokens");
+  const written = countAt(raw, "cache_creation_input_tokens");
   const byAge = objectAt(raw, "cache_creation");
-  const hour = numberAt(byAge, "ephemeral_1h_input_tokens");
+  const hour = countAt(byAge, "ephemeral_1h_input_tokens");
   const minutes =
-    numberAt(byAge, "ephemeral_5m_input_tokens") ?? (written === undefined ? undefined : written - (hour ?? 0));
-  const reasoning = numberAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
-  const searches = numberAt(objectAt(raw, "server_tool_use"), "web_search_requests");
+    countAt(byAge, "ephemeral_5m_input_tokens") ??
+    (written === undefined ? undefined : Math.max(0, written - (hour ?? 0)));
+  const reasoning = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
+  const searches = countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   return {
     ...(input === undefined ? {} : { input }),
     ...(cacheRead === undefined ? {} : { cacheRead }),

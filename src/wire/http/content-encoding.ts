@@ -11,14 +11,19 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["br", createBrotliDecompress],
 ]);
 
+/** By `none` hosts ask whoever stands between to compress nothing. */
+const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none"]);
+
 /**
  * The answer with its content as it was before a compression. Requests ask for none: it would cost both sides work, and
  * compressors hold back the small pieces of a stream. Some hosts compress all the same.
  */
 export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (encoding === "identity" || encoding === "") return answer;
+  if (PLAIN.has(encoding)) return answer;
   const create = DECODERS.get(encoding);
+  // Of a refusal the status says enough.
+  if (!create && answer.status >= 400) return answer;
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
   const decoder = create();
   // Whatever ends the one ends the other; the reader below learns of it from the decoder itself.

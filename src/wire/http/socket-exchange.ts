@@ -11,6 +11,8 @@ import { requestHead } from "./request-head.ts";
 const MAX_HEAD_BYTES = 64 * 1024;
 /** What may lie here unread before the host is held back. */
 const MAX_UNREAD_BYTES = 256 * 1024;
+/** A host that had closed a connection before a request was sent on it has said so by then. */
+const CLOSED_WITHIN_MS = 1_000;
 const NOTHING = new Uint8Array(0);
 const HEAD_END = "\r\n\r\n";
 
@@ -26,6 +28,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   readonly #address: Address;
   readonly #requestHead: string;
   readonly #bodyBytes: number;
+  #sentAtMs = 0;
   /** Kept until the answer begins, for the one case in which it may be sent again. */
   #body: string | Uint8Array | undefined;
   #connection: Connection;
@@ -118,6 +121,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   }
 
   ready(connection: Connection): void {
+    this.#sentAtMs = performance.now();
     connection.send(this.#requestHead, this.#body ?? NOTHING, this.#bodyBytes);
   }
 
@@ -137,9 +141,10 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
       this.#finish();
       return;
     }
-    // A host may have closed an idle connection just when it was used again. Only then is it certain enough that nobody
-    // has begun to work on the request.
-    if (this.#body !== undefined && this.#connection.reused && this.#state === "head")
+    // A host may have closed an idle connection just when it was used again. Only then, and at once, is it certain enough
+    // that nobody has begun to work on the request.
+    const atOnce = performance.now() - this.#sentAtMs < CLOSED_WITHIN_MS;
+    if (atOnce && this.#body !== undefined && this.#connection.reused && this.#state === "head")
       this.#connection = new Connection(this.#address, this);
     else this.#fail(failure);
   }

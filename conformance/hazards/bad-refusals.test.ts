@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { callGateway, errorOf } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, sleep } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
+
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: scriptedModels(url),
+  timings: { afterFinishMs: 300, bodyStallMs: 300 },
+}));
+
+const answer = {
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+
+describe("H19: a refusal is what its status says, whatever has become of its body", () => {
+  const refuse = (response: ServerResponse, headers: Record<string, string> = {}) =>
+    response.writeHead(429, { "retry-after": "7", "content-type": "application/json", ...headers });
+  const ways: Record<string, (response: ServerResponse) => void> = {
+    "said to be compressed, and empty": (response) =>
+      void refuse(response, { "content-encoding": "gzip", "content-length": "0" }).end(),
+    "compressed in a way that nobody undoes": (response) =>
+      void refuse(response, { "content-encoding": "zstd" }).end("(µ/ý"),
+    "cut short": (response) => {
+      refuse(response, { "content-length": "500" }).write('{"error":');
+      setTimeout(() => response.socket?.destroy(), 20);
+    },
+    "larger than anything honest": (response) => void refuse(response).end("x".repeat(300_000)),
+    "never whole": (response) => void refuse(response, { "content-length": "500" }).write('{"error":'),
+  };
+  test.each(Object.entries(ways))("%s", async (_, play) => {
+    upstream.play((_request, response) => play(response));
+    const response = await callGateway(gateway.url, "chat", gateway.key);
+    expect(response.headers.get("retry-after")).toBe("7");
+    expect(await errorOf(response)).toMatchObject({ status: 429, type: "rate_limit_error" });
+    expect(upstream.seen).toHaveLength(1);
+  });
+});
+
+test("bun-notes: an answer that is compressed by nothing is read as it is", async () => {
+  upstream.play((_request, response) => void sendJson(response, answer, 200, { "content-encoding": "none" }));
+  const response = await callGateway(gateway.url, "chat", gateway.key);
+  expect(response.status).toBe(200);
+  expect(upstream.seen).toHaveLength(1);
+});
+
+test("decision 0009: a host that worked before it closed a kept connection is not sent the request again behind the tries' back", async () => {
+  upstream.play((_request, response) => void sendJson(response, answer));
+  await (await callGateway(gateway.url, "chat", gateway.key)).text();
+  upstream.play(async (_request, response) => {
+    await sleep(1_200);
+    response.socket?.destroy();
+  });
+  const response = await callGateway(gateway.url, "chat", gateway.key);
+  expect(response.status).toBe(502);
+  // The table of decisions §4 has one more try for it.
+  expect(upstream.seen).toHaveLength(2);
+});
+
+test("H20: a body that stalls is refused, and its connection ends", async () => {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /api/v1/chat/completions HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"model":`,
+  );
+  let text = "";
+  for await (const part of socket) text += part;
+  expect(text).toStartWith("HTTP/1.1 400");
+  expect(text).toContain("stopped arriving");
+});

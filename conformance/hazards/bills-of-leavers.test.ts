@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { callGateway } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sleep } from "../support/scripted-upstream.ts";
+import { scriptedModels, TEST_KEY } from "../support/test-gateway.ts";
+
+const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+const { upstream, gateway } = await scriptedStand((url) => {
+  const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
+  const offers = [
+    { provider: "up-chat", model: "upstream-model", pricings: { prompt: price(3), completion: price(4) } },
+  ];
+  return {
+    config: {
+      providers,
+      models: [...models, { id: "test/priced-offer", context_length: 1000, pricings: {}, offers }],
+      keys: [{ name: "tests", key: TEST_KEY }],
+    },
+    timings: { commitDeadlineMs: 100, keepAliveMs: 50 },
+  };
+});
+
+const question = { messages: [{ role: "user", content: "word ".repeat(4_000) }] };
+
+/** Asks an upstream that never answers, and leaves after some time. */
+async function leave(model: string, stream: boolean, afterMs: number): Promise<void> {
+  upstream.play(() => {});
+  const leaving = new AbortController();
+  setTimeout(() => leaving.abort(), afterMs);
+  const options = { model, stream, body: question, signal: leaving.signal };
+  await callGateway(gateway.url, "chat", TEST_KEY, options)
+    .then((response) => response.text())
+    .catch(() => "left");
+}
+
+/** What the operator sees of the model's calls. */
+async function billed(model: string): Promise<{ calls: number; cost: number }> {
+  await sleep(100);
+  const response = await fetch(`${gateway.adminUrl}/api/usage?by=model`, {
+    headers: { authorization: `Bearer ${gateway.adminSecret}` },
+  });
+  const { data } = (await response.json()) as { data: { group: string; calls: number; costNanoUsd: number }[] };
+  const found = data.find(({ group }) => group === model);
+  return { calls: found?.calls ?? 0, cost: found?.costNanoUsd ?? 0 };
+}
+
+test.each([
+  ["before anything was sent", false, 60],
+  ["after the early commit", true, 400],
+] as const)(
+  "H14, decision 0006: a client that leaves %s pays for its prompt, as the offer has it",
+  async (_, stream, ms) => {
+    for (const [model, nanoUsdPerToken] of [
+      ["test/chat", 1_000],
+      ["test/priced-offer", 3_000],
+    ] as const) {
+      const before = await billed(model);
+      await leave(model, stream, ms);
+      const after = await billed(model);
+      expect(after.calls - before.calls).toBe(1);
+      const tokens = (after.cost - before.cost) / nanoUsdPerToken;
+      expect(tokens).toBeGreaterThan(4_900);
+      expect(tokens).toBeLessThan(5_100);
+    }
+  },
+);

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { callGateway } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, sleep } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
+
+const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
+const BUDGET_USD = 5;
+
+const { upstream, gateway } = await scriptedStand((url) => {
+  const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
+  const cached = {
+    id: "test/cached",
+    context_length: 200_000,
+    max_output_tokens: 1000,
+    pricings: { prompt: price(100), completion: price(100), input_cache_write: price(200) },
+    offers: [{ provider: "up-chat", model: "upstream-model" }],
+  };
+  return {
+    config: {
+      providers,
+      models: [...models, cached],
+      keys: [
+        { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.000_001 } },
+        { name: "slow", key: keyOf("Slow"), limits: { tokens_per_minute: 3000 } },
+        { name: "few", key: keyOf("Few"), limits: { budget_usd_per_day: BUDGET_USD } },
+      ],
+    },
+  };
+});
+
+const answer = (usage: object) => ({
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage,
+});
+
+test("H11, decision 0006: counting tokens costs nothing, and so is refused to no budget", async () => {
+  const headers = { authorization: `Bearer ${keyOf("Poor")}`, "content-type": "application/json" };
+  const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hello" }] }] });
+  const url = `${gateway.url}/api/genai/v1beta/models/test/chat:countTokens`;
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+  expect((await callGateway(gateway.url, "chat", keyOf("Poor"))).status).toBe(402);
+});
+
+test("decisions §5: a call that names no limit may have what its key has left in the minute", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
+  upstream.play((_request, response) => void sendJson(response, answer(usage)));
+  expect((await callGateway(gateway.url, "chat", keyOf("Slow"))).status).toBe(200);
+  const body = { max_completion_tokens: 4000 };
+  expect((await callGateway(gateway.url, "chat", keyOf("Slow"), { body })).status).toBe(429);
+});
+
+test("H23: calls at once do not overdraw a budget, though their prompts come to stand in a cache", async () => {
+  const prompt = 10_000;
+  upstream.play(async (_request, response) => {
+    await sleep(300);
+    const prompt_tokens_details = { cached_tokens: 0, cache_write_tokens: prompt };
+    sendJson(response, answer({ prompt_tokens: prompt, completion_tokens: 10, prompt_tokens_details }));
+  });
+  const body = { max_completion_tokens: 10, messages: [{ role: "user", content: "abcd".repeat(prompt) }] };
+  const calls = Array.from({ length: 20 }, async () => {
+    const response = await callGateway(gateway.url, "chat", keyOf("Few"), { model: "test/cached", body });
+    await response.text();
+    return response.status;
+  });
+  const served = (await Promise.all(calls)).filter((status) => status === 200).length;
+  expect(served).toBeGreaterThan(0);
+  expect((served * prompt * 200) / 1_000_000).toBeLessThanOrEqual(BUDGET_USD);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { buildCall } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sleep, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
+
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: scriptedModels(url),
+  timings: { slowReaderMs: 300 },
+}));
+
+test("H13, H20: a client that reads nothing is given up: its upstream stops, and its connection ends", async () => {
+  const piece = wire.chatChunk({ content: "x".repeat(100_000) });
+  upstream.play(async (_request, response) => {
+    startEvents(response);
+    while (!response.destroyed) {
+      if (!response.write(piece))
+        await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(50)]);
+    }
+  });
+  const [url, init] = buildCall(gateway.url, "chat", gateway.key, { stream: true });
+  const { hostname, port, pathname } = new URL(url);
+  const body = String(init.body);
+  const headers = Object.entries({ ...init.headers, host: hostname, "content-length": String(body.length) });
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.write(
+    `POST ${pathname} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
+  );
+  const until = Date.now() + 6_000;
+  while (upstream.left === 0 && Date.now() < until) await sleep(50);
+  expect(upstream.left).toBe(1);
+  // The runtime looks for silent connections every few seconds.
+  await sleep(5_000);
+  const closed = new Promise((resolve) => socket.once("close", () => resolve("closed")));
+  socket.on("error", () => {});
+  socket.resume();
+  expect(await Promise.race([closed, sleep(3_000)])).toBe("closed");
+}, 30_000);
