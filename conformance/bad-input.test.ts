@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connect } from "node:net";
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import { buildCall, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
+import { beginCall, buildCall, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { scriptedModels, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -137,13 +136,8 @@ for (const dialect of DIALECTS) {
     }, 30_000);
 
     test("a body that says it is far over the limit is told so too, before it is sent", async () => {
-      const [url, init] = buildCall(gateway.url, dialect, gateway.key);
-      const { hostname, port, pathname } = new URL(url);
-      const headers = Object.entries(init.headers as Record<string, string>)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join("");
-      const socket = connect(Number(port), hostname);
-      socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: 9000000000\r\n${headers}\r\n{`);
+      const socket = beginCall(buildCall(gateway.url, dialect, gateway.key), 9_000_000_000);
+      socket.write("{");
       let answer = "";
       for await (const part of socket) answer += part;
       expect(answer).toStartWith("HTTP/1.1 413");
@@ -151,15 +145,8 @@ for (const dialect of DIALECTS) {
     });
 
     test("half a body that stalls is given up, while others are served", async () => {
-      const [url, init] = buildCall(gateway.url, dialect, gateway.key);
-      const { hostname, port, pathname } = new URL(url);
-      const headers = Object.entries(init.headers as Record<string, string>)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join("");
-      const socket = connect(Number(port), hostname);
-      socket.write(
-        `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-length: 1000\r\n${headers}\r\n{"model":`,
-      );
+      const socket = beginCall(buildCall(gateway.url, dialect, gateway.key), 1000);
+      socket.write('{"model":');
       let answer = "";
       socket.on("data", (part) => {
         answer += part.toString();

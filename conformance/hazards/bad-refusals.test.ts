@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
-import { connect } from "node:net";
-import { callGateway, errorOf } from "../support/client-calls.ts";
+import { beginCall, buildCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, sleep } from "../support/scripted-upstream.ts";
 import { scriptedModels } from "../support/test-gateway.ts";
@@ -61,11 +60,8 @@ test("decision 0009: a host that worked before it closed a kept connection is no
 });
 
 test("H20: a body that stalls is refused, and its connection ends", async () => {
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
-  socket.write(
-    `POST /api/v1/chat/completions HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"model":`,
-  );
+  const socket = beginCall(buildCall(gateway.url, "chat", gateway.key), 1000);
+  socket.write('{"model":');
   let text = "";
   for await (const part of socket) text += part;
   expect(text).toStartWith("HTTP/1.1 400");

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { connect } from "node:net";
-import { buildCall } from "../support/client-calls.ts";
+import { beginCall, buildCall } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sleep, startEvents, wire } from "../support/scripted-upstream.ts";
 import { scriptedModels } from "../support/test-gateway.ts";
@@ -19,15 +18,11 @@ test("H13, H20: a client that reads nothing is given up: its upstream stops, and
         await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(50)]);
     }
   });
-  const [url, init] = buildCall(gateway.url, "chat", gateway.key, { stream: true });
-  const { hostname, port, pathname } = new URL(url);
-  const body = String(init.body);
-  const headers = Object.entries({ ...init.headers, host: hostname, "content-length": String(body.length) });
-  const socket = connect(Number(port), hostname);
+  const call = buildCall(gateway.url, "chat", gateway.key, { stream: true });
+  const body = String(call[1].body);
+  const socket = beginCall(call, body.length);
   socket.pause();
-  socket.write(
-    `POST ${pathname} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
-  );
+  socket.write(body);
   const until = Date.now() + 6_000;
   while (upstream.left === 0 && Date.now() < until) await sleep(50);
   expect(upstream.left).toBe(1);

@@ -1,3 +1,4 @@
+import { connect, type Socket } from "node:net";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 
 export interface CallOptions {
@@ -54,6 +55,16 @@ export function buildCall(
 
 export const callGateway = (base: string, dialect: DialectName, key: string, options?: CallOptions) =>
   fetch(...buildCall(base, dialect, key, options));
+
+/** A connection on which a call has been begun by its head, for clients that are slower or ruder than `fetch`. */
+export function beginCall([url, init]: [string, RequestInit], contentLength: number): Socket {
+  const { hostname, port, pathname } = new URL(url);
+  const headers = { host: hostname, "content-length": String(contentLength), ...(init.headers as object) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const socket = connect(Number(port), hostname);
+  socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`);
+  return socket;
+}
 
 export const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai"];
 
