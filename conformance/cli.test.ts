@@ -379,13 +379,17 @@ describe("signals", () => {
     await waitFor(() => reloads() === 1);
     expect((await ask(place, key)).status).toBe(401);
 
-    writeConfig(place.configFile, { ...sections, keys: [{ name: "static", key }] });
+    const short = { name: "short", key: "12345678" };
+    writeConfig(place.configFile, { ...sections, keys: [{ name: "static", key }, short] });
     child.tell("SIGHUP");
     await waitFor(() => reloads() >= 2);
     expect((await ask(place, key)).status).toBe(200);
     const listed = await command(place.folder, "keys", "list");
     expect(listed.stdout).toMatch(/^static:static +static +default +…xxxx +\* +configured +valid$/m);
     expect(listed.stdout).not.toContain(key);
+    // S10: four characters are half of this one.
+    expect(listed.stdout).toMatch(/^static:short /m);
+    expect(listed.stdout).not.toContain("5678");
     const other = await jsonOf<object[]>(place.folder, "keys", "list", "--project", "nobody");
     expect(other).toEqual([]);
 

@@ -16,8 +16,14 @@ export interface NewApiKey {
 
 export function newApiKey(random: RandomBytes): NewApiKey {
   const key = KEY_PREFIX + random(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
-  return { key, hash: hashKey(key), hint: key.slice(-4) };
+  return { key, hash: hashKey(key), hint: hintOf(key) };
 }
+
+const HINT_CHARACTERS = 4;
+/** Of a shorter key, which a configuration may have, the hint would give too much away. */
+const SHORTEST_HINTED = 20;
+
+export const hintOf = (key: string): string => (key.length < SHORTEST_HINTED ? "" : key.slice(-HINT_CHARACTERS));
 
 /** The whole digest, always: a shortened one would let two keys meet (S06). */
 export function hashKey(key: string): string {

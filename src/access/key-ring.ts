@@ -35,6 +35,9 @@ interface KnownKey {
 /** How often a running gateway looks for keys that others made or revoked. */
 export const KEY_WATCH_MS = 500;
 
+/** By what a key of the configuration goes in receipts. */
+export const staticKeyId = (name: string): string => `static:${name}`;
+
 /** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
 export class KeyRing {
   readonly #storage: Storage;
@@ -147,7 +150,7 @@ function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
     }
     names.add(key.name);
     const principal: Principal = {
-      keyId: `static:${key.name}`,
+      keyId: staticKeyId(key.name),
       keyName: key.name,
       project: key.project,
       models: key.models,

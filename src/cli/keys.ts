@@ -1,5 +1,6 @@
+import { hintOf } from "../access/key-hash.ts";
 import { LIMIT_NAMES, readLimits } from "../access/key-limits.ts";
-import { KEY_WATCH_MS } from "../access/key-ring.ts";
+import { KEY_WATCH_MS, staticKeyId } from "../access/key-ring.ts";
 import { createKey, type KeySummary, listKeys, revokeKey } from "../access/keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
@@ -111,7 +112,7 @@ export const keys: Command = {
 
 /** A key of the configuration works until it is gone from there, whatever the storage says of its name. */
 async function checkStored(idOrName: string, storage: Storage, config: Config): Promise<void> {
-  const configured = config.keys.find(({ name }) => name === idOrName || `static:${name}` === idOrName);
+  const configured = config.keys.find(({ name }) => name === idOrName || staticKeyId(name) === idOrName);
   if (!configured) return;
   const stored = await listKeys(storage);
   if (stored.some(({ name, revokedAtMs }) => name === idOrName && revokedAtMs === undefined)) return;
@@ -124,8 +125,8 @@ type ListedKey = Omit<KeySummary, "createdAtMs"> & { createdAtMs?: number };
 const configuredKeys = (config: Config): ListedKey[] =>
   staticKeys(config).map(({ key, limits, ...rest }) => ({
     ...rest,
-    id: `static:${rest.name}`,
-    hint: key.slice(-4),
+    id: staticKeyId(rest.name),
+    hint: hintOf(key),
     limits: { ...limits },
   }));
 
