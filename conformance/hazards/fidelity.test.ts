@@ -383,7 +383,7 @@ describe("decisions §3: what is patched, and only that", () => {
     });
     expect(JSON.parse(upstream.seen[0]?.body ?? "{}")).toMatchObject({ max_completion_tokens: 8192, seed: 7 });
     expect(upstream.seen[0]?.body).not.toContain('"max_tokens"');
-    expect(response.headers.get("x-trivium-dropped")).toBe("max_tokens");
+    expect(response.headers.get("x-trivium-approximated")).toBe("max_tokens");
     expect((await gateway.receipt(response)).fields).toEqual([
       { path: "max_tokens", action: "approximated", reason: "the model's limit is 8192" },
     ]);

@@ -23,6 +23,7 @@ export interface ReceiptData {
   id: string;
   model: string;
   provider: string;
+  upstream_model: string;
   lane: string;
   dialect: { client: string; upstream: string };
   stream: boolean;

@@ -17,11 +17,17 @@ export function reportMedia({ files, notMade }: MediaOutcome, about: JsonObject,
 }
 
 /** What the headers of an answer say of the call. Fields that could not be honoured are told at once. */
-export function readAbout({ headers }: Response): { receipt: string | null; dropped: string[] } {
+export function readAbout({ headers }: Response): {
+  receipt: string | null;
+  dropped: string[];
+  approximated: string[];
+} {
   const receipt = headers.get("x-trivium-receipt");
   const dropped = headers.get("x-trivium-dropped")?.split(",") ?? [];
-  if (dropped.length > 0) {
-    console.error(`Not honoured to the letter: ${dropped.join(", ")}. The receipt ${receipt} will say why.`);
+  const approximated = headers.get("x-trivium-approximated")?.split(",") ?? [];
+  const weakened = [...dropped, ...approximated];
+  if (weakened.length > 0) {
+    console.error(`Not honoured to the letter: ${weakened.join(", ")}. The receipt ${receipt} will say why.`);
   }
-  return { receipt, dropped };
+  return { receipt, dropped, approximated };
 }

@@ -1,26 +1,45 @@
+import type { FieldNote } from "../canon/receipt.ts";
 import type { Call } from "./call.ts";
 import { identityHeaders } from "./identity-headers.ts";
 
-/** What the headers of an answer say of a call. */
-type AnsweredCall = Pick<Call, "receiptId" | "admission" | "notes"> & {
-  incoming: Pick<Call["incoming"], "dialect" | "requestId">;
-};
+/** What the headers of an answer say of an admitted call, whether it succeeded or not. */
+type NotedCall = Pick<Call, "receiptId" | "admission" | "notes">;
+
+type AnsweredCall = NotedCall & { incoming: Pick<Call["incoming"], "dialect" | "requestId"> };
 
 /** Longest list of paths that a header is asked to carry. */
-const MAX_DROPPED_HEADER = 2000;
+const MAX_PATHS_HEADER = 2000;
 
 /** The headers of every answer to a call: ours alone, whatever the upstream sent (S10). */
 export function answerHeaders(call: AnsweredCall, contentType: string): Record<string, string> {
   const headers = identityHeaders(call.incoming.dialect, call.incoming.requestId);
   headers["content-type"] = contentType;
-  headers["x-trivium-receipt"] = call.receiptId;
-  for (const name in call.admission.rateHeaders) headers[name] = call.admission.rateHeaders[name] ?? "";
-  if (call.notes.length > 0) {
-    headers["x-trivium-dropped"] = call.notes
-      .map((note) => note.path)
-      .join(",")
-      .replace(/[^\x20-\x7e]/g, "?")
-      .slice(0, MAX_DROPPED_HEADER);
-  }
+  return addReceiptHeaders(headers, call);
+}
+
+/** Its receipt, its limits, and the fields of its request that were not honoured: also of a call that is refused (decisions §6). */
+export function addReceiptHeaders(
+  headers: Record<string, string>,
+  { receiptId, admission, notes }: NotedCall,
+): Record<string, string> {
+  headers["x-trivium-receipt"] = receiptId;
+  for (const name in admission.rateHeaders) headers[name] = admission.rateHeaders[name] ?? "";
+  if (notes.length === 0) return headers;
+  addPaths(headers, "x-trivium-dropped", notes, "dropped");
+  addPaths(headers, "x-trivium-approximated", notes, "approximated");
   return headers;
+}
+
+function addPaths(
+  headers: Record<string, string>,
+  name: string,
+  notes: readonly FieldNote[],
+  action: FieldNote["action"],
+): void {
+  const paths = notes.filter((note) => note.action === action).map((note) => note.path);
+  if (paths.length === 0) return;
+  headers[name] = paths
+    .join(",")
+    .replace(/[^\x20-\x7e]/g, "?")
+    .slice(0, MAX_PATHS_HEADER);
 }

@@ -36,8 +36,8 @@ export class Attempt {
     this.#call = call;
     this.#gateway = gateway;
     this.planned = planned;
-    call.asked = planned;
     this.lane = chooseLane(call, gateway, planned);
+    call.asked = { offer: planned.offer, dialect: planned.dialect, lane: this.lane.name };
     this.startedAtMs = gateway.nowMs();
     this.#heardAtMs = this.startedAtMs;
     const { firstByte, idle } = planned.provider.timeoutMs;

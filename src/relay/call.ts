@@ -3,12 +3,11 @@ import type { Principal } from "../access/principal.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
-import type { FieldNote, OfferTried } from "../canon/receipt.ts";
-import type { Model } from "../catalogue/model.ts";
+import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { Model, Offer } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
-import type { Provider, Verb } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { Verb } from "../providers/provider.ts";
 
 /** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
 export interface IncomingCall {
@@ -30,6 +29,13 @@ export interface IncomingCall {
   strict: boolean;
 }
 
+/** An offer, and how it was asked. */
+export interface AskedOffer {
+  offer: Offer;
+  dialect: Receipt["upstreamDialect"];
+  lane: Receipt["lane"];
+}
+
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */
 export interface Call {
   incoming: IncomingCall;
@@ -46,7 +52,7 @@ export interface Call {
   startedAtMs: number;
   offersTried: OfferTried[];
   /** The offer that was asked last, whether it answered or not. */
-  asked?: PlannedOffer<Provider>;
+  asked?: AskedOffer;
   notes: FieldNote[];
   client: ClientPresence;
 }

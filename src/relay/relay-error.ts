@@ -1,13 +1,16 @@
 import type { GatewayError } from "../canon/error.ts";
+import { addReceiptHeaders } from "./answer-headers.ts";
+import type { Call } from "./call.ts";
 
 /** An error of a call that has a receipt. */
 export class RelayError extends Error {
   readonly error: GatewayError;
-  readonly receiptId: string;
+  /** What an answer would have told of the call. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(error: GatewayError, receiptId: string) {
+  constructor(error: GatewayError, call: Pick<Call, "receiptId" | "admission" | "notes">) {
     super(error.message, { cause: error });
     this.error = error;
-    this.receiptId = receiptId;
+    this.headers = addReceiptHeaders({}, call);
   }
 }

@@ -75,7 +75,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       stop: undefined,
       firstContentAtMs: undefined,
     });
-    throw new RelayError(error, call.receiptId);
+    throw new RelayError(error, call);
   }
 }
 

@@ -28,14 +28,14 @@ export interface Ending {
 /** Writes the call's one ledger row and gives its reservation back. Resolves when the row is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, ending);
-  // What a client does not wait for is paid as the offer has it that was at work.
-  const planned = ending.planned ?? (ending.produced ? call.asked : undefined);
-  const offer = planned?.offer;
+  // A call that failed, or that its client did not wait for, is told and paid as the offer has it that was at work.
+  const asked = ending.planned ?? call.asked;
+  const offer = asked?.offer;
   return closeCall(call, gateway, {
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
-    upstreamDialect: planned?.dialect ?? call.incoming.dialect.name,
-    lane: ending.lane ?? "native",
+    upstreamDialect: asked?.dialect ?? call.incoming.dialect.name,
+    lane: ending.lane ?? call.asked?.lane ?? "native",
     outcome: ending.outcome,
     offer,
     usage,
@@ -49,11 +49,11 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
 /** What every call has that is settled, whatever it asked for. */
 export type AdmittedCall = Pick<
   Call,
-  "receiptId" | "principal" | "admission" | "model" | "stream" | "startedAtMs" | "offersTried" | "notes"
+  "receiptId" | "principal" | "admission" | "model" | "stream" | "startedAtMs" | "offersTried" | "notes" | "asked"
 >;
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
-  /** The offer that answered. */
+  /** The offer that answered, or was asked last. */
   offer: Offer | undefined;
   usage: Usage;
   source: UsageSource;

@@ -6,7 +6,7 @@ import type { Gateway } from "./gateway.ts";
 const SECOND_TRY_MS = 200;
 
 /** What trying needs to know of a call. */
-export interface Trying extends Pick<Call, "offersTried"> {
+export interface Trying extends Pick<Call, "offersTried" | "asked"> {
   client: Pick<ClientPresence, "gone" | "left">;
 }
 

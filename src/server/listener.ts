@@ -185,7 +185,7 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
     context.gateway.log.error({ err: error.cause ?? error, requestId }, "a call failed inside the gateway");
   }
   const { status, headers, body } = dialect.encodeError(error, requestId);
-  if (thrown instanceof RelayError) headers["x-trivium-receipt"] = thrown.receiptId;
+  if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
   if (error.kind === "rate_limited") headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
   if (error.kind === "budget_exhausted" || error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
   return new Response(body, { status, headers });

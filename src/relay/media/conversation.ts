@@ -69,6 +69,7 @@ async function answer(
     return text;
   } catch (thrown) {
     call.notes = relay.notes;
+    if (relay.asked !== undefined) call.asked = relay.asked;
     throw inClientWords(asGatewayError(thrown), relay.request.paths);
   }
 }

@@ -55,7 +55,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   } catch (thrown) {
     const error = asGatewayError(client.gone ? new ClientGoneError() : thrown);
     await settleImages(call, gateway, { outcome: client.gone ? "client_gone" : error.kind, planned: undefined });
-    throw new RelayError(inClientWords(error, request.paths), call.receiptId);
+    throw new RelayError(inClientWords(error, request.paths), call);
   }
 }
 

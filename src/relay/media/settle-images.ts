@@ -59,7 +59,7 @@ export function settleImages(
     upstreamDialect: "media",
     lane: "translated",
     outcome,
-    offer: planned?.offer,
+    offer: planned?.offer ?? call.asked?.offer,
     ...billOfImages(call, planned, reply),
     source: outcome === "ok" ? "measured" : "partial",
     firstContentAtMs: reply === undefined ? undefined : gateway.nowMs(),

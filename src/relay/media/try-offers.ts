@@ -17,6 +17,7 @@ export function tryMediaOffers<Wire, T>(
 ): Promise<{ result: T; planned: MediaOffer<Wire> }> {
   const begin = (planned: MediaOffer<Wire>): MediaTry<Wire> => {
     const startedAtMs = gateway.nowMs();
+    call.asked = { offer: planned.offer, dialect: "media", lane: "translated" };
     return {
       planned,
       get msSoFar() {

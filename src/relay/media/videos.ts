@@ -84,7 +84,8 @@ export async function submitVideo(
     });
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    throw new RelayError(inClientWords(error, asked.paths), operation.receiptId);
+    const { receiptId, job } = operation;
+    throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, notes: job.notes });
   } finally {
     gateway.runningCalls--;
     admission.release({ costNanoUsd: 0, tokens: 0 });

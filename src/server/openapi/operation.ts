@@ -49,7 +49,7 @@ export const file = (status: number, description: string): Answer => ({ status, 
 const ANY_KEY = [{ bearer: [] }, { "x-api-key": [] }, { "x-goog-api-key": [] }];
 
 const ANSWER_HEADERS = Object.fromEntries(
-  ["x-trivium-request-id", "x-trivium-receipt", "x-trivium-dropped"].map((name) => [
+  ["x-trivium-request-id", "x-trivium-receipt", "x-trivium-dropped", "x-trivium-approximated"].map((name) => [
     name,
     { $ref: `#/components/headers/${name}` },
   ]),

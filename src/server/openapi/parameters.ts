@@ -68,7 +68,11 @@ export const HEADERS = {
     schema: { type: "string" },
   },
   "x-trivium-dropped": {
-    description: "Paths of the request's fields that were approximated or dropped, comma-separated.",
+    description: "Paths of the request's fields that were dropped, comma-separated.",
+    schema: { type: "string" },
+  },
+  "x-trivium-approximated": {
+    description: "Paths of the request's fields that were honoured as nearly as the provider can, comma-separated.",
     schema: { type: "string" },
   },
 };

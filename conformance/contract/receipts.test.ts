@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+const call = (client: DialectName, target: DialectName, stream: boolean, body: object = {}, headers = {}) =>
+  callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, stream, body: { ...body }, headers });
+
+const PAIRS = DIALECTS.flatMap((client) => DIALECTS.map((target) => [client, target] as const));
+
+describe("decisions §6: the receipt of a call that failed names what was tried last", () => {
+  for (const [client, target] of PAIRS) {
+    for (const stream of [false, true]) {
+      test(`${client} at ${target}, ${stream ? "streamed" : "whole"}`, async () => {
+        upstream.play((_request, response) => void sendJson(response, { error: { message: "no", code: 400 } }, 400));
+        const response = await call(client, target, stream);
+        expect(response.status).toBe(400);
+        await response.text();
+        expect(await gateway.receipt(response)).toMatchObject({
+          provider: `up-${target}`,
+          upstream_model: "upstream-model",
+          dialect: { client, upstream: target },
+          lane: client === target ? "native" : "translated",
+          cost_nano_usd: 0,
+        });
+      });
+    }
+  }
+
+  test("a stream that breaks off behind its first content, too", async () => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(wire.messageStart() + wire.textBlock("half"));
+    });
+    const response = await call("chat", "messages", true);
+    await response.text();
+    expect(await gateway.receipt(response)).toMatchObject({
+      upstream_model: "upstream-model",
+      dialect: { client: "chat", upstream: "messages" },
+      lane: "translated",
+    });
+  });
+});
+
+describe("decisions §6: refusals after admission have a receipt, and headers tell what was dropped from what was approximated", () => {
+  const tooMuch: Readonly<Record<DialectName, [path: string, body: object]>> = {
+    chat: ["max_completion_tokens", { max_completion_tokens: 9000 }],
+    messages: ["max_tokens", { max_tokens: 9000 }],
+    genai: ["generationConfig.maxOutputTokens", { generationConfig: { maxOutputTokens: 9000 } }],
+  };
+
+  for (const client of DIALECTS) {
+    for (const stream of [false, true]) {
+      test(`H09: a strict ${client} call, ${stream ? "streamed" : "whole"}`, async () => {
+        const [path, body] = tooMuch[client];
+        const response = await call(client, client, stream, body, { "x-trivium-strict": "true" });
+        expect(response.status).toBe(400);
+        expect(await response.text()).toContain(path);
+        const receipt = await gateway.receipt(response);
+        expect(receipt.fields).toEqual([{ path, action: "approximated", reason: "the model's limit is 8192" }]);
+        expect(response.headers.get("x-trivium-approximated")).toBe(path);
+        expect(response.headers.get("x-trivium-dropped")).toBeNull();
+      });
+    }
+  }
+
+  test("an answer tells both, each under its own name", async () => {
+    upstream.play((_request, response) => {
+      const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [] };
+      sendJson(response, { ...message, stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 1 } });
+    });
+    const response = await call("chat", "messages", false, {
+      max_completion_tokens: 9000,
+      logit_bias: { "1": 2 },
+      frequency_penalty: 1,
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(response.headers.get("x-trivium-dropped")?.split(",").sort()).toEqual(["frequency_penalty", "logit_bias"]);
+    expect(response.headers.get("x-trivium-approximated")).toBe("max_completion_tokens");
+    const { fields } = await gateway.receipt(response);
+    expect(fields.map(({ path }) => path).sort()).toEqual(["frequency_penalty", "logit_bias", "max_completion_tokens"]);
+  });
+
+  test("an upstream's own refusal tells what had been dropped before it", async () => {
+    upstream.play(
+      (_request, response) =>
+        void sendJson(response, { type: "error", error: { type: "invalid_request_error", message: "no" } }, 400),
+    );
+    const response = await call("chat", "messages", false, { logit_bias: { "1": 2 } });
+    expect(response.status).toBe(400);
+    await response.text();
+    expect(response.headers.get("x-trivium-dropped")).toBe("logit_bias");
+    expect(response.headers.get("x-trivium-receipt")).toStartWith("rcp_");
+  });
+});
