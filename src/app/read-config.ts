@@ -2,7 +2,7 @@ import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
-import { type KnownPrices, loadConfig, type ProviderKind } from "../config/load.ts";
+import { type KnownModels, type KnownPrices, loadConfig, type ProviderKind } from "../config/load.ts";
 import { PROVIDER_KINDS } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 import { simulatedModels } from "./simulated-models.ts";
@@ -21,6 +21,7 @@ export function readConfig(options: ConfigSource): Config {
     environment: options.environment,
     kinds: KINDS,
     prices: PRICES,
+    models: KNOWN_MODELS,
   });
 }
 
@@ -30,9 +31,11 @@ const KINDS: ReadonlyMap<string, ProviderKind> = new Map(
 
 const MODELS = [...builtInModels, ...simulatedModels()];
 const PRICED = new Set(MODELS.flatMap(({ id, pricings }) => (Object.keys(pricings).length > 0 ? [id] : [])));
+const IDS = new Set(MODELS.map(({ id }) => id));
+const KNOWN_MODELS: KnownModels = { has: (id) => IDS.has(id), near: (id) => nearNames(id, IDS)[0] };
 const PRICES: KnownPrices = {
   has: (id) => PRICED.has(id),
-  near: (id) => (MODELS.some((model) => model.id === id) ? undefined : nearNames(id, PRICED)[0]),
+  near: (id) => (IDS.has(id) ? undefined : nearNames(id, PRICED)[0]),
 };
 
 /** Address and credentials are tried apart, so that a provider that lacks both is told so at once. */

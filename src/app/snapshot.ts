@@ -7,6 +7,7 @@ import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Snapshot } from "../relay/gateway.ts";
 import type { Simulator } from "../sim/simulator.ts";
+import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
 import { simulatedModels } from "./simulated-models.ts";
 
@@ -26,7 +27,12 @@ export function makeSnapshot(
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
   });
   return {
-    catalogue: buildCatalogue({ providers: summaries, models: config.models }),
+    catalogue: buildCatalogue({
+      providers: summaries,
+      models: config.models,
+      aliases: config.aliases,
+      cure: (missing) => missingProvider(missing, config.providers !== undefined),
+    }),
     providers,
     maxBodyBytes: config.server.maxBodyBytes,
   };

@@ -1,5 +1,6 @@
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { FieldNote } from "../canon/receipt.ts";
 import { builtInModels } from "./built-in-models.ts";
 import {
   type BuiltInModel,
@@ -13,6 +14,7 @@ import {
   publisherOf,
 } from "./model.ts";
 import { nearNames } from "./near-names.ts";
+import { VendorNames } from "./vendor-names.ts";
 
 /** What the catalogue needs to know of a configured provider. */
 export interface ProviderSummary {
@@ -53,6 +55,32 @@ export interface CatalogueOptions {
   models: readonly ModelOverlay[];
   /** Only models of these kinds; without it, all. */
   kinds?: ReadonlySet<string>;
+  /** Other names of models, at both doors. What they stand for is an id, which may be pinned. */
+  aliases?: Readonly<Record<string, string>>;
+  /** What an operator does so that a model is offered that is not: by its publisher, or by the providers of its configured offers. */
+  cure?: (missing: { publisher: string; providers: readonly string[] }) => string | undefined;
+}
+
+/** How a door reads the names of models. */
+export interface Naming {
+  /** A vendor's own name will do, where it means one model. */
+  vendorNames: boolean;
+  /** The publisher that clients of the protocol put before a name that has none. */
+  impliedPublisher?: string;
+}
+
+export interface Resolved {
+  model: Model;
+  offers: readonly Offer[];
+  /** What the name asked for and does not get. */
+  notes: readonly FieldNote[];
+}
+
+/** A model that is known and that nobody here offers. */
+interface Dormant {
+  id: string;
+  upstreamNames: readonly string[];
+  providers: readonly string[];
 }
 
 /**
@@ -60,7 +88,7 @@ export interface CatalogueOptions {
  * Configured offers replace all others of their model; a model configured without any is offered, like a built-in one, by
  * the providers that serve its publisher.
  */
-export function buildCatalogue({ providers, models, kinds }: CatalogueOptions): Catalogue {
+export function buildCatalogue({ providers, models, kinds, aliases = {}, cure }: CatalogueOptions): Catalogue {
   const known = new Map<string, BuiltInModel>(builtInModels.map((model) => [model.id, model]));
   for (const model of providers.flatMap((provider) => provider.models ?? [])) {
     if (!known.has(model.id)) known.set(model.id, model);
@@ -70,13 +98,20 @@ export function buildCatalogue({ providers, models, kinds }: CatalogueOptions): 
     const base = known.get(overlay.id);
     known.set(overlay.id, { ...layOver(overlay, base), upstreamModel: base?.upstreamModel ?? nameOf(overlay.id) });
   }
-  const live = [...known.values()].map(({ upstreamModel, ...facts }): Model => {
-    const offers = overlays.get(facts.id)?.offers ?? ownOffers(facts.id, upstreamModel, providers);
+  const live: Model[] = [];
+  const dormant: Dormant[] = [];
+  for (const { upstreamModel, ...facts } of known.values()) {
+    const configured = overlays.get(facts.id)?.offers;
+    const offers = configured ?? ownOffers(facts.id, upstreamModel, providers);
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));
-    return { ...facts, offers: offered.map((offer) => toOffer(offer, facts)) };
-  });
-  const served = (model: Model) => kinds === undefined || kinds.has(model.kind);
-  return new Catalogue(live.filter((model) => model.offers.length > 0 && served(model)));
+    if (offered.length > 0) live.push({ ...facts, offers: offered.map((offer) => toOffer(offer, facts)) });
+    else {
+      const named = configured?.map((offer) => offer.provider) ?? [];
+      dormant.push({ id: facts.id, upstreamNames: [upstreamModel], providers: named });
+    }
+  }
+  const served = live.filter((model) => kinds === undefined || kinds.has(model.kind));
+  return new Catalogue(served, { aliases, dormant, cure: cure ?? (() => undefined) });
 }
 
 function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFacts {
@@ -122,14 +157,31 @@ function toOffer({ provider, model, pricings, ...own }: OfferOverlay, facts: Mod
   };
 }
 
+interface OtherNames {
+  aliases: Readonly<Record<string, string>>;
+  dormant: readonly Dormant[];
+  cure: NonNullable<CatalogueOptions["cure"]>;
+}
+
+const EXACT: Naming = { vendorNames: false };
+const NO_NOTES: readonly FieldNote[] = [];
+
 /** The models that can be called now. It does not change: new configuration makes a new catalogue. */
 export class Catalogue {
   readonly #models: ReadonlyMap<string, Model>;
   readonly #list: readonly Model[];
+  readonly #aliases: ReadonlyMap<string, string>;
+  readonly #dormant: ReadonlyMap<string, Dormant>;
+  readonly #cure: OtherNames["cure"];
+  #vendorNames: VendorNames | undefined;
+  #dormantNames: VendorNames | undefined;
 
-  constructor(models: readonly Model[]) {
+  constructor(models: readonly Model[], { aliases, dormant, cure }: OtherNames) {
     this.#list = models;
     this.#models = new Map(models.map((model) => [model.id, model]));
+    this.#aliases = new Map(Object.entries(aliases));
+    this.#dormant = new Map(dormant.map((model) => [model.id, model]));
+    this.#cure = cure;
   }
 
   get(id: string): Model | undefined {
@@ -140,38 +192,99 @@ export class Catalogue {
     return this.#list;
   }
 
-  /** The model of that name and its offers; `id:provider` keeps only that provider's. Ids may have colons of their own. */
-  resolve(name: string): { model: Model; offers: Offer[] } {
-    const model = this.#models.get(name);
-    if (model !== undefined) return { model, offers: model.offers };
-    const colon = name.lastIndexOf(":");
-    const pinned = colon < 0 ? undefined : this.#models.get(name.slice(0, colon));
-    if (pinned === undefined) throw this.#unknown(name);
-    const provider = name.slice(colon + 1);
-    const offers = pinned.offers.filter((offer) => offer.provider === provider);
-    if (offers.length > 0) return { model: pinned, offers };
-    const offering = [...new Set(pinned.offers.map((offer) => offer.provider))].join(", ");
-    throw new GatewayError(
-      "not_found",
-      `The provider ${quoted(provider)} does not offer ${pinned.id}. Providers that do: ${offering}.`,
-      { path: "model" },
-    );
+  /** The other names of a model, as the configuration gives them. */
+  aliasesOf(id: string): string[] {
+    return [...this.#aliases].filter(([, meant]) => meant === id).map(([alias]) => alias);
   }
 
-  #unknown(name: string): GatewayError {
-    if (builtInModels.some((model) => model.id === name)) {
-      const message = `${name} is known, but no provider of it is configured here.`;
-      return new GatewayError("not_found", message, { path: "model" });
-    }
+  /** The model of that name and its offers; `name:provider` keeps only that provider's. Ids may have colons of their own. */
+  resolve(name: string, naming: Naming = EXACT): Resolved {
+    const found = this.#find(name, naming);
+    if (found !== undefined) return found;
     const colon = name.lastIndexOf(":");
+    const unpinned = colon < 0 ? undefined : this.#find(name.slice(0, colon), naming);
+    if (unpinned === undefined) throw this.#unknown(name, naming);
+    return pin(unpinned, name.slice(colon + 1));
+  }
+
+  #find(name: string, naming: Naming): Resolved | undefined {
+    const model = this.#models.get(name);
+    if (model !== undefined) return { model, offers: model.offers, notes: NO_NOTES };
+    const bare = bareName(name, naming.impliedPublisher);
+    const meant = this.#aliases.get(name) ?? (bare === undefined ? undefined : this.#aliases.get(bare));
+    // What an alias stands for is an id: an alias of an alias is a mistake of the configuration.
+    if (meant !== undefined) return this.resolve(meant);
+    return naming.vendorNames ? this.#findVendors(name, bare) : undefined;
+  }
+
+  #findVendors(name: string, bare: string | undefined): Resolved | undefined {
+    this.#vendorNames ??= new VendorNames(
+      this.#list.map(({ id, offers }) => ({ id, upstreamNames: offers.map((offer) => offer.upstreamModel) })),
+    );
+    let match = this.#vendorNames.find(name);
+    if (match.ids.length === 0 && bare !== undefined) match = this.#vendorNames.find(bare);
+    const [id, ...others] = match.ids;
+    const model = id === undefined ? undefined : this.#models.get(id);
+    if (model === undefined) return undefined;
+    if (others.length > 0) {
+      const message = `${quoted(bare ?? name)} may mean ${match.ids.join(" or ")}. Name one of them in full.`;
+      throw new GatewayError("not_found", message, { path: "model" });
+    }
+    const notes = match.dated
+      ? [
+          {
+            path: "model",
+            action: "approximated" as const,
+            reason: `releases are not told apart by their dates: ${model.id} was called`,
+          },
+        ]
+      : NO_NOTES;
+    return { model, offers: model.offers, notes };
+  }
+
+  #unknown(name: string, { vendorNames, impliedPublisher }: Naming): GatewayError {
+    const colon = name.lastIndexOf(":");
+    const unpinned = colon < 0 ? name : name.slice(0, colon);
+    const known = this.#dormant.get(name) ?? this.#dormant.get(unpinned);
+    if (known !== undefined) return this.#notOffered(known, known.id);
     const near = nearNames(name, this.#models.keys());
-    const nearUnpinned = near.length > 0 || colon < 0 ? near : nearNames(name.slice(0, colon), this.#models.keys());
+    const nearUnpinned = near.length > 0 || colon < 0 ? near : nearNames(unpinned, this.#models.keys());
+    // Who names a model that only lacks its provider is told that, under whatever name.
+    if (vendorNames || nearUnpinned.length === 0) {
+      this.#dormantNames ??= new VendorNames(this.#dormant.values());
+      const bare = bareName(name, impliedPublisher);
+      const [id, ...others] = this.#dormantNames.find(bare ?? name).ids;
+      const meant = id === undefined || others.length > 0 ? undefined : this.#dormant.get(id);
+      if (meant !== undefined) return this.#notOffered(meant, bare ?? name);
+    }
     const advice =
       nearUnpinned.length > 0
         ? `Did you mean ${nearUnpinned.join(" or ")}?`
         : "A model is named <provider>/<model_name>; the model list shows those that can be called.";
     return new GatewayError("not_found", `There is no model ${quoted(name)}. ${advice}`, { path: "model" });
   }
+
+  #notOffered({ id, providers }: Dormant, name: string): GatewayError {
+    const cure = this.#cure({ publisher: publisherOf(id), providers });
+    const said = name === id ? id : `${quoted(name)} means ${id}, which`;
+    const message = `${said} is known, but no provider of it is configured here.${cure === undefined ? "" : ` ${cure}`}`;
+    return new GatewayError("not_found", message, { path: "model" });
+  }
+}
+
+function bareName(name: string, impliedPublisher: string | undefined): string | undefined {
+  return impliedPublisher !== undefined && name.startsWith(`${impliedPublisher}/`) ? nameOf(name) : undefined;
+}
+
+function pin({ model, offers, notes }: Resolved, provider: string): Resolved {
+  const pinned = offers.filter((offer) => offer.provider === provider);
+  if (pinned.length > 0) return { model, offers: pinned, notes };
+  const offering = [...new Set(offers.map((offer) => offer.provider))].join(", ");
+  throw new GatewayError(
+    "not_found",
+    `The provider ${quoted(provider)} does not offer ${model.id}. Providers that do: ${offering}.`,
+    { path: "model" },
+  );
 }
 
 /** A caller's text, short enough to be shown. */

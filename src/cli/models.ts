@@ -16,20 +16,24 @@ export const models = defineCommand({
     const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
     const { catalogue } = makeSnapshot(config, process.env, simulator);
     const wanted = text.toLowerCase();
-    const found = catalogue.list().filter((model) => model.id.toLowerCase().includes(wanted));
-    if (values.json) printJson(found.map((model) => chatModelEntry(model, Date.now())));
-    else printTable(["model", "context", "prompt", "completion", "offers", ""], found.map(row));
+    const found = catalogue
+      .list()
+      .filter(({ id }) => [id, ...catalogue.aliasesOf(id)].some((name) => name.toLowerCase().includes(wanted)));
+    const named = found.map((model) => ({ model, aliases: catalogue.aliasesOf(model.id) }));
+    if (values.json) printJson(named.map(({ model, aliases }) => ({ ...chatModelEntry(model, Date.now()), aliases })));
+    else printTable(["model", "context", "prompt", "completion", "offers", ""], named.map(row));
     return EXIT.ok;
   },
 });
 
-function row(model: Model): string[] {
+function row({ model, aliases }: { model: Model; aliases: readonly string[] }): string[] {
   const price = (name: "prompt" | "completion") => {
     const [first, ...more] = model.pricings[name] ?? [];
     return first === undefined ? "" : `$${first.value}/M${more.length > 0 ? "+" : ""}`;
   };
   const context = model.contextLength === undefined ? "" : `${Math.round(model.contextLength / 1000)}k`;
   const offers = model.offers.map((offer) => offer.provider).join(",");
-  const retiring = model.retiresOn === undefined ? "" : `retires ${model.retiresOn}`;
-  return [model.id, context, price("prompt"), price("completion"), offers, retiring];
+  const known = aliases.length === 0 ? [] : [`also ${aliases.join(", ")}`];
+  const retiring = model.retiresOn === undefined ? [] : [`retires ${model.retiresOn}`];
+  return [model.id, context, price("prompt"), price("completion"), offers, [...known, ...retiring].join("; ")];
 }

@@ -11,13 +11,22 @@ export type Incomplete<T> = T extends readonly (infer Item)[]
     ? { [Key in keyof T]?: Incomplete<T[Key]> }
     : T;
 
+/** The models that are known without the file. */
+export interface KnownModels {
+  has(id: string): boolean;
+  /** The id that a misspelt one most likely meant. */
+  near(id: string): string | undefined;
+}
+
 /** What no single field shows: names used twice, and names that nothing bears. */
 export function checkReferences(
   file: Incomplete<RootFile>,
   root: MapNode,
   kinds: Iterable<string>,
+  knownModels: KnownModels,
   report: Report,
 ): void {
+  checkAliases(file, root, knownModels, report);
   const { models = [], keys = [] } = file;
   const reportRepeats = (section: string, field: string, values: (string | undefined)[]) => {
     const first = new Map<string, number>();
@@ -61,3 +70,28 @@ export function checkReferences(
     });
   });
 }
+
+/** An alias is a new name, and stands for a model that is known: an alias of an alias would hide what is called. */
+function checkAliases(
+  { aliases = {}, models = [] }: Incomplete<RootFile>,
+  root: MapNode,
+  known: KnownModels,
+  report: Report,
+) {
+  const configured = new Set(models.map((model) => model?.id));
+  const isModel = (id: string) => configured.has(id) || known.has(id);
+  for (const [alias, meant] of Object.entries(aliases)) {
+    const path = `aliases.${alias}`;
+    if (isModel(alias))
+      report(placeAt(root, ["aliases", alias]), `${path} is the id of a model; an alias is a new name`);
+    if (meant === undefined || isModel(meant) || isModel(meant.replace(/:[^:]*$/, ""))) continue;
+    const near = Object.hasOwn(aliases, meant)
+      ? undefined
+      : (nearest(meant, [...configured].filter(isText)) ?? known.near(meant));
+    const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
+    const problem = Object.hasOwn(aliases, meant) ? "is itself an alias" : "is not a known model";
+    report(placeAt(root, ["aliases", alias]), `${path} ${problem}; ${hint}`);
+  }
+}
+
+const isText = (value: string | undefined): value is string => value !== undefined;

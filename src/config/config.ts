@@ -25,6 +25,8 @@ export interface Config {
   /** Absent: those that the environment makes. Present: exactly these, be it none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];
+  /** Other names of models → their ids, which may be pinned. */
+  aliases: Readonly<Record<string, string>>;
   keys: StaticKeySettings[];
 }
 

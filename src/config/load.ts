@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { checkListeners } from "./check-listeners.ts";
-import { checkReferences, type Incomplete } from "./check-references.ts";
+import { checkReferences, type Incomplete, type KnownModels } from "./check-references.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { type Place, readDocument } from "./document.ts";
@@ -12,6 +12,7 @@ import { type KnownPrices, reportUnpriced } from "./report-unpriced.ts";
 import { RootFile } from "./schema.ts";
 import { toConfig } from "./to-config.ts";
 
+export type { KnownModels } from "./check-references.ts";
 export { ConfigError, tellProblem } from "./config-error.ts";
 export type { ProviderKind } from "./read-providers.ts";
 export type { KnownPrices } from "./report-unpriced.ts";
@@ -23,13 +24,14 @@ export interface LoadOptions {
   environment: Readonly<Record<string, string | undefined>>;
   kinds: ReadonlyMap<string, ProviderKind>;
   prices: KnownPrices;
+  models: KnownModels;
 }
 
 /** Of `providers` only the name is known here: its fields depend on the kinds, and readProviders reads them. */
 const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
 
 /** Reads the configuration, or throws a ConfigError that tells everything that is wrong with it. */
-export function loadConfig({ path, cwd, environment, kinds, prices }: LoadOptions): Config {
+export function loadConfig({ path, cwd, environment, kinds, prices, models }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && !existsSync(file)) {
     return hidePasswords({ awaitedFile: file, warnings: [], ...toConfig({}, undefined, cwd) });
@@ -53,7 +55,7 @@ export function loadConfig({ path, cwd, environment, kinds, prices }: LoadOption
   entries.delete("providers");
   const values = readValue({ ...root, entries }, ROOT, "", context) as Incomplete<RootFile>;
   const providers = section === undefined ? undefined : readProviders(section, kinds, folder, context);
-  checkReferences(values, root, kinds.keys(), report);
+  checkReferences(values, root, kinds.keys(), models, report);
   if (problems.length > 0) throw mistakes(problems);
 
   const whole = values as RootFile;

@@ -8,6 +8,8 @@ import { expandVariables } from "./variables.ts";
 export interface Shape {
   type?: string;
   properties?: Readonly<Record<string, Shape>>;
+  /** Of a mapping whose fields have names of the operator's choice: what such names look like, and their one shape. */
+  patternProperties?: Readonly<Record<string, Shape>>;
   required?: readonly string[];
   items?: Shape;
   anyOf?: readonly Shape[];
@@ -79,6 +81,7 @@ function read(
 }
 
 function readMap(node: MapNode, shape: Shape, path: string, context: ReadContext, at: Place): Record<string, unknown> {
+  if (shape.patternProperties !== undefined) return readNamed(node, shape.patternProperties, path, context);
   const properties = shape.properties ?? {};
   const required = shape.required ?? [];
   const values: [string, unknown][] = [];
@@ -96,6 +99,28 @@ function readMap(node: MapNode, shape: Shape, path: string, context: ReadContext
   }
   const missing = required.filter((name) => !node.entries.has(name));
   if (missing.length > 0) context.report(at, `${path || "the file"} needs ${missing.join(" and ")}`);
+  return Object.fromEntries(values);
+}
+
+function readNamed(
+  node: MapNode,
+  patterns: NonNullable<Shape["patternProperties"]>,
+  path: string,
+  context: ReadContext,
+): Record<string, unknown> {
+  const values: [string, unknown][] = [];
+  for (const [name, entry] of node.entries) {
+    const [, field] = Object.entries(patterns).find(([pattern]) => new RegExp(pattern).test(name)) ?? [];
+    if (field === undefined) {
+      context.report(
+        entry.place,
+        `${path} has a name that is empty, has white space, or is longer than 128 characters`,
+      );
+      continue;
+    }
+    const value = read(entry.node, field, `${path}.${name}`, context, entry.place, true);
+    if (value !== undefined) values.push([name, value]);
+  }
   return Object.fromEntries(values);
 }
 

@@ -14,6 +14,7 @@ function load(yaml: string) {
     environment: {},
     kinds: new Map(),
     prices: { has: () => true, near: () => undefined },
+    models: { has: () => true, near: () => undefined },
   });
 }
 

@@ -190,6 +190,7 @@ export const RootFile = Type.Object(
     ),
     simulator: Type.Optional(Type.Boolean()),
     models: Type.Optional(Type.Array(ModelFile)),
+    aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
     keys: Type.Optional(Type.Array(KeyFile)),
   },
   closed,

@@ -42,6 +42,7 @@ export function toConfig(
     simulator: file.simulator ?? true,
     ...(providers && { providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
+    aliases: file.aliases ?? {},
     keys: (file.keys ?? []).map(toKey),
   };
 }

@@ -25,7 +25,13 @@ afterEach(() => {
 });
 
 const load = () =>
-  loadConfig({ cwd: folder, environment: {}, kinds: new Map(), prices: { has: () => true, near: () => undefined } });
+  loadConfig({
+    cwd: folder,
+    environment: {},
+    kinds: new Map(),
+    prices: { has: () => true, near: () => undefined },
+    models: { has: () => true, near: () => undefined },
+  });
 
 function start(signal?: AbortSignal): ConfigWatch {
   watch = watchConfig(

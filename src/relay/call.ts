@@ -4,6 +4,7 @@ import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
@@ -19,6 +20,8 @@ export interface IncomingCall {
   dialect: Dialect;
   door: Door;
   verb: Verb;
+  /** How the name of the model is read. */
+  naming: Naming;
   /** genai: the address names the model and whether to stream; elsewhere the body does. */
   modelInAddress?: string;
   streamInAddress?: boolean;
@@ -53,6 +56,8 @@ export interface Call {
   offersTried: OfferTried[];
   /** The offer that was asked last, whether it answered or not. */
   asked?: AskedOffer;
+  /** What the name of the model and the door did to the request, whichever offer answers. */
+  adapted: readonly FieldNote[];
   notes: FieldNote[];
   client: ClientPresence;
 }

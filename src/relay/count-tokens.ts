@@ -24,7 +24,7 @@ export async function relayTokenCount(
   if (counting.length > 0) return relayUnary(call, gateway, counting);
   const { dialect } = call.incoming;
   const count = dialect.estimateTokens(call.body);
-  call.notes = [ESTIMATED];
+  call.notes = [...call.adapted, ESTIMATED];
   await settle(call, gateway, {
     outcome: "ok",
     planned: plan[0],

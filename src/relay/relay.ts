@@ -28,7 +28,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const received = await readBody(request, maxBodyBytes, gateway);
-  const { model, offers } = catalogue.resolve(modelName(incoming, received.body));
+  const { model, offers, notes } = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
   const checked = dialect.checkRequest(received, {
     verb,
     door: incoming.door,
@@ -52,6 +52,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     stream: incoming.streamInAddress ?? body["stream"] === true,
     startedAtMs,
     offersTried: [],
+    adapted: notes,
     notes: [],
     client,
   };

@@ -22,7 +22,7 @@ export async function makeUpstreamRequest(
   const betas = dialect === "messages" && provider.quirksOf(dialect).forwardBetas ? incoming.betas : [];
   noteBetas(incoming.betas, betas, prepared.notes);
   if (incoming.request.headers.has(ROUTING_HEADER)) prepared.notes.push(ROUTING_HEADER_NOTE);
-  call.notes = boundNotes(prepared.notes);
+  call.notes = boundNotes(call.adapted.length === 0 ? prepared.notes : [...call.adapted, ...prepared.notes]);
   if (incoming.strict || call.principal.strict) refuseNotes(call.notes);
   const target: UpstreamCall = { dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas };
   const place = provider.address(target);

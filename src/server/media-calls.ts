@@ -4,15 +4,18 @@ import { relayImages } from "../relay/media/images.ts";
 import { pollVideo } from "../relay/media/poll.ts";
 import { submitVideo } from "../relay/media/videos.ts";
 import { credentialOf } from "./credential.ts";
+import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 import { modelInAddress } from "./text-calls.ts";
 
-function incoming({ request, requestId, query, dialect }: RoutedRequest) {
+function incoming(routed: RoutedRequest) {
+  const { request, requestId, query, dialect } = routed;
   return {
     request,
     requestId,
     credential: credentialOf(request, query, dialect.name),
     dialect,
+    naming: namingOf(routed),
     strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
   };
 }

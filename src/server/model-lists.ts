@@ -8,6 +8,7 @@ import {
   messagesModelList,
 } from "../catalogue/lists.ts";
 import type { Model } from "../catalogue/model.ts";
+import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 import { modelInAddress } from "./text-calls.ts";
 
@@ -39,6 +40,6 @@ export const showModel: Handler = (routed, { gateway }) => {
   const { id, publisher } = routed.parameters;
   const name =
     routed.dialect.name === "genai" || publisher !== undefined ? modelInAddress(routed.parameters) : (id ?? "");
-  const { model } = gateway.snapshot.catalogue.resolve(name);
+  const { model } = gateway.snapshot.catalogue.resolve(name, namingOf(routed));
   return Response.json(ENTRIES[shapeOf(routed)](model, gateway.nowMs()));
 };

@@ -3,9 +3,11 @@ import type { IncomingCall } from "../relay/call.ts";
 import { relay } from "../relay/relay.ts";
 import { credentialOf } from "./credential.ts";
 import { checkVersion, readBetas } from "./messages-headers.ts";
+import { IMPLIED_PUBLISHER, namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 
-function incomingCall({ request, requestId, hangUp, query, dialect, door }: RoutedRequest): IncomingCall {
+function incomingCall(routed: RoutedRequest): IncomingCall {
+  const { request, requestId, hangUp, query, dialect, door } = routed;
   return {
     request,
     requestId,
@@ -13,6 +15,7 @@ function incomingCall({ request, requestId, hangUp, query, dialect, door }: Rout
     credential: credentialOf(request, query, dialect.name),
     dialect,
     door,
+    naming: namingOf(routed),
     verb: "generate",
     bareFinishReason: true,
     arrayFraming: false,
@@ -72,7 +75,7 @@ export const countGenaiTokens: Handler = (routed, { gateway }) => {
 export function modelInAddress({ publisher, name, id, bareId }: Readonly<Record<string, string>>): string {
   if (publisher !== undefined && name !== undefined) return `${publisher}/${name}`;
   const found = id ?? bareId ?? "";
-  return found.includes("/") ? found : `google/${found}`;
+  return found.includes("/") ? found : `${IMPLIED_PUBLISHER}/${found}`;
 }
 
 /** Who sends the vendor's own headers, or knocks at the drop-in door, reads `STOP`; the contract's clients `FINISH_REASON_STOP`. */

@@ -37,7 +37,8 @@ export async function relayConversationImages(
   const plan = planImages(call.model, offers, gateway.snapshot.providers);
   const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body), received.body);
   const signal = incoming.request.signal;
-  const request = await withPictures(asked, gateway, signal);
+  const pictured = await withPictures(asked, gateway, signal);
+  const request = { ...pictured, notes: [...call.adapted, ...pictured.notes] };
   const relay: ImageRelay = { ...call, incoming, request, signal, notes: [...request.notes] };
   call.received = undefined;
   if (call.stream) return streamAnswer(call, relay, gateway, plan);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../canon/json.ts";
+import type { Naming } from "../../catalogue/catalogue.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
@@ -14,6 +15,8 @@ export interface IncomingImages {
   credential: string | undefined;
   dialect: Dialect;
   strict: boolean;
+  /** How the name of the model is read. */
+  naming: Naming;
   /** genai: the address names the model; elsewhere the body does. */
   modelInAddress?: string;
   protocol: ImageProtocol;

@@ -25,9 +25,10 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const { model: named, request: read } = await incoming.protocol.read(incoming.request, gateway);
   const { catalogue, providers } = gateway.snapshot;
-  const { model, offers } = catalogue.resolve(incoming.modelInAddress ?? named ?? "");
+  const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
   const plan = planImages(model, offers, providers);
-  const request = await withPictures(read, gateway, incoming.request.signal);
+  const pictured = await withPictures(read, gateway, incoming.request.signal);
+  const request = notes.length === 0 ? pictured : { ...pictured, notes: [...notes, ...pictured.notes] };
   const { count, quality } = request.call;
   const admission = gateway.admissions.admit(principal, {
     model: model.id,

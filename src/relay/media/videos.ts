@@ -1,5 +1,6 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
+import type { Naming } from "../../catalogue/catalogue.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { checkFrames } from "../../media/check-pictures.ts";
@@ -29,6 +30,8 @@ export interface IncomingVideo {
   credential: string | undefined;
   dialect: Dialect;
   strict: boolean;
+  /** How the name of the model is read. */
+  naming: Naming;
   modelInAddress: string;
 }
 
@@ -43,7 +46,7 @@ export async function submitVideo(
   const client = new ClientPresence(incoming.request.signal);
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const { body, text } = await readBody(incoming.request, maxBodyBytes, gateway);
-  const { model, offers } = catalogue.resolve(incoming.modelInAddress);
+  const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
   // Before anything that may come out otherwise the second time: links to frames die, and offers change.
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, startedAtMs);
@@ -51,7 +54,8 @@ export async function submitVideo(
 
   const decoded = decodeVideo(body);
   const plan = planVideos(model, offers, providers);
-  const asked = await withFrames(decoded, gateway, incoming.request.signal);
+  const framed = await withFrames(decoded, gateway, incoming.request.signal);
+  const asked = notes.length === 0 ? framed : { ...framed, notes: [...notes, ...framed.notes] };
   const [first, ...others] = plan;
   if (first === undefined) throw new Error("a plan has at least one offer");
   const fitted = fitFilm(asked, first, model);

@@ -1,0 +1,21 @@
+import { PROVIDER_KINDS } from "../providers/index.ts";
+
+/**
+ * What an operator does about a model that nobody here offers. Environment variables make providers only where the configuration
+ * declares none.
+ */
+export function missingProvider(
+  { publisher, providers }: { publisher: string; providers: readonly string[] },
+  declared: boolean,
+): string | undefined {
+  const kinds = [...PROVIDER_KINDS.values()];
+  const serving = kinds.filter(({ kind, publishers }) =>
+    providers.length > 0 ? providers.includes(kind) : publishers.includes(publisher),
+  );
+  const usual = serving.find(({ variables }) => variables !== undefined);
+  if (usual?.variables === undefined) return undefined;
+  const variables = Object.values(usual.variables).join(" and ");
+  return declared
+    ? `Declare a provider of kind ${usual.kind} under \`providers\` in the configuration, with ${variables}.`
+    : `Set ${variables} and start the gateway again, or declare a provider of kind ${usual.kind} in the configuration.`;
+}
