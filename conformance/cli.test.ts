@@ -3,12 +3,14 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callGateway } from "./support/client-calls.ts";
+import { programsPresent } from "./support/programs.ts";
 import { freePort } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const trivium = join(root, "bin/trivium");
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-"));
 const running = new Set<Child>();
+const canPaste = programsPresent("the curl line of the first start", "curl");
 
 afterAll(async () => {
   for (const child of running) await child.end("SIGKILL");
@@ -131,10 +133,13 @@ describe("the first start", () => {
     expect(first.stdout).toContain(place.adminUrl);
 
     const line = /^curl .*$/m.exec(first.stdout)?.[0] ?? "";
-    const pasted = new Child(["bash", "-c", line], place.folder);
-    expect(await pasted.ended()).toBe(0);
-    expect(pasted.stdout.match(/"delta":\{"content":"[^"]/g)?.length).toBeGreaterThan(5);
-    expect(pasted.stdout).toEndWith("data: [DONE]\n\n");
+    expect(line).not.toBe("");
+    if (canPaste) {
+      const pasted = new Child(["sh", "-c", line], place.folder);
+      expect(await pasted.ended()).toBe(0);
+      expect(pasted.stdout.match(/"delta":\{"content":"[^"]/g)?.length).toBeGreaterThan(5);
+      expect(pasted.stdout).toEndWith("data: [DONE]\n\n");
+    }
 
     const withSecret = { headers: { authorization: `Bearer ${secret}` } };
     expect((await fetch(`${place.adminUrl}/api/keys`, withSecret)).status).toBe(200);

@@ -10,13 +10,14 @@ export interface TemporaryPostgres {
 
 /**
  * A PostgreSQL server of its own for one test run, on a free port of loopback, its data in a temporary folder. Undefined
- * where no server program is installed. PostgreSQL refuses to run as root, so root hands it to the `postgres` user that
- * the system's package made.
+ * where no server program is installed, or none that this user can start: PostgreSQL refuses to run as root, so root hands
+ * it to the `postgres` user that the system's package made.
  */
 export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const programs = [...new Glob("usr/lib/postgresql/*/bin/initdb").scanSync({ cwd: "/" })].sort().at(-1);
   const initdb = programs ? `/${programs}` : Bun.which("initdb");
   if (!initdb) return undefined;
+  if (process.getuid?.() === 0 && Bun.which("runuser") === null) return undefined;
   const bin = initdb.slice(0, -"/initdb".length);
   const folder = mkdtempSync(join(tmpdir(), "trivium-postgres-"));
   const asUser = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];

@@ -1,14 +1,19 @@
 /**
- * `npm test`: types, format and lint, then every test. The last line reads `N passed, N failed, N skipped`, where each of
- * the two static checks counts as one.
+ * `npm test`: types, format and lint, then every test. Files run beside one another in a few processes, since most of them
+ * wait for something most of the time. The last line reads `N passed, N failed, N skipped`, where each of the two static
+ * checks counts as one; before it stands why something was skipped.
  */
-import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { startPostgres } from "./postgres.ts";
 
 const root = new URL("..", import.meta.url).pathname;
-const tests = process.argv.slice(2);
+const chosen = process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const reasons = new Set<string>();
+const failures: string[] = [];
 const environment: Record<string, string> = {};
+/** One more than there are cores: a process that waits leaves its core to another. */
+const WORKERS = Math.min(8, availableParallelism() + 1);
 
 async function run(title: string, command: string[]): Promise<{ code: number; output: string }> {
   console.log(`\n── ${title}`);
@@ -34,15 +39,19 @@ async function run(title: string, command: string[]): Promise<{ code: number; ou
 async function check(title: string, command: string[]): Promise<void> {
   const { code } = await run(title, command);
   counts[code === 0 ? "passed" : "failed"]++;
+  if (code !== 0) failures.push(title);
 }
 
 /** Bun ends a run with lines such as ` 12 pass`; a run without them has not come to its end. */
-async function suite(title: string, folders: string[]): Promise<void> {
-  const { code, output } = await run(title, [`${root}bin/bun`, "test", "--timeout", "30000", ...folders]);
+async function suite(title: string, places: string[]): Promise<void> {
+  const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", "60000"];
+  const { code, output } = await run(title, [`${root}bin/bun`, "test", ...parallel, ...places]);
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(output)?.[1] ?? 0);
   counts.passed += count("pass");
   counts.skipped += count("skip") + count("todo");
   counts.failed += Math.max(count("fail"), code === 0 ? 0 : 1);
+  for (const [line] of output.matchAll(/^skipped: .*$/gm)) reasons.add(line);
+  for (const [, name = ""] of output.matchAll(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/gm)) failures.push(name);
 }
 
 /** What is stored is also tested on PostgreSQL where it is installed; under CI it must be. */
@@ -50,7 +59,7 @@ async function withPostgres(work: () => Promise<void>): Promise<void> {
   const postgres = process.env["TRIVIUM_TEST_POSTGRES"] ? undefined : await startPostgres();
   if (postgres) environment["TRIVIUM_TEST_POSTGRES"] = postgres.url;
   else if (process.env["CI"] === "true" && !process.env["TRIVIUM_TEST_POSTGRES"]) {
-    console.log("failed: PostgreSQL is not installed, and under CI the storage must be tested on it");
+    failures.push("PostgreSQL is not installed, and under CI the storage must be tested on it");
     counts.failed++;
   }
   try {
@@ -60,14 +69,13 @@ async function withPostgres(work: () => Promise<void>): Promise<void> {
   }
 }
 
-if (tests.length > 0) await withPostgres(() => suite("chosen tests", tests));
+if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
 else {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
-  await withPostgres(async () => {
-    await suite("unit tests", ["./src", "./scripts"]);
-    if (existsSync(`${root}conformance`)) await suite("conformance", ["./conformance"]);
-  });
+  await withPostgres(() => suite("tests", ["./src", "./scripts", "./conformance"]));
 }
+if (reasons.size > 0) console.log(`\n${[...reasons].sort().join("\n")}`);
+if (failures.length > 0) console.log(`\n${[...new Set(failures)].map((name) => `failed: ${name}`).join("\n")}`);
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed === 0 ? 0 : 1);

@@ -12,7 +12,7 @@ if (server === undefined) {
       throw new Error(`The S3 store is not tested: ${why}.`);
     });
   } else {
-    console.log(`The file store contract is skipped on S3: ${why}.`);
+    console.log(`skipped: the file store contract on S3, because ${why}`);
     test.skip("file store contract: S3", () => {});
   }
 } else {

@@ -102,7 +102,7 @@ filesContract("sqlite", {
 
 const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
 if (postgresUrl === undefined || postgresUrl === "") {
-  console.log("The files contract is skipped on PostgreSQL: TRIVIUM_TEST_POSTGRES names no server.");
+  console.log("skipped: the files contract on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
 } else {
   const made: string[] = [];
   const run = async (statement: string): Promise<void> => {

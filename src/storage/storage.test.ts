@@ -22,7 +22,7 @@ storageContract("sqlite", sqlite);
 
 const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
 if (postgresUrl === undefined || postgresUrl === "") {
-  console.log("The storage contract is skipped on PostgreSQL: TRIVIUM_TEST_POSTGRES names no server.");
+  console.log("skipped: the storage contract on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
 } else {
   storageContract("postgres", postgresPlace(postgresUrl));
 }

@@ -14,7 +14,7 @@ const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 const MANIFEST = new URL("manifest.jsonl", FOLDER);
 
 export const recordingsThere = existsSync(MANIFEST);
-if (!recordingsThere) console.warn("recordings of messages: skipped, because ../shared/transcripts is not there");
+if (!recordingsThere) console.log("skipped: recordings of messages, because ../shared/transcripts is not there");
 
 const read = (file: string): string => readFileSync(new URL(file, FOLDER), "utf8");
 
