@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { join } from "node:path";
 import type { Fate } from "../../src/sim/media/fate.ts";
 import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
 import { contractDoor, GENAI_PICTURES, type GenaiPictures } from "./genai-pictures.ts";
@@ -267,36 +269,38 @@ describe("one of several fails", () => {
   }
 });
 
-describe("a client that leaves", () => {
-  const leaving = (ask: (signal: AbortSignal) => PromiseLike<unknown>) => async (): Promise<void> => {
-    const controller = new AbortController();
-    const before = stand.simulator.stats().requests;
-    const failure = failureOf(ask(controller.signal));
-    await waitFor(() => stand.simulator.stats().requests > before);
-    controller.abort();
-    await failure;
-    await waitFor(() => stand.simulator.stats().openRequests === 0);
-    // The slowest pace of questions here is one in 100 ms; the jobs would go on for seconds.
-    await Bun.sleep(50);
-    const { requests } = stand.simulator.stats();
-    await Bun.sleep(250);
-    expect(stand.simulator.stats().requests).toBe(requests);
-  };
+test("H26: SDKs that leave pay for what each kind of host goes on to make", async () => {
   const prompt = "a fox sim:slow";
-
-  for (const model of ["openai/gpt-image-2", "own/gen4", "own/wan-2.7", "black-forest-labs/flux-2-pro", "own/photon"]) {
-    for (const { version, connect } of GENAI_PICTURES) {
-      test(`H13: genai ${version} leaves, and ${model} is asked no more`, async () => {
-        const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
-        await leaving((abortSignal) => client.generate(model, prompt, { abortSignal }))();
-      });
-    }
-    for (const { version, connect } of OPENAI_PICTURES) {
-      test(`H13: openai ${version} leaves, and ${model} is asked no more`, async () => {
-        const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
-        await leaving((signal) => client.images.generate({ model, prompt }, { signal }))();
-        await leaving((signal) => client.images.generate({ model, prompt, stream: true }, { signal }))();
-      });
-    }
-  }
+  const models = ["openai/gpt-image-2", "own/gen4", "own/wan-2.7", "black-forest-labs/flux-2-pro", "own/photon"];
+  const database = new Database(join(stand.gateway.folder, "data", "trivium.db"), { readonly: true });
+  const rows = () =>
+    database
+      .query(
+        "SELECT model, usage_source, usage_images FROM receipts WHERE outcome = 'client_gone' AND cost_nano_usd > 0",
+      )
+      .all();
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const before = stand.simulator.stats().requests;
+  const asked = models.flatMap((model) => [
+    ...GENAI_PICTURES.map(({ connect }) => {
+      const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      return failureOf(client.generate(model, prompt, { abortSignal: signal }));
+    }),
+    ...OPENAI_PICTURES.flatMap(({ connect }) => {
+      const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+      return [
+        failureOf(client.images.generate({ model, prompt }, { signal })),
+        failureOf(client.images.generate({ model, prompt, stream: true }, { signal })),
+      ];
+    }),
+  ]);
+  await waitFor(() => stand.simulator.stats().requests >= before + asked.length);
+  leaving.abort();
+  await Promise.all(asked);
+  await waitFor(() => rows().length === asked.length, 30_000);
+  expect(
+    rows().filter((row) => !Bun.deepEquals(row, { ...(row as object), usage_source: "measured", usage_images: 1 })),
+  ).toEqual([]);
+  database.close();
 });

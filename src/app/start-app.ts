@@ -98,6 +98,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     nowMs,
     timings,
     runningCalls: 0,
+    leftImages: 0,
     closing: false,
   };
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

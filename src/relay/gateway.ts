@@ -32,6 +32,8 @@ export interface Gateway {
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */
   runningCalls: number;
+  /** Calls for images among them that go on without their client. */
+  leftImages: number;
   /** The time for running calls is up: each ends with an error in its own protocol. */
   closing: boolean;
 }

@@ -66,6 +66,8 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     if (verb === "count_tokens") return await relayTokenCount(call, gateway, plan);
     return call.stream ? await relayStream(call, gateway, plan) : await relayUnary(call, gateway, plan);
   } catch (thrown) {
+    // A call for images settles itself.
+    if (thrown instanceof RelayError) throw thrown;
     const error = asGatewayError(thrown);
     await settle(call, gateway, {
       outcome: client.gone ? "client_gone" : error.kind,

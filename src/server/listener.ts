@@ -49,8 +49,8 @@ export function listen(options: ListenOptions): Listener {
   const table = new RouteTable(options.routes);
   const guard = createGuard(options.host, options.publicUrl);
 
-  /** Calls whose answer is not yet sent to its end: streams included. */
-  const pending = () => server.pendingRequests;
+  /** Calls whose answer is not yet sent to its end, streams included, and those that go on without their client (H26). */
+  const pending = () => Math.max(server.pendingRequests, context.gateway.runningCalls);
 
   const idle = async (withinMs: number, hurry?: AbortSignal): Promise<void> => {
     const deadlineMs = performance.now() + withinMs;

@@ -13,12 +13,14 @@ import { type Call, ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { makeId } from "../ids.ts";
+import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { imagesOrReasons } from "./image-attempt.ts";
 import { nothingMade } from "./image-failures.ts";
 import { withPictures } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
-import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
+import { ImageWork } from "./image-work.ts";
+import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
 import { billOfImages, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
@@ -39,19 +41,19 @@ export async function relayConversationImages(
   const signal = incoming.request.signal;
   const pictured = await withPictures(asked, gateway, signal);
   const request = { ...pictured, notes: [...call.adapted, ...pictured.notes] };
-  const relay: ImageRelay = { ...call, incoming, request, signal, notes: [...request.notes] };
+  const work = new ImageWork(client, gateway);
+  const relay: ImageRelay = { ...call, incoming, request, work, notes: [...request.notes] };
   call.received = undefined;
   if (call.stream) return streamAnswer(call, relay, gateway, plan);
   const text = await answer(call, relay, gateway, plan, (reply, context) =>
     incoming.dialect.codec.encodeResponse(reply, context),
   );
-  if (client.gone) throw new ClientGoneError();
   return identifiedResponse(text, answerHeaders(relay, "application/json"));
 }
 
 type Encode = (reply: CanonReply, context: EncodeAnswerContext) => string;
 
-/** The whole answer as text, when its row is committed. */
+/** The whole answer as text, when its row is committed. A client that has left gets none, and pays for it (H26). */
 async function answer(
   call: Call,
   relay: ImageRelay,
@@ -59,19 +61,22 @@ async function answer(
   plan: readonly MediaOffer<ImageWire>[],
   encode: Encode,
 ): Promise<string> {
+  const { client, work } = relay;
   try {
     const { result, planned } = await tryMediaOffers(relay, gateway, plan, (planned) =>
       imagesOrReasons(relay, gateway, planned),
     );
+    work.made = { planned, reply: result, whole: true };
+    if (client.gone) throw new ClientGoneError();
     if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
     const reply = await replyOf(result, call, relay, gateway);
     const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, planned, result)));
-    await settleImages(relay, gateway, { outcome: "ok", planned, reply: result });
+    await settleImages(relay, gateway, "ok");
     return text;
   } catch (thrown) {
-    call.notes = relay.notes;
-    if (relay.asked !== undefined) call.asked = relay.asked;
-    throw inClientWords(asGatewayError(thrown), relay.request.paths);
+    const error = asGatewayError(thrown);
+    await settleImages(relay, gateway, client.gone ? "client_gone" : error.kind);
+    throw new RelayError(inClientWords(error, relay.request.paths), relay);
   }
 }
 
@@ -89,26 +94,25 @@ async function streamAnswer(
   };
   const work = answer(call, relay, gateway, plan, encode);
   const late = dialect.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs));
-  const body = late ? bodyOf(keptAlive(work, relay, gateway), () => call.client.leave()) : await work;
+  const body = late
+    ? writtenBody(call.client, gateway.timings.slowReaderMs, (write) => writeLate(work, relay, gateway, write))
+    : await work;
   const headers = answerHeaders(relay, arrayFraming ? "application/json" : "text/event-stream");
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return identifiedResponse(body, headers);
 }
 
-async function* keptAlive(work: Promise<string>, relay: ImageRelay, gateway: Gateway): AsyncGenerator<string, void> {
+async function writeLate(work: Promise<string>, relay: ImageRelay, gateway: Gateway, write: Write): Promise<void> {
   const { dialect, requestId } = relay.incoming;
-  const texts = awaited(work, dialect.keepAlive ?? "", gateway.timings.keepAliveMs);
-  yield dialect.keepAlive ?? "";
+  const { keepAlive = "" } = dialect;
   try {
-    let next = await texts.next();
-    for (; !next.done; next = await texts.next()) yield next.value;
-    yield next.value;
+    await write(keepAlive);
+    await write(await keptAlive(work, write, keepAlive, gateway.timings.keepAliveMs));
   } catch (thrown) {
-    const error = asGatewayError(thrown);
-    await settleImages(relay, gateway, { outcome: relay.client.gone ? "client_gone" : error.kind, planned: undefined });
+    const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
     const writes = dialect.encodeStreamError(error, requestId, { array: false, begun: true });
-    for (const { text } of writes) yield text;
+    for (const { text } of writes) await write(text);
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Offer } from "../../catalogue/model.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { Offer, Pricings } from "../../catalogue/model.ts";
 import { type PictureKind, pricingsOfPicture } from "../../catalogue/picture-prices.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 
@@ -19,7 +20,15 @@ export function expectedPictureCost(
   kind: PictureKind & { quality?: string | undefined },
   offers: readonly Pick<Offer, "pricings">[],
 ): number {
-  const usage = { images: count, imageOutput: count * (MOST_TOKENS.get(kind.quality ?? "") ?? MOST_OF_ANY) };
-  const costs = offers.map(({ pricings }) => priceUsage(usage, pricingsOfPicture(pricings, kind)).costNanoUsd);
+  const costs = offers.map((offer) => {
+    const pricings = pricingsOfPicture(offer.pricings, kind);
+    return priceUsage(expectedImageUsage(count, kind.quality, pricings), pricings).costNanoUsd;
+  });
   return Math.max(0, ...costs);
+}
+
+/** What so many images use at most, in the unit that they are priced by. */
+export function expectedImageUsage(count: number, quality: string | undefined, { image = [] }: Pricings): Usage {
+  if (image.some(({ unit }) => unit === "perCount")) return { images: count };
+  return { images: count, imageOutput: count * (MOST_TOKENS.get(quality ?? "") ?? MOST_OF_ANY) };
 }

@@ -41,7 +41,8 @@ export function gatheringFor(call: ImageRelay, gateway: Gateway, planned: MediaO
     wire: planned.wire,
     upstreamModel: planned.offer.upstreamModel,
     jobName: call.receiptId,
-    signal: call.signal,
+    signal: call.work.signal,
+    begin: (images) => call.work.begin(images),
     paceFactor: gateway.timings.mediaPaceFactor,
     asked: call.request.call,
     note: ({ field, action, reason }) => call.notes.push({ path: call.request.paths[field], action, reason }),
@@ -64,11 +65,10 @@ export async function imagesOrReasons(
 }
 
 /** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
-export async function fitFor(
-  call: ImageRelay,
-  { wire, offer, provider }: MediaOffer<ImageWire>,
-): Promise<FittedImageCall> {
+export async function fitFor(call: ImageRelay, planned: MediaOffer<ImageWire>): Promise<FittedImageCall> {
   const { request } = call;
+  const { wire, offer, provider } = planned;
+  call.work.turnTo(planned);
   const abilities = wire.abilities(offer.upstreamModel);
   const { call: fitted, notes } = fitImageCall(request.call, abilities, call.model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));

@@ -57,7 +57,9 @@ async function* streamedSteps(
   const { provider, wire, signal } = gathering;
   const context = mediaOf(provider).context(gathering.upstreamModel, gathering.jobName);
   const patience = { signal, timeoutMs: MAX_STREAM_MS };
-  const response = await openMedia(provider, stream.submit(call, context), patience);
+  const request = stream.submit(call, context);
+  gathering.begin(call.count);
+  const response = await openMedia(provider, request, patience);
   const type = response.headers.get("content-type") ?? "";
   if (!isSuccess(response)) throw wire.error(await readAnswer(response, patience));
   if (!type.startsWith("text/event-stream")) {

@@ -7,6 +7,7 @@ import type { ImageRequest } from "../../media/image-request.ts";
 import type { ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { AdmittedCall } from "../settle.ts";
+import type { ImageWork } from "./image-work.ts";
 
 /** A request for pictures as the server hands it over: the body not yet read. */
 export interface IncomingImages {
@@ -46,6 +47,6 @@ export interface ImageRelay extends AdmittedCall {
   /** What the offer in turn is asked for: the wishes that it hears, and its own size. Absent before the first. */
   told?: ImageCall;
   client: ClientPresence;
-  /** Ends everything that was begun for the call. */
-  signal: AbortSignal;
+  /** What is done for it upstream. */
+  work: ImageWork;
 }

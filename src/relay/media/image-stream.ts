@@ -1,9 +1,10 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { ImageResult, ImageSettings } from "../../media/image-reply.ts";
+import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images/image-events.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import { ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { inClientWords } from "./client-words.ts";
@@ -12,7 +13,8 @@ import { fitFor, gatheringFor, requestTold } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
 import type { ImageRelay } from "./image-relay.ts";
-import { awaited, bodyOf, isLate } from "./keep-waiting.ts";
+import type { ImagesMade } from "./image-work.ts";
+import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import type { MediaOffer } from "./plan.ts";
 import { settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
@@ -32,15 +34,12 @@ export async function streamImages(
   gateway: Gateway,
   plan: readonly MediaOffer<ImageWire>[],
 ): Promise<Response> {
-  const leaving = new AbortController();
-  call.signal = AbortSignal.any([call.incoming.request.signal, leaving.signal]);
   const opening = tryMediaOffers(call, gateway, plan, (planned) => openAt(call, gateway, planned));
   if (!(await isLate(opening, gateway.timings.commitDeadlineMs))) await opening;
   opening.catch(() => {});
-  const body = bodyOf(writeEvents(call, gateway, opening), () => {
-    call.client.leave();
-    leaving.abort();
-  });
+  const body = writtenBody(call.client, gateway.timings.slowReaderMs, (write) =>
+    writeEvents(call, gateway, opening, write),
+  );
   const headers = answerHeaders(call, "text/event-stream");
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
@@ -53,68 +52,58 @@ async function openAt(call: ImageRelay, gateway: Gateway, planned: MediaOffer<Im
   return { steps, first: await steps.next() };
 }
 
-/** The text of a stream. Its last event waits until the ledger's row is committed. */
-async function* writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening): AsyncGenerator<string> {
-  const { keepAliveMs } = gateway.timings;
+/** Writes a stream, to its end without its client where that has left. The last event waits for the commit of the ledger's row. */
+async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening, write: Write): Promise<void> {
+  const { work, client, request } = call;
   const createdSeconds = Math.floor(gateway.nowMs() / 1000);
-  let encoder = createImageEventEncoder(call.request, createdSeconds);
-  const results: ImageResult[] = [];
-  let usage: Usage | undefined;
-  let settings: ImageSettings | undefined;
-  let planned: MediaOffer<ImageWire> | undefined;
-  let settled = false;
-  const settle = (outcome: string) => {
-    settled = true;
-    return settleImages(call, gateway, {
-      outcome,
-      planned,
-      reply: { results, ...(usage === undefined ? {} : { usage }), ...(settings === undefined ? {} : { settings }) },
-    });
-  };
+  const awaited = <T>(next: Promise<T>) => keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs);
+  let encoder = createImageEventEncoder(request, createdSeconds);
   const told = (error: GatewayError) =>
-    inClientWords(planned?.provider.redactError(error) ?? error, call.request.paths);
+    inClientWords(work.made?.planned.provider.redactError(error) ?? error, request.paths);
   try {
-    const opened = yield* awaited(opening, KEEP_ALIVE, keepAliveMs);
-    planned = opened.planned;
+    const opened = await awaited(opening);
+    const results: ImageResult[] = [];
+    const reply: ImageReply = { results };
+    const made: ImagesMade = { planned: opened.planned, reply, whole: false };
+    work.made = made;
     // Only now is it known who answers, and what was asked there.
     encoder = createImageEventEncoder(requestTold(call), createdSeconds);
     const { steps } = opened.result;
     let held: MadeStep | undefined;
-    for (let next = opened.result.first; !next.done; next = yield* awaited(steps.next(), KEEP_ALIVE, keepAliveMs)) {
+    for (let next = opened.result.first; !next.done; next = await awaited(steps.next())) {
       const step = next.value;
       if (step.kind === "partial") {
-        yield encoder.partial(step.picture, step.settings);
+        await write(encoder.partial(step.picture, step.settings));
         continue;
       }
-      // Some providers count picture by picture, others once at the end.
-      if (step.usage !== undefined) usage = sumUsage(usage === undefined ? [step.usage] : [usage, step.usage]);
+      // Some providers count image by image, others once at the end.
+      const usage = sumUsage([reply.usage, step.usage].filter((one) => one !== undefined));
+      if (usage !== undefined) reply.usage = usage;
       if (step.kind === "usage") continue;
       results.push(step.result);
       if (step.result.kind !== "made") continue;
-      settings ??= step.settings;
-      const picture = { ...step, result: step.result };
-      if (results.length < call.request.call.count) yield completed(picture, encoder);
+      if (step.settings !== undefined) reply.settings ??= step.settings;
+      const image = { ...step, result: step.result };
+      if (results.length < request.call.count) await write(completed(image, encoder));
       else {
-        if (held) yield completed(held, encoder);
-        held = picture;
+        if (held) await write(completed(held, encoder));
+        held = image;
       }
     }
+    made.whole = true;
     const unmade = results.filter((result) => result.kind !== "made");
     if (unmade.length === results.length) throw nothingMade(results);
-    await settle("ok");
-    if (held) yield completed(held, encoder, usage);
+    await settleImages(call, gateway, client.gone ? "client_gone" : "ok");
+    if (held) await write(completed(held, encoder, reply.usage));
     // Clients read no further than an error: whatever was made stands before it.
     const [first] = unmade;
-    if (first) yield encoder.error(told(failureOf(first)));
+    if (first) await write(encoder.error(told(failureOf(first))));
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    await settle(call.client.gone ? "client_gone" : error.kind);
-    if (call.client.gone) return;
-    if (error.kind === "internal")
+    await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
+    if (error.kind === "internal" && !(error instanceof ClientGoneError))
       gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
-    yield encoder.error(told(error));
-  } finally {
-    if (!settled) await settle("client_gone");
+    await write(encoder.error(told(error)));
   }
 }
 

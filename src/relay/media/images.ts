@@ -13,6 +13,7 @@ import { imagesOf, imagesOrReasons, requestTold } from "./image-attempt.ts";
 import { withPictures } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
+import { ImageWork } from "./image-work.ts";
 import { jsonBody } from "./json-body.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
 import { resolutionOf, settleImages } from "./settle-images.ts";
@@ -41,7 +42,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     incoming,
     request,
     client,
-    signal: incoming.request.signal,
+    work: new ImageWork(client, gateway),
     receiptId: RECEIPT_PREFIX + makeTimedId(startedAtMs),
     principal,
     admission,
@@ -55,7 +56,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     return request.stream ? await streamImages(call, gateway, plan) : await wholeImages(call, gateway, plan);
   } catch (thrown) {
     const error = asGatewayError(client.gone ? new ClientGoneError() : thrown);
-    await settleImages(call, gateway, { outcome: client.gone ? "client_gone" : error.kind, planned: undefined });
+    await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
     throw new RelayError(inClientWords(error, request.paths), call);
   }
 }
@@ -69,9 +70,11 @@ async function wholeImages(
   const { result: reply, planned } = await tryMediaOffers(call, gateway, plan, (planned) =>
     incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, planned) : imagesOf(call, gateway, planned),
   );
+  call.work.made = { planned, reply, whole: true };
+  if (client.gone) throw new ClientGoneError();
   const { receiptId, principal } = call;
   const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);
-  await settleImages(call, gateway, { outcome: "ok", planned, reply });
+  await settleImages(call, gateway, "ok");
   return identifiedResponse(jsonBody(answer, client, gateway.timings), answerHeaders(call, "application/json"));
 }

@@ -19,6 +19,8 @@ export interface ImageJob {
   upstreamModel: string;
   jobName: string;
   signal: AbortSignal;
+  /** Called before so many images are asked for. */
+  begin: (images: number) => void;
   /** Tests do not want to wait as long as hosts want us to. */
   paceFactor: number;
 }
@@ -29,7 +31,9 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
   const context = mediaOf(provider).context(job.upstreamModel, job.jobName);
   const deadlineMs = performance.now() + MAX_WAIT_MS;
   const patience = { signal, timeoutMs: MAX_WAIT_MS };
-  const first = await exchangeMedia(provider, wire.submit(call, context), patience);
+  const request = wire.submit(call, context);
+  job.begin(call.count);
+  const first = await exchangeMedia(provider, request, patience);
   if (!isSuccess(first)) throw wire.error(first);
   let state: JobState<UpstreamImageReply> = wire.readSubmit(first, call, context);
   let unanswered = 0;

@@ -9,6 +9,8 @@ import type { ImageTier } from "../../media/picture.ts";
 import { readSize } from "../../media/read-size.ts";
 import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
+import { expectedImageUsage } from "./expected-picture-cost.ts";
+import { sumUsage } from "./gather-images.ts";
 import { requestTold } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import type { MediaOffer } from "./plan.ts";
@@ -28,12 +30,17 @@ function resolutionMade(call: ToldCall, settings: ImageSettings | undefined): { 
 type ToldCall = Pick<ImageRelay, "request" | "told"> & { model: Pick<Model, "pricings"> };
 type Billed = Pick<ImageReply, "results" | "usage" | "settings">;
 
+interface BilledUsage {
+  usage: Usage;
+  pricings: Pricings;
+}
+
 /** Pictures that were made are billed, those held back or failed are not. */
 export function billOfImages(
   call: ToldCall,
   planned: MediaOffer<ImageWire> | undefined,
   reply: Billed | undefined,
-): { usage: Usage; pricings: Pricings } {
+): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
   return {
     usage: made === 0 && reply?.usage === undefined ? {} : { ...reply?.usage, images: made },
@@ -41,18 +48,12 @@ export function billOfImages(
   };
 }
 
-export interface ImagesEnding {
-  outcome: string;
-  planned: MediaOffer<ImageWire> | undefined;
-  reply?: Billed;
-}
-
-/** Writes the row of a call for pictures. */
-export function settleImages(
-  call: ImageRelay,
-  gateway: Gateway,
-  { outcome, planned, reply }: ImagesEnding,
-): Promise<void> {
+/** Writes the row of a call for images. What has come of it is billed, whoever has left meanwhile (H26). */
+export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string): Promise<void> {
+  const { made, abandoned } = call.work;
+  const planned = made?.planned ?? abandoned?.planned;
+  call.work.close();
+  const bill = billOfImages(call, planned, made?.reply);
   return closeCall(call, gateway, {
     verb: "images",
     clientDialect: call.incoming.dialect.name,
@@ -60,8 +61,16 @@ export function settleImages(
     lane: "translated",
     outcome,
     offer: planned?.offer ?? call.asked?.offer,
-    ...billOfImages(call, planned, reply),
-    source: outcome === "ok" ? "measured" : "partial",
-    firstContentAtMs: reply === undefined ? undefined : gateway.nowMs(),
+    ...bill,
+    usage: abandoned === undefined ? bill.usage : withExpected(bill, call, abandoned.images),
+    source: outcome === "ok" || made?.whole ? "measured" : "partial",
+    firstContentAtMs: made === undefined ? undefined : gateway.nowMs(),
   });
+}
+
+/** Nobody waited to hear whether the rest was made; its provider had been asked for it. */
+function withExpected({ usage, pricings }: BilledUsage, call: ImageRelay, images: number): Usage {
+  const missing = Math.max(0, images - (usage.images ?? 0));
+  const expected = expectedImageUsage(missing, requestTold(call).call.quality, pricings);
+  return sumUsage([usage, expected]) ?? usage;
 }
