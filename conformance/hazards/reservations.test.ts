@@ -24,6 +24,7 @@ const { upstream, gateway } = await scriptedStand((url) => {
       keys: [
         { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.000_001 } },
         { name: "slow", key: keyOf("Slow"), limits: { tokens_per_minute: 3000 } },
+        { name: "answers", key: keyOf("Answers"), limits: { budget_usd_per_day: 0.05 } },
         { name: "few", key: keyOf("Few"), limits: { budget_usd_per_day: BUDGET_USD } },
       ],
     },
@@ -67,4 +68,26 @@ test("H23: calls at once do not overdraw a budget, though their prompts come to 
   const served = (await Promise.all(calls)).filter((status) => status === 200).length;
   expect(served).toBeGreaterThan(0);
   expect((served * prompt * 200) / 1_000_000).toBeLessThanOrEqual(BUDGET_USD);
+});
+
+test("H23: each of the answers that are asked for is reserved, and no more than 8 may be (contract 2.6)", async () => {
+  const usage = { promptTokenCount: 5, candidatesTokenCount: 8_000, totalTokenCount: 8_005 };
+  upstream.play((_request, response) => {
+    const candidate = { content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" };
+    sendJson(response, { candidates: [{ index: 0, ...candidate }], usageMetadata: usage });
+  });
+  const asked = (candidateCount: number) =>
+    callGateway(gateway.url, "genai", keyOf("Answers"), {
+      body: { generationConfig: { candidateCount, maxOutputTokens: 4_000 } },
+    });
+  // 8 × 4,000 tokens at 2 USD a million are more than the budget, 1 × 4,000 are not.
+  expect((await asked(8)).status).toBe(402);
+  expect(upstream.seen).toHaveLength(0);
+  expect((await asked(1)).status).toBe(200);
+  for (const count of [9, 1_000_000, 0]) {
+    const response = await asked(count);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("generationConfig.candidateCount");
+  }
+  expect(upstream.seen).toHaveLength(1);
 });

@@ -75,7 +75,12 @@ describe.skipIf(!present)("decisions §6: the ledger's counters equal the transc
       const failed = recording.features.includes("mid-stream-error");
       const count = (name: string) => receipt.usage[name] ?? 0;
       const totals = {
-        input: count("input") + count("cache_read") + count("cache_write_5m") + count("cache_write_1h"),
+        input:
+          count("input") +
+          count("audio_input") +
+          count("cache_read") +
+          count("cache_write_5m") +
+          count("cache_write_1h"),
         output: count("output") + count("reasoning"),
         cached: count("cache_read"),
       };

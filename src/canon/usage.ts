@@ -15,15 +15,18 @@ export interface Usage {
   reasoning?: number;
   /** Prompt tokens of pictures, where the upstream counts them apart. */
   imageInput?: number;
+  /** Prompt tokens of sound, where the upstream counts them apart. */
+  audioInput?: number;
   /** Generated tokens of pictures, where the upstream counts them apart. */
   imageOutput?: number;
   /** Pictures that were made. */
   images?: number;
   seconds?: number;
   searches?: number;
+  /** What the host told contradicts itself: it is bounded by what passed through, and does not count as measured. */
+  doubtful?: true;
 }
 
-/** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */
 /** More than any answer has: a host that says so has not counted, and one such figure would spoil every sum. */
 const MOST = 1_000_000_000;
 
@@ -33,6 +36,7 @@ export function countAt(holder: unknown, key: string): number | undefined {
   return count !== undefined && count >= 0 && count <= MOST ? Math.round(count) : undefined;
 }
 
+/** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */
 export type UsageSource = "measured" | "estimated" | "partial";
 
 export const USAGE_COUNTERS = [
@@ -43,16 +47,19 @@ export const USAGE_COUNTERS = [
   "output",
   "reasoning",
   "imageInput",
+  "audioInput",
   "imageOutput",
   "images",
   "seconds",
   "searches",
 ] as const satisfies readonly (keyof Usage)[];
 
+export type UsageCounter = (typeof USAGE_COUNTERS)[number];
+
 /** All prompt tokens, cached or not: what price tiers and context limits go by. */
 export function promptTokens(usage: Usage): number {
   const cached = (usage.cacheRead ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
-  return (usage.input ?? 0) + (usage.imageInput ?? 0) + cached;
+  return (usage.input ?? 0) + (usage.imageInput ?? 0) + (usage.audioInput ?? 0) + cached;
 }
 
 /** All generated tokens, reasoning included. */

@@ -53,7 +53,9 @@ describe("models.json", () => {
         tiered++;
         ranges.forEach((range, index) => {
           const where = `${model.id} ${index}`;
-          expect({ where, gte: range?.gte }).toEqual({ where, gte: index === 0 ? 0 : ranges[index - 1]?.lt });
+          // Every publisher writes "≤ 200k" and "> 200k": the bound itself is of the lower tier.
+          if (index === 0) expect({ where, gte: range?.gte }).toEqual({ where, gte: 0 });
+          else expect({ where, gt: range?.gt }).toEqual({ where, gt: ranges[index - 1]?.lte });
         });
         expect(ranges.at(-1)?.lt).toBeNull();
       }

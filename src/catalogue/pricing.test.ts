@@ -33,6 +33,25 @@ describe("contract 2.9: tiers", () => {
     });
   });
 
+  test("the bound itself is of the tier whose publisher writes it: ≤ 200k, then > 200k", () => {
+    const { pricings } = builtInModels.find(({ id }) => id === "google/gemini-2.5-pro") ?? { pricings: {} };
+    expect(priceUsage({ input: 200_000 }, pricings)).toEqual({
+      costNanoUsd: 200_000 * 1250,
+      rule: "prompt 1.25 USD/MTok, prompt ≤ 200k tier",
+    });
+    expect(priceUsage({ input: 200_001 }, pricings).costNanoUsd).toBe(200_001 * 2500);
+  });
+
+  test("tokens of sound in a prompt have their own price where the model has one, and count for its size", () => {
+    const pricings: Pricings = { prompt: [perToken(0.3)], audio: [perToken(1)] };
+    expect(priceUsage({ input: 10, audioInput: 20 }, pricings)).toEqual({
+      costNanoUsd: 10 * 300 + 20 * 1000,
+      rule: "prompt 0.3 + audio 1 USD/MTok",
+    });
+    expect(priceUsage({ audioInput: 20 }, { prompt: [perToken(0.3)] }).costNanoUsd).toBe(20 * 300);
+    expect(priceUsage({ input: 100_000, audioInput: 100_000 }, TIERED).costNanoUsd).toBe(200_000 * 2500);
+  });
+
   test("count cached tokens for the size, in every counter", () => {
     const split: Usage = { input: 50_000, cacheRead: 50_000, cacheWrite5m: 50_000, cacheWrite1h: 50_000 };
     expect(priceUsage(split, TIERED).costNanoUsd).toBe(50_000 * 250 + 150_000 * 2500);

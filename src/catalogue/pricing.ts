@@ -1,4 +1,4 @@
-import { completionTokens, promptTokens, USAGE_COUNTERS, type Usage } from "../canon/usage.ts";
+import { completionTokens, promptTokens, USAGE_COUNTERS, type Usage, type UsageCounter } from "../canon/usage.ts";
 import type { AnyPriceName, PriceItem, Pricings, TokenRange } from "./model.ts";
 
 export interface Priced {
@@ -7,7 +7,6 @@ export interface Priced {
   rule: string;
 }
 
-type Counter = (typeof USAGE_COUNTERS)[number];
 type Unit = PriceItem["unit"];
 
 interface Source {
@@ -16,7 +15,7 @@ interface Source {
 }
 
 /** Where each counter finds its price: the first name that the model has a price for. */
-const SOURCES: Readonly<Record<Counter, Source>> = {
+const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   input: { names: ["prompt"], unit: "perMTokens" },
   cacheRead: { names: ["input_cache_read", "prompt"], unit: "perMTokens" },
   cacheWrite5m: { names: ["input_cache_write_5_min", "input_cache_write", "prompt"], unit: "perMTokens" },
@@ -24,6 +23,7 @@ const SOURCES: Readonly<Record<Counter, Source>> = {
   output: { names: ["completion", "image"], unit: "perMTokens" },
   reasoning: { names: ["internal_reasoning", "completion"], unit: "perMTokens" },
   imageInput: { names: ["image_input", "prompt"], unit: "perMTokens" },
+  audioInput: { names: ["audio", "prompt"], unit: "perMTokens" },
   imageOutput: { names: ["image", "completion"], unit: "perMTokens" },
   images: { names: ["image"], unit: "perCount" },
   // Usage does not tell silent video from video with sound: who knows asks pricingsOfFilm first, which leaves one of the two.
@@ -33,7 +33,7 @@ const SOURCES: Readonly<Record<Counter, Source>> = {
 
 /** A set of counters is one number. */
 const BIT_OF = Object.fromEntries(USAGE_COUNTERS.map((counter, index) => [counter, 1 << index])) as Record<
-  Counter,
+  UsageCounter,
   number
 >;
 

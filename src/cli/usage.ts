@@ -37,7 +37,7 @@ export const usage = defineCommand({
           sum.group,
           String(sum.calls),
           String(sum.failures),
-          String((sum.usage.input ?? 0) + (sum.usage.imageInput ?? 0)),
+          String((sum.usage.input ?? 0) + (sum.usage.imageInput ?? 0) + (sum.usage.audioInput ?? 0)),
           String(sum.usage.cacheRead ?? 0),
           String((sum.usage.output ?? 0) + (sum.usage.imageOutput ?? 0)),
           String(sum.usage.reasoning ?? 0),

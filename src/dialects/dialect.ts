@@ -75,6 +75,8 @@ export interface NativeAnswerContext {
   /** genai: a JSON array instead of server-sent events. */
   arrayFraming: boolean;
   makeId: () => string;
+  /** chat: the host counts reasoning beside the completion. */
+  reasoningBeside?: boolean;
   costUsd: (usage: Usage) => number;
 }
 
@@ -140,4 +142,6 @@ export interface Dialect {
   encodeTokenCount(tokens: number): string;
   /** The most tokens that the request lets the model generate, where it says so. */
   outputLimit(body: JsonObject): number | undefined;
+  /** How many answers the request asks for, each of which may come to the limit. */
+  answerCount(body: JsonObject): number;
 }

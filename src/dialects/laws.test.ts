@@ -16,6 +16,7 @@ import { fold } from "../canon/fold.ts";
 import type { JsonObject } from "../canon/json.ts";
 import type { CanonReply, ReplyPart } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
+import { promptTokens } from "../canon/usage.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import type { DecodeAnswerContext } from "./codec.ts";
@@ -95,11 +96,7 @@ function meaningOf(reply: CanonReply) {
     stop: reply.stop.unified,
     signatures: reply.parts.flatMap((part) => (part.signature ? [part.signature.value] : [])).sort(),
     usage: reply.usage && {
-      input:
-        (reply.usage.input ?? 0) +
-        (reply.usage.cacheRead ?? 0) +
-        (reply.usage.cacheWrite5m ?? 0) +
-        (reply.usage.cacheWrite1h ?? 0),
+      input: promptTokens(reply.usage),
       cached: reply.usage.cacheRead ?? 0,
       output: (reply.usage.output ?? 0) + (reply.usage.reasoning ?? 0),
     },

@@ -63,6 +63,8 @@ export interface Quirks {
   reasoningTags: { open: string; close: string } | undefined;
   /** chat: every answer holds its reasoning between such marks, so that clients of the same dialect too need the canon. */
   alwaysTagged: boolean;
+  /** chat: `completion_tokens` leaves out the tokens of reasoning, which are told, and paid, beside it. */
+  reasoningBeside: boolean;
   /** messages: pass the client's beta names on. */
   forwardBetas: boolean;
   /** messages: the host knows `output_config.format` and `strict` tools. */
@@ -110,6 +112,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   mediaInToolRole: false,
   reasoningTags: undefined,
   alwaysTagged: false,
+  reasoningBeside: false,
   forwardBetas: false,
   structuredOutput: true,
   labels: true,

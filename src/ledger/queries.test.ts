@@ -95,6 +95,7 @@ describe("receiptView", () => {
           output: 300,
           reasoning: null,
           image_input: null,
+          audio_input: null,
           image_output: null,
           images: null,
           seconds: 7.5,

@@ -24,6 +24,7 @@ export interface ReceiptView {
       output: number | null;
       reasoning: number | null;
       image_input: number | null;
+      audio_input: number | null;
       image_output: number | null;
       images: number | null;
       seconds: number | null;
@@ -66,6 +67,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
         output: usage.output ?? null,
         reasoning: usage.reasoning ?? null,
         image_input: usage.imageInput ?? null,
+        audio_input: usage.audioInput ?? null,
         image_output: usage.imageOutput ?? null,
         images: usage.images ?? null,
         seconds: usage.seconds ?? null,

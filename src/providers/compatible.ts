@@ -87,6 +87,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     media: { images: [xAiImages], videos: [xAiVideos] },
     quirks: {
       efforts: ["off", "low", "medium", "high"],
+      reasoningBeside: true,
       unsupported: ["topK", "frequencyPenalty", "presencePenalty"],
       media: ["image"],
       mediaUrls: ["image"],

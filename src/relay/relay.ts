@@ -117,7 +117,8 @@ function estimateFor(
   }
   const input = incoming.dialect.estimateTokens(body);
   const asked = incoming.dialect.outputLimit(body);
-  const output = Math.min(asked ?? USUAL_OUTPUT, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
+  const each = Math.min(asked ?? USUAL_OUTPUT, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
+  const output = each * incoming.dialect.answerCount(body);
   const costs = offers.map(({ pricings }) => dearest(input, output, pricings));
   // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
   const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;

@@ -1,7 +1,7 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { UnifiedStop } from "../canon/stop.ts";
-import type { Usage, UsageSource } from "../canon/usage.ts";
+import type { Usage, UsageCounter, UsageSource } from "../canon/usage.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import type { Parameter, StoredRow } from "./storage.ts";
@@ -12,7 +12,7 @@ export interface ReceiptColumn {
   from: (receipt: Receipt) => Parameter;
 }
 
-export const USAGE_COLUMNS: Readonly<Record<keyof Usage, string>> = {
+export const USAGE_COLUMNS: Readonly<Record<UsageCounter, string>> = {
   input: "usage_input",
   cacheRead: "usage_cache_read",
   cacheWrite5m: "usage_cache_write_5m",
@@ -20,6 +20,7 @@ export const USAGE_COLUMNS: Readonly<Record<keyof Usage, string>> = {
   output: "usage_output",
   reasoning: "usage_reasoning",
   imageInput: "usage_image_input",
+  audioInput: "usage_audio_input",
   imageOutput: "usage_image_output",
   images: "usage_images",
   seconds: "usage_seconds",

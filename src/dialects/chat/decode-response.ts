@@ -29,7 +29,9 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   });
   const tagged = quirks.reasoningTags === undefined ? decoded : withoutTags(decoded, quirks.reasoningTags);
   const parts = withSources(tagged, body).flatMap(asReplyPart);
-  const usage = decodeUsage(body["usage"]) ?? decodeUsage(objectAt(choice, "usage"));
+  const usage =
+    decodeUsage(body["usage"], quirks.reasoningBeside) ??
+    decodeUsage(objectAt(choice, "usage"), quirks.reasoningBeside);
   const logprobs = decodeLogprobs(choice);
   return {
     ...decodeMetadata(body),

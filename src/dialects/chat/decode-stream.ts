@@ -116,10 +116,11 @@ export class ChatStreamDecoder implements StreamDecoder {
         this.#stopSequence = decodeStopSequence(finish, choice["stop_reason"]);
       }
     }
+    const { reasoningBeside } = this.#context.quirks;
     const usage =
-      decodeUsage(chunk["usage"]) ??
-      decodeUsage(objectAt(chunk, "x_groq")?.["usage"]) ??
-      decodeUsage(objectAt(choice, "usage"));
+      decodeUsage(chunk["usage"], reasoningBeside) ??
+      decodeUsage(objectAt(chunk, "x_groq")?.["usage"], reasoningBeside) ??
+      decodeUsage(objectAt(choice, "usage"), reasoningBeside);
     if (usage !== undefined) events.push({ type: "usage", usage });
     return events;
   }

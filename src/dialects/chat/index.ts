@@ -28,4 +28,5 @@ export const chat: Dialect = {
   estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
   encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
   outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
+  answerCount: () => 1,
 };

@@ -193,7 +193,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const failure = answerError(body);
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
-  const usage = decodeUsage(body["usage"]);
+  const usage = decodeUsage(body["usage"], context.reasoningBeside);
   let stop: NativeAnswer["stop"];
   let data = text;
   for (const [position, choice] of arrayAt(body, "choices").entries()) {

@@ -3,6 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
+import { promptTokens } from "../../canon/usage.ts";
 import { chatCodec } from "./codec.ts";
 import { decodeContext, decodePieces, decodeText, encodeContext, encodeEvents } from "./contexts.sample.ts";
 import { chatRecordings, readRecordedJson, readRecording, recordingsPresent } from "./recordings.sample.ts";
@@ -78,7 +79,7 @@ function readReply({ parts, stop, usage = {} }: CanonReply): Reading {
     reasoning: textOf("reasoning"),
     calls: parts.flatMap((part) => (part.type === "tool-call" ? [{ name: part.name, input: part.input }] : [])),
     finish: stop.raw,
-    prompt: (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite5m ?? 0),
+    prompt: promptTokens(usage),
     generated: (usage.output ?? 0) + (usage.reasoning ?? 0),
   };
 }

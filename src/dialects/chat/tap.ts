@@ -111,10 +111,11 @@ export class ChatTap extends TapBase {
   }
 
   #readUsage(chunk: JsonObject): void {
+    const { reasoningBeside } = this.#context;
     const usage =
-      decodeUsage(chunk["usage"]) ??
-      decodeUsage(objectAt(chunk, "x_groq")?.["usage"]) ??
-      decodeUsage(objectAt(arrayAt(chunk, "choices")[0], "usage"));
+      decodeUsage(chunk["usage"], reasoningBeside) ??
+      decodeUsage(objectAt(chunk, "x_groq")?.["usage"], reasoningBeside) ??
+      decodeUsage(objectAt(arrayAt(chunk, "choices")[0], "usage"), reasoningBeside);
     if (usage) this.usageSeen = usage;
   }
 

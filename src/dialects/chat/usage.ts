@@ -1,11 +1,15 @@
 import { type JsonObject, objectAt } from "../../canon/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 
+/** A count of reasoning that is above the completion's by less than this was miscounted, and stands inside it. */
+const MISCOUNT = 1.1;
+
 /**
  * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
- * `completion_tokens` and only `total_tokens` tells. Hosts put the cached count in three different places.
+ * `completion_tokens`: some always (`reasoningBeside`), of others only `total_tokens` tells. Hosts put the cached count in
+ * three different places.
  */
-export function decodeUsage(raw: unknown): Usage | undefined {
+export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | undefined {
   const prompt = countAt(raw, "prompt_tokens");
   if (prompt === undefined) return undefined;
   const promptDetails = objectAt(raw, "prompt_tokens_details");
@@ -15,13 +19,22 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const completion = countAt(raw, "completion_tokens");
   const reasoning =
     countAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
-  const generated = Math.max(completion ?? 0, (countAt(raw, "total_tokens") ?? 0) - prompt);
+  const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
+  const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside });
   const thought =
-    reasoning ?? (completion !== undefined && generated > completion ? generated - completion : undefined);
+    reasoning === undefined
+      ? completion !== undefined && generated > completion
+        ? generated - completion
+        : undefined
+      : Math.min(reasoning, generated);
   const searches =
     countAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
     countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
-  const usage: Usage = { input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)) };
+  const uncached = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
+  const audio = Math.min(countAt(promptDetails, "audio_tokens") ?? 0, Math.max(0, uncached));
+  // More from a cache than there was: beside the prompt, where it was there at all.
+  const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached - audio };
+  if (audio > 0) usage.audioInput = audio;
   // A host that tells nothing of its answer has not made it for nothing.
   if (completion !== undefined || generated > 0) usage.output = Math.max(0, generated - (thought ?? 0));
   if (cacheRead !== undefined) usage.cacheRead = cacheRead;
@@ -31,9 +44,24 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   return usage;
 }
 
+interface Generated {
+  completion: number | undefined;
+  reasoning: number | undefined;
+  /** What the total has beside the prompt; below 0 where no total was told. */
+  behindPrompt: number;
+  reasoningBeside: boolean;
+}
+
+/** All that was generated: never less than the completion (H27). */
+function generatedTokens({ completion = 0, reasoning = 0, behindPrompt, reasoningBeside }: Generated): number {
+  if (reasoningBeside) return Math.max(completion + reasoning, behindPrompt);
+  if (behindPrompt > completion) return behindPrompt;
+  return reasoning > completion * MISCOUNT ? completion + reasoning : completion;
+}
+
 /** The same sums back; the two ages of a cache's entries are one number in this protocol. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
-  const { cacheRead, cacheWrite5m, cacheWrite1h, reasoning, searches } = usage;
+  const { cacheRead, cacheWrite5m, cacheWrite1h, audioInput, reasoning, searches } = usage;
   const prompt = promptTokens(usage);
   const completion = completionTokens(usage);
   const cacheWrite =
@@ -42,12 +70,13 @@ export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(cacheRead === undefined && cacheWrite === undefined
+    ...(cacheRead === undefined && cacheWrite === undefined && audioInput === undefined
       ? {}
       : {
           prompt_tokens_details: {
             ...(cacheRead === undefined ? {} : { cached_tokens: cacheRead }),
             ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+            ...(audioInput === undefined ? {} : { audio_tokens: audioInput }),
           },
         }),
     ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),

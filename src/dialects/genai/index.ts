@@ -37,6 +37,7 @@ export const genai: Dialect = {
   },
   encodeTokenCount: (tokens) => JSON.stringify({ totalTokens: tokens }),
   outputLimit: (body) => numberAt(objectAt(body, "generationConfig"), "maxOutputTokens"),
+  answerCount: (body) => numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1,
 };
 
 /** Keys keep their order and numbers their digits in what is sent (H05), though not in what was checked. */

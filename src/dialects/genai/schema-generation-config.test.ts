@@ -20,7 +20,7 @@ const fields: RefusalRow[] = [
   field("topP", 1, 1.1, "a number from 0 to 1"),
   field("topP", 0, -0.1, "a number from 0 to 1"),
   field("topK", 40, 0.5, "an integer"),
-  field("candidateCount", 8, 0, "an integer of at least 1"),
+  field("candidateCount", 8, 9, "an integer from 1 to 8"),
   field("maxOutputTokens", 1, 0, "an integer of at least 1"),
   field("stopSequences", ["1", "2", "3", "4", "5"], ["1", "2", "3", "4", "5", "6"], "at most 5 items; it has 6"),
   field("presencePenalty", -2, 2, "a number from -2 up to but below 2"),

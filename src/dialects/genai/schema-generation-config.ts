@@ -54,7 +54,7 @@ export const GenerationConfig = Type.Object(
     temperature: Type.Optional(Type.Number()),
     topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     topK: Type.Optional(Type.Integer()),
-    candidateCount: Type.Optional(Type.Integer({ minimum: 1 })),
+    candidateCount: Type.Optional(Type.Integer({ minimum: 1, maximum: 8 })),
     maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1 })),
     stopSequences: Type.Optional(Type.Array(Type.String(), { maxItems: 5 })),
     presencePenalty: penalty,

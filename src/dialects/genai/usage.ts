@@ -10,9 +10,17 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   const reasoning = countAt(raw, "thoughtsTokenCount");
   const searches = searchQueries(answer);
   const generated = countAt(raw, "candidatesTokenCount") ?? 0;
-  const imageOutput = Math.min(generated, pictureTokens(raw, "candidatesTokensDetails"));
+  const imageOutput = Math.min(generated, tokensOf(raw, "candidatesTokensDetails", "IMAGE"));
+  const uncached = prompt - (cacheRead ?? 0);
+  const audio = tokensOf(raw, "promptTokensDetails", "AUDIO") - tokensOf(raw, "cacheTokensDetails", "AUDIO");
+  const audioInput = Math.min(Math.max(0, audio), Math.max(0, uncached));
+  const toolUse = countAt(raw, "toolUsePromptTokenCount") ?? 0;
   return {
-    input: Math.max(0, prompt - (cacheRead ?? 0)) + (countAt(raw, "toolUsePromptTokenCount") ?? 0),
+    // More from a cache than there was: beside the prompt, where it was there at all.
+    ...(uncached < 0
+      ? { input: prompt + toolUse, doubtful: true as const }
+      : { input: uncached - audioInput + toolUse }),
+    ...(audioInput > 0 ? { audioInput } : {}),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     output: generated - imageOutput,
     ...(reasoning === undefined ? {} : { reasoning }),
@@ -23,10 +31,11 @@ export function decodeUsage(answer: unknown): Usage | undefined {
 
 /** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */
 export function encodeUsage(usage: Usage): JsonObject {
-  const { cacheRead, reasoning, output, imageOutput = 0 } = usage;
+  const { cacheRead, reasoning, output, audioInput = 0, imageOutput = 0 } = usage;
   const prompt = promptTokens(usage);
   return {
     promptTokenCount: prompt,
+    ...(audioInput > 0 ? { promptTokensDetails: [{ modality: "AUDIO", tokenCount: audioInput }] } : {}),
     ...(cacheRead === undefined ? {} : { cachedContentTokenCount: cacheRead }),
     ...(output === undefined ? {} : { candidatesTokenCount: output + imageOutput }),
     ...(imageOutput > 0 ? { candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: imageOutput }] } : {}),
@@ -35,10 +44,10 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Pictures that were generated are counted, and priced, apart; those of a prompt are priced as its text is. */
-function pictureTokens(raw: JsonObject | undefined, details: string): number {
-  const pictures = arrayAt(raw, details).find((detail) => isObject(detail) && detail["modality"] === "IMAGE");
-  return countAt(pictures, "tokenCount") ?? 0;
+/** Images that were generated, and sound in a prompt, are priced apart; images of a prompt are priced as its text is. */
+function tokensOf(raw: JsonObject | undefined, details: string, modality: "IMAGE" | "AUDIO"): number {
+  const found = arrayAt(raw, details).find((detail) => isObject(detail) && detail["modality"] === modality);
+  return countAt(found, "tokenCount") ?? 0;
 }
 
 /** Searches are not in the usage: the grounding of the answer lists the queries that were made. */

@@ -8,7 +8,7 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./stream-blocks.ts";
-import { decodeUsage, promptUsage } from "./usage.ts";
+import { decodeUsage, mergeUsage, promptUsage } from "./usage.ts";
 
 /**
  * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
@@ -18,8 +18,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
   readonly #context: DecodeAnswerContext;
   /** The open blocks by their position in the upstream's content. */
   readonly #blocks = new Map<unknown, BlockDecoder>();
-  /** The counters of `message_start`, overwritten by those of `message_delta`, which are cumulative. */
-  #usage: Record<string, unknown> = {};
+  /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
+  readonly #usage: Record<string, unknown> = {};
   #finish: JsonObject | undefined;
   #begun = 0;
   #over = false;
@@ -111,7 +111,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   #take(usage: JsonObject | undefined): CanonEvent[] {
     if (usage === undefined) return [];
-    for (const [key, value] of Object.entries(usage)) if (value !== null) this.#usage[key] = value;
+    mergeUsage(this.#usage, usage);
     const decoded = decodeUsage(this.#usage);
     return decoded === undefined ? [] : [{ type: "usage", usage: decoded }];
   }

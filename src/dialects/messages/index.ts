@@ -29,4 +29,5 @@ export const messages: Dialect = {
   estimateTokens: estimateMessagesTokens,
   encodeTokenCount: (tokens) => JSON.stringify({ input_tokens: tokens }),
   outputLimit: (body) => numberAt(body, "max_tokens"),
+  answerCount: () => 1,
 };

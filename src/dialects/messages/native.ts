@@ -11,7 +11,7 @@ import type {
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage } from "./usage.ts";
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
@@ -33,9 +33,12 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const stop = stringAt(body, "stop_reason");
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
+  const usage = objectAt(body, "usage");
+  const consistent = usage && consistentUsage(usage);
+  if (consistent) set["usage"] = JSON.stringify(consistent);
   return {
     text: String(editBody({ text }, { set }, (key) => key in body)),
-    usage: decodeUsage(body["usage"]),
+    usage: decodeUsage(usage),
     stop: stop ? decodeStop(stop) : undefined,
   };
 }

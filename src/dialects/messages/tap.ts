@@ -9,7 +9,7 @@ import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage, promptUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage, mergeUsage, promptUsage } from "./usage.ts";
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
@@ -18,8 +18,8 @@ const ENVELOPE = 118;
 
 export class MessagesTap extends TapBase {
   readonly #context: NativeAnswerContext;
-  /** The counters of `message_start`, overwritten by those of `message_delta`, which are cumulative. */
-  #usage: Record<string, unknown> = {};
+  /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
+  readonly #usage: Record<string, unknown> = {};
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -86,10 +86,11 @@ export class MessagesTap extends TapBase {
     return changeValue(data, ["message"], (value) => {
       const edit = new ObjectEdit(value).set("model", JSON.stringify(this.#context.publicModel));
       if (!message?.["id"]) edit.set("id", JSON.stringify(`msg_${this.#context.makeId()}`));
+      const consistent = usage && consistentUsage(usage);
       if (numberAt(usage, "input_tokens") === undefined || numberAt(usage, "output_tokens") === undefined) {
         const estimate = estimateMessagesTokens(this.#context.request);
-        edit.set("usage", JSON.stringify({ input_tokens: estimate, output_tokens: 0, ...usage }));
-      }
+        edit.set("usage", JSON.stringify({ input_tokens: estimate, output_tokens: 0, ...(consistent ?? usage) }));
+      } else if (consistent) edit.set("usage", JSON.stringify(consistent));
       return edit.toString();
     });
   }
@@ -98,13 +99,23 @@ export class MessagesTap extends TapBase {
   #delta(data: string, event: JsonObject): string {
     const delta = objectAt(event, "delta");
     const usage = objectAt(event, "usage") ?? objectAt(delta, "usage");
+    const splitBefore = objectAt(this.#usage, "cache_creation");
     this.#take(usage);
     const stop = stringAt(delta, "stop_reason");
     if (stop) this.stop = decodeStop(stop);
+    // Clients keep the first event's split: a total that it does not come to brings its own (contract 2.11).
+    const split = objectAt(this.#usage, "cache_creation");
+    const consistent =
+      usage &&
+      (consistentUsage(usage) ??
+        (split === splitBefore || usage["cache_creation"] ? undefined : { ...usage, cache_creation: split }));
     const shown =
       numberAt(usage, "output_tokens") === undefined
-        ? { ...usage, output_tokens: this.usage?.output ?? tokensOfCharacters(this.generatedCharacters) }
-        : undefined;
+        ? {
+            ...(consistent ?? usage),
+            output_tokens: this.usage?.output ?? tokensOfCharacters(this.generatedCharacters),
+          }
+        : consistent;
     const text = shown ? JSON.stringify(shown) : (new ObjectEdit(data).get("usage") ?? JSON.stringify(usage));
     const edit = new ObjectEdit(data).set("usage", text);
     return edit.set("delta", new ObjectEdit(edit.get("delta") ?? "{}").set("usage", text).toString()).toString();
@@ -112,7 +123,7 @@ export class MessagesTap extends TapBase {
 
   #take(usage: JsonObject | undefined): void {
     if (!isObject(usage)) return;
-    for (const [key, value] of Object.entries(usage)) if (value !== null) this.#usage[key] = value;
+    mergeUsage(this.#usage, usage);
     this.usageSeen = decodeUsage(this.#usage);
   }
 

@@ -8,26 +8,72 @@ export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined
   return prompt;
 }
 
+/**
+ * Lays the counters of a later event over those of the earlier ones: counts are cumulative, so that the later one holds. A
+ * total without its split, behind a split that was told, keeps of it what fits (H27).
+ */
+export function mergeUsage(known: Record<string, unknown>, later: JsonObject): void {
+  for (const [key, value] of Object.entries(later)) if (value !== null) known[key] = value;
+  const total = countAt(later, TOTAL);
+  if (objectAt(later, SPLIT)) {
+    if (total === undefined) delete known[TOTAL];
+    return;
+  }
+  const split = objectAt(known, SPLIT);
+  if (total === undefined || split === undefined) return;
+  const hour = Math.min(countAt(split, HOUR) ?? 0, total);
+  if (hour !== countAt(split, HOUR) || total - hour !== countAt(split, MINUTES))
+    known[SPLIT] = { [MINUTES]: total - hour, [HOUR]: hour };
+}
+
+const TOTAL = "cache_creation_input_tokens";
+const SPLIT = "cache_creation";
+const MINUTES = "ephemeral_5m_input_tokens";
+const HOUR = "ephemeral_1h_input_tokens";
+
+interface CacheWrites {
+  minutes: number | undefined;
+  hour: number | undefined;
+}
+
+/** What was written to a cache, by its age. What the split does not cover of the total is of five minutes (contract 2.11). */
+function cacheWrites(raw: unknown): CacheWrites {
+  const total = countAt(raw, TOTAL);
+  const split = objectAt(raw, SPLIT);
+  const hour = countAt(split, HOUR);
+  const minutes = countAt(split, MINUTES);
+  if (total === undefined) return { minutes, hour };
+  return { minutes: Math.max(minutes ?? 0, total - (hour ?? 0)), hour };
+}
+
+/**
+ * The usage as clients may read it: its total is the sum of its split (contract 2.11), which is what is billed. Undefined
+ * where it is so already.
+ */
+export function consistentUsage(raw: JsonObject): JsonObject | undefined {
+  if (!objectAt(raw, SPLIT)) return undefined;
+  const { minutes = 0, hour = 0 } = cacheWrites(raw);
+  const split = objectAt(raw, SPLIT);
+  if (countAt(raw, TOTAL) === minutes + hour && countAt(split, MINUTES) === minutes) return undefined;
+  return { ...raw, [TOTAL]: minutes + hour, [SPLIT]: { ...split, [MINUTES]: minutes, [HOUR]: hour } };
+}
+
 /** `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. */
 export function decodeUsage(raw: unknown): Usage | undefined {
   const input = countAt(raw, "input_tokens");
   const output = countAt(raw, "output_tokens");
   if (input === undefined && output === undefined) return undefined;
   const cacheRead = countAt(raw, "cache_read_input_tokens");
-  const written = countAt(raw, "cache_creation_input_tokens");
-  const byAge = objectAt(raw, "cache_creation");
-  const hour = countAt(byAge, "ephemeral_1h_input_tokens");
-  const minutes =
-    countAt(byAge, "ephemeral_5m_input_tokens") ??
-    (written === undefined ? undefined : Math.max(0, written - (hour ?? 0)));
-  const reasoning = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
+  const { minutes, hour } = cacheWrites(raw);
+  const told = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
+  const reasoning = told === undefined || output === undefined ? told : Math.min(told, output);
   const searches = countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   return {
     ...(input === undefined ? {} : { input }),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(minutes === undefined ? {} : { cacheWrite5m: minutes }),
     ...(hour === undefined ? {} : { cacheWrite1h: hour }),
-    ...(output === undefined ? {} : { output: Math.max(0, output - (reasoning ?? 0)) }),
+    ...(output === undefined ? {} : { output: output - (reasoning ?? 0) }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(searches ? { searches } : {}),
   };
@@ -44,10 +90,11 @@ export interface UsageEstimate {
  * sums are those of the usage that is billed.
  */
 export function encodeUsage(usage: Usage | undefined, estimate: UsageEstimate): JsonObject {
-  const { input, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0, output, reasoning, searches = 0 } = usage ?? {};
+  const { input, imageInput = 0, audioInput = 0, output, reasoning, searches = 0 } = usage ?? {};
+  const { cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage ?? {};
   const told = output !== undefined || reasoning !== undefined;
   return {
-    input_tokens: input ?? estimate.input(),
+    input_tokens: input === undefined ? estimate.input() : input + imageInput + audioInput,
     cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
     cache_read_input_tokens: cacheRead,
     cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },

@@ -41,6 +41,7 @@ export const ReceiptAnswer = Type.Object(
         output: counter,
         reasoning: counter,
         image_input: counter,
+        audio_input: counter,
         image_output: counter,
         images: counter,
         seconds: counter,

@@ -4,6 +4,7 @@ import { receiptsInOrder } from "./0003-receipts-in-order.ts";
 import { files } from "./0004-files.ts";
 import { imageTokens } from "./0005-image-tokens.ts";
 import { operations } from "./0006-operations.ts";
+import { audioTokens } from "./0007-audio-tokens.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one mends it. */
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   files,
   imageTokens,
   operations,
+  audioTokens,
 ];

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
+
+const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+const { upstream, gateway } = await scriptedStand((url) => {
+  const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
+  const timeout_ms = { first_byte: 3000, idle: 1500 };
+  return {
+    config: {
+      providers: {
+        ...providers,
+        "up-beside": { kind: "x-ai", base_url: `${url}/v1`, api_key: "k".repeat(20), timeout_ms },
+      },
+      models: [
+        ...models,
+        { id: "test/beside", pricings: {}, offers: [{ provider: "up-beside", model: "upstream-model" }] },
+        {
+          id: "test/audio",
+          pricings: { prompt: price(1), completion: price(2), audio: price(7) },
+          offers: [{ provider: "up-genai", model: "upstream-model" }],
+        },
+      ],
+    },
+  };
+});
+
+const FIRST = {
+  input_tokens: 12,
+  output_tokens: 1,
+  cache_creation_input_tokens: 10_345,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+};
+
+describe("H27, contract 2.11: no written token vanishes between a total and its split", () => {
+  test.each(DIALECTS)("a %s client, an answer in one piece", async (client) => {
+    upstream.play((_request, response) => {
+      const content = [{ type: "text", text: "hi" }];
+      sendJson(response, {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content,
+        stop_reason: "end_turn",
+        usage: FIRST,
+      });
+    });
+    const response = await callGateway(gateway.url, client, gateway.key, { model: "test/messages" });
+    const answer = (await response.json()) as { usage?: object };
+    expect(await gateway.receipt(response)).toMatchObject({
+      usage: { input: 12, cache_write_5m: 10_345, output: 1 },
+      cost_nano_usd: (12 + 10_345) * 1_000 + 2_000,
+    });
+    if (client !== "messages") return;
+    expect(answer.usage).toMatchObject({
+      cache_creation_input_tokens: 10_345,
+      cache_creation: { ephemeral_5m_input_tokens: 10_345, ephemeral_1h_input_tokens: 0 },
+    });
+  });
+
+  test.each(DIALECTS)("a %s client, a stream whose end tells another total than its beginning", async (client) => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 40 };
+      response.write(wire.messageStart({ ...FIRST, cache_creation_input_tokens: 140, cache_creation }));
+      response.end(wire.textBlock("hi") + wire.messageEnd({ output_tokens: 7, cache_creation_input_tokens: 10_345 }));
+    });
+    const response = await callGateway(gateway.url, client, gateway.key, { model: "test/messages", stream: true });
+    const text = await response.text();
+    expect(await gateway.receipt(response)).toMatchObject({
+      usage: { input: 12, cache_write_5m: 10_305, cache_write_1h: 40, output: 7 },
+      usage_source: "measured",
+    });
+    if (client !== "messages") return;
+    const last = JSON.parse(text.match(/data: (.*"message_delta".*)/)?.[1] ?? "") as { usage: object; delta: object };
+    const usage = {
+      cache_creation_input_tokens: 10_345,
+      cache_creation: { ephemeral_5m_input_tokens: 10_305, ephemeral_1h_input_tokens: 40 },
+    };
+    expect(last).toMatchObject({ usage, delta: { usage } });
+  });
+});
+
+describe("H27: reasoning that a host tells beside its completion is paid beside it", () => {
+  const usage = {
+    prompt_tokens: 9,
+    completion_tokens: 52,
+    total_tokens: 61,
+    completion_tokens_details: { reasoning_tokens: 20 },
+  };
+  test.each([
+    ["chat", false],
+    ["chat", true],
+    ["messages", false],
+    ["messages", true],
+  ] as const)("a %s client, stream: %p", async (client, stream) => {
+    upstream.play((_request, response) => {
+      if (!stream) {
+        const choices = [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
+        sendJson(response, { id: "c", object: "chat.completion", created: 1, model: "m", choices, usage });
+        return;
+      }
+      startEvents(response);
+      response.end(wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.chatUsage(usage) + wire.done);
+    });
+    const response = await callGateway(gateway.url, client, gateway.key, { model: "test/beside", stream });
+    await response.text();
+    expect(await gateway.receipt(response)).toMatchObject({ usage: { input: 9, output: 52, reasoning: 20 } });
+  });
+});
+
+test.each(DIALECTS)("contract 2.9: sound in a prompt has its own price: a %s client", async (client) => {
+  const usage = {
+    promptTokenCount: 1_000,
+    candidatesTokenCount: 10,
+    totalTokenCount: 1_010,
+    promptTokensDetails: [
+      { modality: "TEXT", tokenCount: 100 },
+      { modality: "AUDIO", tokenCount: 900 },
+    ],
+  };
+  upstream.play((_request, response) => {
+    const candidates = [{ index: 0, content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }];
+    sendJson(response, { candidates, usageMetadata: usage });
+  });
+  const response = await callGateway(gateway.url, client, gateway.key, { model: "test/audio" });
+  const answer = (await response.json()) as { usage?: { prompt_tokens?: number; input_tokens?: number } };
+  expect(answer.usage?.prompt_tokens ?? answer.usage?.input_tokens ?? 1_000).toBe(1_000);
+  expect(await gateway.receipt(response)).toMatchObject({
+    usage: { input: 100, audio_input: 900, output: 10 },
+    cost_nano_usd: 100 * 1_000 + 900 * 7_000 + 10 * 2_000,
+  });
+});

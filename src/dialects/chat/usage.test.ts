@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { decodeUsage } from "./usage.ts";
+
+const usage = (completion: number, reasoning: number, total?: number) => ({
+  prompt_tokens: 9,
+  completion_tokens: completion,
+  ...(total === undefined ? {} : { total_tokens: total }),
+  completion_tokens_details: { reasoning_tokens: reasoning },
+});
+
+describe("H27: reasoning beside the completion, or inside it", () => {
+  test.each([
+    ["the total has it", usage(12, 38, 59), false, 12, 38],
+    ["the total leaves it out, though it is far larger than the completion", usage(52, 232, 61), false, 52, 232],
+    ["a host that always tells it beside", usage(52, 20, 61), true, 52, 20],
+    ["inside, as most have it", usage(50, 20, 59), false, 30, 20],
+    ["inside, and miscounted", usage(128, 132, 137), false, 0, 128],
+    ["inside, and miscounted, without a total", usage(128, 132), false, 0, 128],
+  ])("%s", (_, told, beside, output, reasoning) => {
+    expect(decodeUsage(told, beside)).toEqual({ input: 9, output, reasoning });
+  });
+});
+
+test("H06: what is cached is a part of the prompt, and where it is more than that, the figures are doubted", () => {
+  const cached = (count: number) => ({
+    prompt_tokens: 10,
+    completion_tokens: 1,
+    prompt_tokens_details: { cached_tokens: count },
+  });
+  expect(decodeUsage(cached(10))).toEqual({ input: 0, cacheRead: 10, output: 1 });
+  expect(decodeUsage(cached(1e6))).toEqual({ input: 10, cacheRead: 1e6, output: 1, doubtful: true });
+});
+
+test("sound in a prompt is counted apart", () => {
+  const told = {
+    prompt_tokens: 100,
+    completion_tokens: 1,
+    prompt_tokens_details: { audio_tokens: 80, cached_tokens: 5 },
+  };
+  expect(decodeUsage(told)).toEqual({ input: 15, audioInput: 80, cacheRead: 5, output: 1 });
+});

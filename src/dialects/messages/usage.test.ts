@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { consistentUsage, decodeUsage, mergeUsage } from "./usage.ts";
+
+const split = (minutes: number, hour: number) => ({
+  ephemeral_5m_input_tokens: minutes,
+  ephemeral_1h_input_tokens: hour,
+});
+
+describe("H27, contract 2.11: what was written to a cache", () => {
+  const of = (usage: object) => decodeUsage({ input_tokens: 1, output_tokens: 1, ...usage });
+
+  test.each([
+    ["a total that its split does not cover", { cache_creation_input_tokens: 10, cache_creation: split(0, 0) }, 10, 0],
+    ["a split of an hour, and the rest", { cache_creation_input_tokens: 10, cache_creation: split(0, 4) }, 6, 4],
+    ["both as they are", { cache_creation_input_tokens: 10, cache_creation: split(6, 4) }, 6, 4],
+    ["a split above its total", { cache_creation_input_tokens: 0, cache_creation: split(6, 4) }, 6, 4],
+    ["a split alone", { cache_creation: split(6, 4) }, 6, 4],
+  ])("%s", (_, usage, cacheWrite5m, cacheWrite1h) => {
+    expect(of(usage)).toMatchObject({ cacheWrite5m, cacheWrite1h });
+  });
+
+  test("a total alone is of five minutes", () => {
+    expect(of({ cache_creation_input_tokens: 10 })).toEqual({ input: 1, output: 1, cacheWrite5m: 10 });
+  });
+
+  test("clients are shown what is billed: the total is the sum of the split", () => {
+    const usage = { input_tokens: 1, cache_creation_input_tokens: 10, cache_creation: split(0, 4) };
+    expect(consistentUsage(usage)).toEqual({ ...usage, cache_creation: split(6, 4) });
+    expect(consistentUsage({ ...usage, cache_creation: split(6, 4) })).toBeUndefined();
+    expect(consistentUsage({ input_tokens: 1, cache_creation_input_tokens: 10 })).toBeUndefined();
+  });
+});
+
+describe("H27: of a stream's events the later one holds", () => {
+  const merged = (...events: Record<string, unknown>[]) => {
+    const known: Record<string, unknown> = {};
+    for (const event of events) mergeUsage(known, event);
+    return decodeUsage(known);
+  };
+
+  test.each([
+    ["a larger total", { cache_creation_input_tokens: 30 }, 26, 4],
+    ["a smaller total", { cache_creation_input_tokens: 3 }, 0, 3],
+    ["a split", { cache_creation: split(1, 2) }, 1, 2],
+    ["a total and its split", { cache_creation_input_tokens: 9, cache_creation: split(1, 2) }, 7, 2],
+    ["nothing of it", { output_tokens: 5 }, 6, 4],
+    ["null", { cache_creation_input_tokens: null, cache_creation: null }, 6, 4],
+  ])("%s", (_, later, cacheWrite5m, cacheWrite1h) => {
+    const first = { input_tokens: 1, cache_creation_input_tokens: 10, cache_creation: split(6, 4) };
+    expect(merged(first, later)).toMatchObject({ input: 1, cacheWrite5m, cacheWrite1h });
+  });
+});
+
+test("H27: thinking told larger than the output is no more than it", () => {
+  const usage = { input_tokens: 1, output_tokens: 128, output_tokens_details: { thinking_tokens: 132 } };
+  expect(decodeUsage(usage)).toEqual({ input: 1, output: 0, reasoning: 128 });
+});
