@@ -126,19 +126,35 @@ describe("the first start", () => {
   test("decisions §7: prints a key, a secret and a curl line that works when pasted; the second start prints none", async () => {
     const place = await newPlace();
     const first = await serve(place);
-    const key = /^ *API key \(shown once\): (sk-trv-[\w-]{43})$/m.exec(first.stdout)?.[1] ?? "";
-    const secret = /^ *admin secret \(shown once\): (\S{20,})$/m.exec(first.stdout)?.[1] ?? "";
+    const key = /^ *API key \(shown once\) +(sk-trv-[\w-]{43})$/m.exec(first.stdout)?.[1] ?? "";
+    const secret = /^ *Admin secret \(shown once\) +(\S{20,})$/m.exec(first.stdout)?.[1] ?? "";
     expect(key).not.toBe("");
-    expect(first.stdout).toContain(place.url);
-    expect(first.stdout).toContain(place.adminUrl);
+    const { url, adminUrl } = place;
+    expect(first.stdout).toMatch(new RegExp(`^Trivium \\d+\\.\\d+\\.\\d+ is listening on ${url}\n\n`));
+    for (const [label, value] of [
+      ["OpenAI base URL", `${url}/v1`],
+      ["Anthropic base URL", url],
+      ["Google base URL", url],
+      ["Strict API", `${url}/api/v1, ${url}/api/msg, ${url}/api/genai`],
+      ["Admin API", adminUrl],
+      ["Models", "\\d+; `trivium models` lists them"],
+      ["Providers", "simulator"],
+      [
+        "Not found",
+        "openai \\(set OPENAI_API_KEY\\), anthropic \\(set ANTHROPIC_API_KEY\\), gemini \\(set GEMINI_API_KEY\\) and \\d+ more; `trivium init` sets them up",
+      ],
+    ]) {
+      expect(first.stdout).toMatch(new RegExp(`^  ${label} +${value}$`, "m"));
+    }
+    expect(first.stdout).not.toContain("\u001b");
 
     const line = /^curl .*$/m.exec(first.stdout)?.[0] ?? "";
     expect(line).not.toBe("");
     if (canPaste) {
       const pasted = new Child(["sh", "-c", line], place.folder);
       expect(await pasted.ended()).toBe(0);
-      expect(pasted.stdout.match(/"delta":\{"content":"[^"]/g)?.length).toBeGreaterThan(5);
-      expect(pasted.stdout).toEndWith("data: [DONE]\n\n");
+      const answer = JSON.parse(pasted.stdout) as { choices: { message: { content: string } }[] };
+      expect(answer.choices[0]?.message.content).toContain("Hello, who are you?");
     }
 
     const withSecret = { headers: { authorization: `Bearer ${secret}` } };
@@ -148,7 +164,7 @@ describe("the first start", () => {
 
     const second = await serve(place);
     expect(second.stdout).toContain(place.url);
-    expect(second.stdout).not.toMatch(/sk-trv-|secret|curl/);
+    expect(second.stdout).not.toMatch(/sk-trv-|secret|curl/i);
     expect((await ask(place, key)).status).toBe(200);
     expect((await fetch(`${place.adminUrl}/api/keys`, withSecret)).status).toBe(200);
     await second.end("SIGKILL");
@@ -157,10 +173,55 @@ describe("the first start", () => {
   test("serve --json says the same to a program", async () => {
     const place = await newPlace();
     const child = await serve(place, "--json");
-    const said = JSON.parse(child.stdout) as { url: string; admin_url: string; first_start: Record<string, string> };
-    expect(said).toMatchObject({ url: place.url, admin_url: place.adminUrl });
-    expect((await ask(place, said.first_start["apiKey"] ?? "")).status).toBe(200);
+    const said = JSON.parse(child.stdout) as { first_start: Record<string, string>; missing_providers: object[] };
+    expect(said).toMatchObject({
+      url: place.url,
+      admin_url: place.adminUrl,
+      base_urls: { openai: `${place.url}/v1`, anthropic: place.url, google: place.url },
+      providers: ["simulator"],
+      first_start: { admin_secret: expect.stringMatching(/^trv-admin-/) },
+    });
+    expect(said.missing_providers).toContainEqual({ kind: "openai", variables: ["OPENAI_API_KEY"] });
+    expect((await ask(place, said.first_start["api_key"] ?? "")).status).toBe(200);
     await child.end("SIGKILL");
+  });
+
+  test("serve --port, --host and --admin-port win over the file; a log line for each call, and one for the end", async () => {
+    const place = await newPlace();
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const moved = { ...place, url: `http://localhost:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+    const args = ["--port", String(port), "--host", "localhost", "--admin-port", String(adminPort)];
+    const child = await serve(moved, ...args, "--json");
+    const said = JSON.parse(child.stdout) as { url: string; first_start: Record<string, string> };
+    expect(said).toMatchObject({ url: moved.url, admin_url: moved.adminUrl });
+    expect((await ask(moved, said.first_start["api_key"] ?? "")).status).toBe(200);
+    expect(await child.end()).toBe(0);
+    const lines = child.stderr.trimEnd().split("\n");
+    const [call, end] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(call).toMatchObject({ level: "info", msg: "call", model: "sim/standard", outcome: "ok" });
+    expect(end).toMatchObject({ level: "info", msg: "shutting down" });
+
+    const same = await command(place.folder, "serve", "--port", "4000", "--admin-port", "4000");
+    expect(same.code).toBe(1);
+    expect(same.stderr).toContain("server.port and admin.port are the same on one host");
+    const bare = mkdtempSync(join(workFolder, "bare-"));
+    const clash = await command(bare, "serve", "--port", "8788");
+    expect(clash.code).toBe(2);
+    expect(clash.stderr).toStartWith("Port 8788 is that of the Admin API too: set --admin-port to another one.\n");
+  });
+
+  test("log: a file's level and form hold, and flags win over them", async () => {
+    const place = await newPlace();
+    writeConfig(place.configFile, { ...readSections(place), log: { level: "error", format: "text" } });
+    const quiet = await serve(place);
+    const key = /sk-trv-[\w-]{43}/.exec(quiet.stdout)?.[0] ?? "";
+    expect((await ask(place, key)).status).toBe(200);
+    expect(await quiet.end()).toBe(0);
+    expect(quiet.stderr).toBe("");
+    const loud = await serve(place, "--log-level", "info");
+    expect((await ask(place, key)).status).toBe(200);
+    expect(await loud.end()).toBe(0);
+    expect(loud.stderr).toMatch(/^\S+ info {2}sim\/standard {2}\d+ ms .*\n\S+ info {2}shutting down active=0\n$/);
   });
 });
 
@@ -354,7 +415,7 @@ describe("signals", () => {
     const stream = await ask(place, key, "sim/slow", true);
     const rest = stream.text();
     child.tell("SIGTERM");
-    await waitFor(() => child.stderr.includes("draining"));
+    await waitFor(() => child.stderr.includes("shutting down: waiting for 1 active request (Ctrl-C again to force)"));
     const late = await ask(place, key).then(
       ({ status }) => status,
       (error: { code?: string }) => error.code,

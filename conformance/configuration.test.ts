@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../src/app/start-app.ts";
-import type { Log } from "../src/observe/log.ts";
+import { createLog } from "../src/observe/log.ts";
 import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -13,7 +13,7 @@ describe("docs/configuration.md, Reload", () => {
   let app: App;
   const told: string[] = [];
   const tell = (...said: unknown[]) => void told.push(String(said.at(-1)));
-  const log = { debug: tell, info: tell, warn: tell, error: tell } as Pick<Log, keyof Log>;
+  const log = { ...createLog({ level: "silent" }), debug: tell, info: tell, warn: tell, error: tell };
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "trivium-reload-"));
@@ -49,9 +49,8 @@ test("docs/configuration.md, Prices: the start and a reload warn of a model with
     );
   };
   const warnings: string[] = [];
-  const silent = () => undefined;
   const warn = (...said: unknown[]) => void warnings.push(String(said.at(-1)));
-  const log = { debug: silent, info: silent, warn, error: silent } as Pick<Log, keyof Log>;
+  const log = { ...createLog({ level: "silent" }), warn };
   write("acme/first");
   const app = await startApp({ cwd: folder, environment: {}, log });
   try {

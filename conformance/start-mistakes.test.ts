@@ -122,7 +122,7 @@ describe("decisions §7: what only a start would find is found by a check", () =
 
 describe("decisions §7: exit codes that scripts can use", () => {
   test.each([
-    [["serve", "--log-level", "foo"], "--log-level: one of trace, debug, info, warn, error, fatal, silent."],
+    [["serve", "--log-level", "foo"], '--log-level: "foo" is not one of debug, info, warn, error, silent.'],
     [["serve", "extra"], '"extra" is one argument too many.'],
     [["check", "bad.yaml"], '"bad.yaml" is one argument too many.'],
     [["keys", "create", "--name", "a", "bb"], '"bb" is one argument too many.'],

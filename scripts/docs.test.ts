@@ -14,6 +14,7 @@ import { ProviderFile, RootFile } from "../src/config/schema.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { DEFAULT_FILE_LIMITS } from "../src/files/files.ts";
 import type { ImageWire } from "../src/media/media-wire.ts";
+import { makeFormat } from "../src/observe/format.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
 import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
@@ -315,6 +316,35 @@ describe("docs/configuration.md", () => {
   test("every file that it and the README show can be loaded, and no model in it is without a price", () => {
     expect(files.length).toBeGreaterThan(5);
     for (const code of files) expect(warningsOf(code)).toEqual([]);
+  });
+
+  test("its line of the log is what the program writes", () => {
+    const shown = fences.find(({ info }) => info === "json log")?.code ?? "";
+    const { time, request_id, host, ...line } = JSON.parse(shown) as Record<string, string & number>;
+    const call = {
+      id: line["receipt"] ?? "",
+      project: line["project"] ?? "",
+      key: line["key_id"] ?? "",
+      createdAtMs: 0,
+      model: line["model"] ?? "",
+      provider: line["provider"] ?? "",
+      upstreamModel: line["upstream_model"] ?? "",
+      verb: line["verb"] ?? "",
+      clientDialect: line["dialect"] ?? "",
+      upstreamDialect: line["upstream_dialect"] ?? "",
+      lane: line["lane"] ?? "",
+      stream: true,
+      outcome: "ok",
+      offers: [{ outcome: "answered" }],
+      fields: [],
+      usage: { input: line["input"] ?? 0, cacheRead: line["cache_read"] ?? 0, output: line["output"] ?? 0 },
+      costNanoUsd: line["cost_nano_usd"] ?? 0,
+      firstContentMs: line["first_content_ms"] ?? 0,
+      totalMs: line["total_ms"] ?? 0,
+    };
+    const facts = { requestId: request_id ?? "", host: host ?? "", failures: [] };
+    const written = makeFormat("json").call("info", call, facts);
+    expect(written.replace(/"time":"[^"]*"/, `"time":"${time}"`)).toBe(shown);
   });
 
   test("what it says of warnings is what the program says", () => {

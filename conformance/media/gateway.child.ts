@@ -12,7 +12,7 @@ for await (const _line of console) {
     configPath,
     cwd,
     environment: {},
-    log: createLog("error"),
+    log: createLog({ level: "error" }),
     timings: { mediaPaceFactor: 0.02, operationLeaseMs: 1_000 },
   });
   console.log("ready");

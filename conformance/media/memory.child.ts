@@ -7,7 +7,7 @@ const app = await startApp({
   configPath,
   cwd: process.cwd(),
   environment: {},
-  log: createLog("error"),
+  log: createLog({ level: "error" }),
   timings: { mediaPaceFactor: 0.02 },
 });
 console.log(JSON.stringify({ url: app.url }));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app/start-app.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { createLog } from "../../src/observe/log.ts";
+import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Timings } from "../../src/relay/timings.ts";
 
 export interface TestGateway {
@@ -44,6 +44,8 @@ export interface TestGatewayOptions {
   config?: Record<string, unknown>;
   timings?: Partial<Timings>;
   environment?: Record<string, string>;
+  /** What the gateway says, and to whom; else TRIVIUM_TEST_LOG decides. */
+  log?: LogOptions;
 }
 
 export const TEST_KEY = `sk-trv-${"ConformanceSuiteKey".padEnd(43, "x")}`;
@@ -54,6 +56,7 @@ export async function startTestGateway({
   config = {},
   timings,
   environment = {},
+  log = { level: LOG_LEVELS.find((level) => level === process.env["TRIVIUM_TEST_LOG"]) ?? "silent" },
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
@@ -66,12 +69,11 @@ export async function startTestGateway({
     ...config,
   };
   writeFileSync(configFile, JSON.stringify(sections, null, 1));
-  const log = createLog(process.env["TRIVIUM_TEST_LOG"] ?? "silent");
   const app = await startApp({
     configPath: configFile,
     cwd: folder,
     environment,
-    log,
+    log: createLog(log),
     ...(timings ? { timings } : {}),
   });
   return {

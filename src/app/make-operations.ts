@@ -5,6 +5,7 @@ import { Reservations } from "../operations/reservations.ts";
 import { Settlement } from "../operations/settlement.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { makeId } from "../relay/ids.ts";
+import { logCall } from "../relay/log-call.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -22,6 +23,7 @@ export async function makeOperations(
     nowMs,
     keptMs,
     onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+    onEnded: (receipt) => logCall(gateway, receipt),
     held: () => reservations.held,
   });
   const poller = new OperationPoller({
@@ -31,7 +33,7 @@ export async function makeOperations(
     owner,
     nowMs,
     leaseMs: timings.operationLeaseMs,
-    onProblem: (error) => log.error({ err: error }, "an operation could not be brought on"),
+    onProblem: (error) => log.error({ err: error }, "polling operation failed"),
   });
   const operations = new Operations({
     storage,

@@ -2,7 +2,7 @@ import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
-import { type KnownModels, type KnownPrices, loadConfig, type ProviderKind } from "../config/load.ts";
+import { type KnownModels, type KnownPrices, loadConfig, type Overrides, type ProviderKind } from "../config/load.ts";
 import { PROVIDER_KINDS } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 import { simulatedModels } from "./simulated-models.ts";
@@ -12,6 +12,8 @@ export interface ConfigSource {
   configPath?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
+  /** What the command line says; it wins over the file. */
+  overrides?: Overrides;
 }
 
 export function readConfig(options: ConfigSource): Config {
@@ -19,6 +21,7 @@ export function readConfig(options: ConfigSource): Config {
     ...(options.configPath === undefined ? {} : { path: options.configPath }),
     cwd: options.cwd,
     environment: options.environment,
+    ...(options.overrides === undefined ? {} : { overrides: options.overrides }),
     kinds: KINDS,
     prices: PRICES,
     models: KNOWN_MODELS,

@@ -49,9 +49,28 @@ function createOrExplain(settings: ProviderSettings, file: string | undefined): 
   }
 }
 
-function providersFromEnvironment(environment: ConfigSource["environment"]): ProviderSettings[] {
-  const known = [...PROVIDER_KINDS.values()].flatMap(({ kind, variables }) => (variables ? [{ kind, variables }] : []));
-  return environmentProviders(environment, known);
+const known = [...PROVIDER_KINDS.values()].flatMap(({ kind, variables }) => (variables ? [{ kind, variables }] : []));
+
+const providersFromEnvironment = (environment: ConfigSource["environment"]): ProviderSettings[] =>
+  environmentProviders(environment, known);
+
+/** A provider that is not there because its variables are not set. */
+export interface MissingProvider {
+  kind: string;
+  /** Those that are not set. */
+  variables: readonly string[];
+}
+
+/** A configuration that names its providers has all that it wants. */
+export function missingProviders(
+  { providers }: Pick<Config, "providers">,
+  environment: ConfigSource["environment"],
+): MissingProvider[] {
+  if (providers !== undefined) return [];
+  return known.flatMap(({ kind, variables }) => {
+    const unset = Object.values(variables).filter((variable) => !environment[variable]?.trim());
+    return unset.length > 0 ? [{ kind, variables: unset }] : [];
+  });
 }
 
 const simulatorSettings = (url: string): ProviderSettings => {

@@ -10,7 +10,7 @@ import { spentByKey } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
-import type { Gateway } from "../relay/gateway.ts";
+import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { makeId } from "../relay/ids.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { Watchdog } from "../relay/watchdog.ts";
@@ -27,7 +27,7 @@ import { fetchMedia } from "../wire/media-fetch.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { makeOperations } from "./make-operations.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
-import { makeSnapshot } from "./snapshot.ts";
+import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { replaceKeysOrExplain, staticKeys } from "./static-keys.ts";
 
 export interface AppOptions extends ConfigSource {
@@ -39,10 +39,18 @@ export interface AppOptions extends ConfigSource {
 export interface App {
   url: string;
   adminUrl: string;
+  /** How clients reach it: `server.public_url`, else where it listens. */
+  publicUrl: string;
   firstStart: FirstStart;
   models: number;
+  /** A model to try it with: the simulator's where there is one, since that is free. */
+  tryModel: string | undefined;
   /** Names of the providers that answer calls. */
   providers: readonly string[];
+  /** Kinds of providers that the environment would make, were these variables set. */
+  missing: readonly MissingProvider[];
+  /** Calls under way. */
+  active(): number;
   reload(): void;
   /** Lets running calls finish within `server.drain_seconds`, or until the signal comes. */
   stop(hurry?: AbortSignal): Promise<void>;
@@ -89,7 +97,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     admissions: new Admissions({ nowMs: Date.now, spent: (keyId, window) => spent.get(keyId)?.[window] ?? 0 }),
     ledger: new LedgerWriter({
       storage,
-      onProblem: (error) => log.error({ err: error }, "the ledger could not be written"),
+      onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
     }),
     watchdog: new Watchdog(nowMs),
     fetchMedia,
@@ -156,8 +164,12 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     url: server.url,
     adminUrl: admin.url,
     firstStart,
+    publicUrl,
     models: gateway.snapshot.catalogue.list().length,
+    tryModel: tryModelOf(gateway.snapshot),
     providers: [...gateway.snapshot.providers.keys()],
+    missing: missingProviders(config, environment),
+    active: () => gateway.runningCalls,
     reload: () => watch.reload(),
     stop: async (hurry) => {
       accepting = false;
@@ -174,11 +186,16 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   };
 }
 
+function tryModelOf({ catalogue }: Snapshot): string | undefined {
+  const texts = catalogue.list().filter(({ outputModalities }) => outputModalities.includes("text"));
+  return (texts.find(({ id }) => id === "sim/standard") ?? texts[0])?.id;
+}
+
 /** Forgets what is past its time, now and every ten minutes. */
 function sweepRegularly({ files, log, nowMs }: Gateway, operations: Operations): () => void {
   const sweep = () => {
     Promise.all([files.sweep(nowMs()), operations.sweep()]).catch((error: unknown) => {
-      log.error({ err: error }, "what is past its time could not be removed");
+      log.error({ err: error }, "expired-file cleanup failed");
     });
   };
   sweep();

@@ -1,54 +1,112 @@
+import { type ConfigSource, readConfig } from "../app/read-config.ts";
 import { type App, startApp } from "../app/start-app.ts";
-import { createLog, LOG_LEVELS } from "../observe/log.ts";
-import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { LOG_FORMATS } from "../observe/format.ts";
+import { createLog, LOG_LEVELS, type Log } from "../observe/log.ts";
+import { banner, baseUrls } from "./banner.ts";
+import { paintFor } from "./colour.ts";
+import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
+import { readPort } from "./whole-number.ts";
+
+const FLAGS = {
+  port: { type: "string", value: "PORT", about: "where clients connect; 0 is any free port (default: server.port)" },
+  host: { type: "string", value: "HOST", about: "the address to listen on (default: server.host)" },
+  "admin-port": { type: "string", value: "PORT", about: "port of the Admin API (default: admin.port)" },
+  "log-level": { type: "string", value: "LEVEL", about: `${LOG_LEVELS.join(", ")} (default: log.level, else info)` },
+  "log-format": {
+    type: "string",
+    value: "FORMAT",
+    about: `${LOG_FORMATS.join(", ")} (default: log.format, else auto)`,
+  },
+} as const;
 
 export const serve = defineCommand({
   name: "serve",
-  usage: "[--log-level LEVEL]",
+  usage: "[--port PORT] [--host HOST] [--log-level LEVEL]",
   summary: "run the gateway",
-  flags: {
-    "log-level": { type: "string", default: "info", value: "LEVEL", about: `one of ${LOG_LEVELS.join(", ")}` },
-  },
+  flags: FLAGS,
   run: async ({ values }) => {
-    const level = LOG_LEVELS.find((known) => known === values["log-level"]);
-    if (!level) throw new UsageError(`--log-level: one of ${LOG_LEVELS.join(", ")}.`);
-    const log = createLog(level);
-    const app = await startApp({ ...configPath(values.config), cwd: process.cwd(), environment: process.env, log });
-    // One call's fault must not end all the others: it is logged, and the gateway goes on.
-    process.on("uncaughtException", (err) => log.error({ err }, "a fault that nothing caught"));
-    process.on("unhandledRejection", (err) => log.error({ err }, "a failure that nothing waited for"));
-    const { promise: told, resolve } = Promise.withResolvers<void>();
-    const hurry = new AbortController();
-    let signals = 0;
-    const stop = () => (++signals === 1 ? resolve() : hurry.abort());
-    process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
-    process.on("SIGHUP", () => app.reload());
-    if (values.json) printJson({ url: app.url, admin_url: app.adminUrl, first_start: app.firstStart });
-    else console.log(welcome(app));
-    await told;
-    log.info("draining: running calls may finish; another signal ends them");
-    await app.stop(hurry.signal);
+    const source = readSource(values);
+    const config = readConfig(source);
+    checkPorts(config);
+    const log = createLog({
+      ...config.log,
+      ...oneOf("--log-level", "level", values["log-level"], LOG_LEVELS),
+      ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),
+    });
+    try {
+      const app = await startApp({ ...source, log });
+      if (values.json) printJson(tellPrograms(app));
+      else console.log(banner(app, paintFor(process.stdout)));
+      await runUntilTold(app, log);
+    } finally {
+      await log.flush();
+    }
     return EXIT.ok;
   },
 });
 
-function welcome({ url, adminUrl, firstStart, models, providers }: App): string {
-  const lines = [
-    `Trivium is listening on ${url}`,
-    `  ${models} models from ${providers.join(", ") || "no provider yet"}`,
-  ];
-  lines.push(`  operator's address ${adminUrl}`);
-  if (firstStart.adminSecret) lines.push(`  admin secret (shown once): ${firstStart.adminSecret}`);
-  if (firstStart.apiKey) {
-    lines.push(`  API key (shown once): ${firstStart.apiKey}`);
-    if (providers.includes("simulator")) lines.push("", "Try it:", curlLine(url, firstStart.apiKey));
-  }
-  return lines.join("\n");
+async function runUntilTold(app: App, log: Log): Promise<void> {
+  // One call's fault must not end all the others: it is logged, and the gateway goes on.
+  process.on("uncaughtException", (err) => log.error({ err }, "uncaught exception"));
+  process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  const hurry = new AbortController();
+  let signals = 0;
+  const stop = () => (++signals === 1 ? resolve() : hurry.abort());
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => app.reload());
+  await told;
+  const active = app.active();
+  const waiting = active === 1 ? "waiting for 1 active request" : `waiting for ${active} active requests`;
+  log.info({ active }, active === 0 ? "shutting down" : `shutting down: ${waiting} (Ctrl-C again to force)`);
+  await app.stop(hurry.signal);
 }
 
-function curlLine(url: string, key: string): string {
-  const body = '{"model":"sim/standard","stream":true,"messages":[{"role":"user","content":"Hello, who are you?"}]}';
-  return `curl -N ${url}/api/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
+function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
+  const port = readPort("--port", values.port);
+  const adminPort = readPort("--admin-port", values["admin-port"]);
+  if (values.host === "") throw new UsageError("--host names no address.");
+  return {
+    ...configPath(values.config),
+    cwd: process.cwd(),
+    environment: process.env,
+    overrides: {
+      ...(port === undefined ? {} : { port }),
+      ...(values.host === undefined ? {} : { host: values.host }),
+      ...(adminPort === undefined ? {} : { adminPort }),
+    },
+  };
 }
+
+/** In a file the two are compared where they stand; here they may come from the command line. */
+function checkPorts({ server, admin }: ReturnType<typeof readConfig>): void {
+  if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
+  throw new UsageError(`Port ${server.port} is that of the Admin API too: set --admin-port to another one.`);
+}
+
+function oneOf<Name extends string, Word extends string>(
+  flag: string,
+  name: Name,
+  given: string | undefined,
+  known: readonly Word[],
+): Partial<Record<Name, Word>> {
+  if (given === undefined) return {};
+  const word = known.find((one) => one === given);
+  if (word === undefined) throw new UsageError(`${flag}: "${given}" is not one of ${known.join(", ")}.`);
+  return { [name]: word } as Record<Name, Word>;
+}
+
+const tellPrograms = ({ url, adminUrl, publicUrl, models, providers, missing, firstStart }: App) => ({
+  url,
+  admin_url: adminUrl,
+  base_urls: baseUrls(publicUrl),
+  models,
+  providers,
+  missing_providers: missing,
+  first_start: {
+    ...(firstStart.apiKey === undefined ? {} : { api_key: firstStart.apiKey }),
+    ...(firstStart.adminSecret === undefined ? {} : { admin_secret: firstStart.adminSecret }),
+  },
+});

@@ -2,9 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import { listenFailure } from "../server/listen-failure.ts";
 import { type Simulator, startSimulator } from "../sim/simulator.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { readWholeNumber } from "./whole-number.ts";
-
-const MOST_PORT = 65_535;
+import { readPort } from "./whole-number.ts";
 
 export const sim = defineCommand({
   name: "sim",
@@ -15,7 +13,7 @@ export const sim = defineCommand({
     host: { type: "string", default: "127.0.0.1", value: "HOST", about: "an address of this machine" },
   },
   run: async ({ values }) => {
-    const port = readWholeNumber("--port", values.port, 0, MOST_PORT) ?? 0;
+    const port = readPort("--port", values.port) ?? 0;
     const simulator = await startOrExplain(values.host, port);
     if (values.json) printJson({ url: simulator.url });
     else console.log(`The simulator (not a model) is listening on ${simulator.url}`);

@@ -15,6 +15,12 @@ export function readWholeNumber(
   return value;
 }
 
+const MOST_PORT = 65_535;
+
+/** 0 is any free port. */
+export const readPort = (flag: string, text: string | undefined): number | undefined =>
+  readWholeNumber(flag, text, 0, MOST_PORT);
+
 function boundsOf(least: number, most: number): string {
   if (least === Number.MIN_SAFE_INTEGER) return "";
   return most === Number.MAX_SAFE_INTEGER ? ` from ${least} on` : ` from ${least} to ${most}`;

@@ -22,6 +22,12 @@ export interface Config {
   /** How long operations that have ended, and what they made, are kept, and how much of it. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number };
   simulator: boolean;
+  log: {
+    level: "debug" | "info" | "warn" | "error" | "silent";
+    format: "auto" | "text" | "json";
+    /** Which calls get a line. */
+    calls: "all" | "errors" | "off";
+  };
   /** Absent: those that the environment makes. Present: exactly these, be it none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];

@@ -118,6 +118,7 @@ describe("what loads", () => {
       files: join(folder, "data/files"),
       retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
       simulator: true,
+      log: { level: "info", format: "auto", calls: "all" },
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
@@ -241,6 +242,7 @@ describe("what loads", () => {
       models: [],
       aliases: {},
       keys: [],
+      log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const places = (base: string) => ({
       dataDir: join(base, "data"),

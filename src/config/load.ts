@@ -25,16 +25,24 @@ export interface LoadOptions {
   kinds: ReadonlyMap<string, ProviderKind>;
   prices: KnownPrices;
   models: KnownModels;
+  /** What the command line says; it wins over the file. */
+  overrides?: Overrides;
+}
+
+export interface Overrides {
+  host?: string;
+  port?: number;
+  adminPort?: number;
 }
 
 /** Of `providers` only the name is known here: its fields depend on the kinds, and readProviders reads them. */
 const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
 
 /** Reads the configuration, or throws a ConfigError that tells everything that is wrong with it. */
-export function loadConfig({ path, cwd, environment, kinds, prices, models }: LoadOptions): Config {
+export function loadConfig({ path, cwd, environment, kinds, prices, models, overrides = {} }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && !existsSync(file)) {
-    return hidePasswords({ awaitedFile: file, warnings: [], ...toConfig({}, undefined, cwd) });
+    return hidePasswords({ awaitedFile: file, warnings: [], ...toConfig(overridden({}, overrides), undefined, cwd) });
   }
 
   const shownFile = shownPath(file, cwd);
@@ -58,13 +66,19 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models }: Lo
   checkReferences(values, root, kinds.keys(), models, report);
   if (problems.length > 0) throw mistakes(problems);
 
-  const whole = values as RootFile;
+  const whole = overridden(values as RootFile, overrides);
   const config = toConfig(whole, providers, folder);
   checkListeners(config, root, report);
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));
   return hidePasswords({ file, warnings, ...config });
+}
+
+function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootFile {
+  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
+  const admin = adminPort === undefined ? {} : { port: adminPort };
+  return { ...file, server: { ...file.server, ...server }, admin: { ...file.admin, ...admin } };
 }
 
 const mistakes = (problems: ConfigProblem[]) => new ConfigError(problems.sort(byPlace));

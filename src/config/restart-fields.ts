@@ -15,6 +15,9 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "retention.max_file_mb": ({ retention }) => retention.maxFileBytes,
   "retention.max_total_mb": ({ retention }) => retention.maxTotalBytes,
   simulator: ({ simulator }) => simulator,
+  "log.level": ({ log }) => log.level,
+  "log.format": ({ log }) => log.format,
+  "log.calls": ({ log }) => log.calls,
 };
 
 /** The fields whose new value only a restart brings, by their names in the file. */

@@ -189,6 +189,16 @@ export const RootFile = Type.Object(
       ),
     ),
     simulator: Type.Optional(Type.Boolean()),
+    log: Type.Optional(
+      Type.Object(
+        {
+          level: Type.Optional(Type.Enum(["debug", "info", "warn", "error", "silent"])),
+          format: Type.Optional(Type.Enum(["auto", "text", "json"])),
+          calls: Type.Optional(Type.Enum(["all", "errors", "off"])),
+        },
+        closed,
+      ),
+    ),
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
     keys: Type.Optional(Type.Array(KeyFile)),

@@ -40,6 +40,11 @@ export function toConfig(
       maxTotalBytes: Math.round((file.retention?.max_total_mb ?? 10_240) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,
+    log: {
+      level: file.log?.level ?? "info",
+      format: file.log?.format ?? "auto",
+      calls: file.log?.calls ?? "all",
+    },
     ...(providers && { providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},

@@ -1,11 +1,65 @@
-import pino from "pino";
-
-/** Structured lines on standard error; standard output belongs to what a person asked the program to print. */
-export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
+import { type CALL_LOGS, type CallFacts, levelOfCall, type SettledCall } from "./call-line.ts";
+import { type LogFields, type LogFormat, makeFormat } from "./format.ts";
+import { LineWriter } from "./line-writer.ts";
 
 /** From everything to nothing. */
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export function createLog(level: string): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+/** Lines on standard error; standard output belongs to what a person asked the program to print. */
+type Say = {
+  (message: string): void;
+  (fields: LogFields, message: string): void;
+};
+
+export interface Log {
+  debug: Say;
+  info: Say;
+  warn: Say;
+  error: Say;
+  /** The one line of a call that was settled. */
+  call(call: SettledCall, facts: CallFacts): void;
+  /** Resolves when what was said is written, or after two seconds. */
+  flush(): Promise<void>;
+}
+
+export interface LogOptions {
+  level: LogLevel;
+  /** Which calls get a line. */
+  calls?: (typeof CALL_LOGS)[number];
+  format?: LogFormat;
+  /** Where lines go instead of standard error. */
+  write?: (text: string) => Promise<void>;
+}
+
+const silent = () => undefined;
+
+/** Builds lines, keeps them for a moment and writes them beside the calls, never in their way. */
+export function createLog({ level, calls = "all", format, write }: LogOptions): Log {
+  const formatted = makeFormat(format);
+  const least = LOG_LEVELS.indexOf(level);
+  const writer = new LineWriter(
+    (lost) => formatted.line("warn", { lines: lost }, "log lines were dropped: standard error is too slow"),
+    write,
+  );
+  const say = (own: Exclude<LogLevel, "silent">): Say => {
+    if (LOG_LEVELS.indexOf(own) < least) return silent;
+    return (first: string | LogFields, message?: string) => {
+      const fields = typeof first === "string" ? undefined : first;
+      writer.push(formatted.line(own, fields, typeof first === "string" ? first : (message ?? "")));
+    };
+  };
+  const leastOfCalls = calls === "off" ? LOG_LEVELS.length : calls === "errors" ? LOG_LEVELS.indexOf("warn") : 0;
+  const wanted = Math.max(least, leastOfCalls);
+  return {
+    debug: say("debug"),
+    info: say("info"),
+    warn: say("warn"),
+    error: say("error"),
+    call: (call, facts) => {
+      const own = levelOfCall(call, facts);
+      if (LOG_LEVELS.indexOf(own) >= wanted) writer.push(formatted.call(own, call, facts));
+    },
+    flush: () => writer.flush(),
+  };
 }

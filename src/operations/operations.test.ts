@@ -75,6 +75,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     nowMs: () => nowMs,
     keptMs: 3_600_000,
     onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+    onEnded: () => {},
     held: () => reservations.held,
   });
   const poller = new OperationPoller({

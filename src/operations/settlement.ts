@@ -1,4 +1,5 @@
 import type { Operation } from "../canon/operation.ts";
+import type { Receipt } from "../canon/receipt.ts";
 import { endOperation, selectEndedOperations } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
 import { billOf, receiptOf } from "./bill.ts";
@@ -10,6 +11,8 @@ export interface SettlementOptions {
   keptMs: number;
   /** Told once in the process that settled it, and in every other that holds money for it. */
   onSettled: (operation: Operation, costNanoUsd: number) => void;
+  /** Told of each operation that this process has ended. */
+  onEnded: (receipt: Receipt) => void;
   /** The ids of operations that this process holds money for. */
   held: () => readonly string[];
 }
@@ -30,7 +33,7 @@ export class Settlement {
 
   /** Every part has ended. False where somebody else was faster. `owner`: under whose lease. */
   async end(operation: Operation, owner: string): Promise<boolean> {
-    const { storage, nowMs, keptMs, onSettled } = this.#options;
+    const { storage, nowMs, keptMs, onSettled, onEnded } = this.#options;
     const endedAtMs = Math.round(nowMs());
     const made = operation.parts.some((part) => part.videos.length > 0 || part.filtered.length > 0);
     const [failure] = operation.parts.flatMap((part) => (part.error ? [part.error] : []));
@@ -47,6 +50,7 @@ export class Settlement {
     try {
       if (!(await endOperation(storage, ended, receipt, owner))) return false;
       onSettled(ended, receipt.costNanoUsd);
+      onEnded(receipt);
       return true;
     } finally {
       this.#ending.delete(operation.id);

@@ -103,6 +103,8 @@ export function spokenAt(
 /** A configured provider. Its destination and credential come from the configuration alone; no call can change either (S07). */
 export class Provider {
   readonly name: string;
+  /** Host and port of its address, for people to read. */
+  readonly host: string;
   readonly publishers: readonly string[];
   readonly dialects: readonly UpstreamDialectName[];
   readonly quirks: Quirks;
@@ -132,6 +134,7 @@ export class Provider {
     this.#declaration = declaration;
     this.#settings = settings;
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
+    this.host = URL.canParse(this.#baseUrl) ? new URL(this.#baseUrl).host : "";
     this.#authenticate = declaration.authenticate(settings);
     this.#sign = declaration.sign?.(settings);
     this.media =

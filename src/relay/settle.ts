@@ -6,8 +6,9 @@ import { priceUsage } from "../catalogue/pricing.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
-import type { Call } from "./call.ts";
+import type { Call, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { logCall } from "./log-call.ts";
 
 /** How a call ended, as far as money is concerned. */
 export interface Ending {
@@ -50,7 +51,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
 export type AdmittedCall = Pick<
   Call,
   "receiptId" | "principal" | "admission" | "model" | "stream" | "startedAtMs" | "offersTried" | "notes" | "asked"
->;
+> & { incoming: Pick<IncomingCall, "requestId"> };
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
   /** The offer that answered, or was asked last. */
@@ -95,6 +96,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
   }
   gateway.runningCalls--;
+  logCall(gateway, receipt, call.incoming.requestId);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 

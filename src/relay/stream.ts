@@ -244,8 +244,7 @@ class StreamWriter {
     this.#stream?.attempt.close();
     await this.#settle(client.gone ? "client_gone" : error.kind);
     if (client.gone) return;
-    if (error.kind === "internal")
-      this.#gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
+    if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const provider = this.#stream?.planned.provider;
     const told = provider?.redactError(error) ?? error;
     const form = { array: incoming.arrayFraming, begun: this.#begun };

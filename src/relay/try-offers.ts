@@ -53,8 +53,7 @@ export async function tryOffers<Planned extends Triable, Attempt extends Try, T>
         last = planned.provider.redactError(asGatewayError(thrown));
         const { provider } = planned.offer;
         call.offersTried.push({ provider, outcome: "failed", reason: last.kind, ms: attempt.msSoFar });
-        if (last.kind === "internal")
-          gateway.log.error({ err: last.cause, provider }, "an attempt failed inside the gateway");
+        if (last.kind === "internal") gateway.log.error({ err: last.cause, provider }, "internal error in an attempt");
         if (!last.rule.tryNextOffer || mayRepeat?.(last) === false || gateway.closing) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
         await Promise.race([Bun.sleep(SECOND_TRY_MS), call.client.left]);

@@ -4,7 +4,7 @@ interface Wanted {
   host: string;
   port: number;
   /** What the two are called where a person set them. */
-  fields: { host: string; port: string };
+  fields: { host: string; port: string; portFlag?: string };
 }
 
 /** Why nothing listens, where a person can mend it; anything else as it was thrown. */
@@ -15,7 +15,8 @@ export function listenFailure(cause: unknown, { host, port, fields }: Wanted): u
     return new GatewayError("internal", message, { path: fields.host, cause });
   }
   if (cause.code === "EADDRINUSE") {
-    const message = `Port ${port} of ${host} is in use. Is another Trivium running? Set ${fields.port} to a free one.`;
+    const places = fields.portFlag === undefined ? fields.port : `${fields.port} or ${fields.portFlag}`;
+    const message = `Port ${port} of ${host} is in use. Is another Trivium running? Set ${places} to a free one.`;
     return new GatewayError("internal", message, { path: fields.port, cause });
   }
   if (cause.code === "EACCES") {

@@ -85,6 +85,14 @@ export function listen(options: ListenOptions): Listener {
       return identify(response, dialect, requestId);
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
+      // A call with a receipt has a line of its own. What an error says may quote the request: it is not for the log.
+      if (!(thrown instanceof RelayError)) {
+        const { status } = response;
+        context.gateway.log.debug(
+          { request_id: requestId, method: request.method, path: path.slice(0, 200), status },
+          "refused",
+        );
+      }
       // Whatever is left of a body that nobody will read must not keep the connection.
       if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
         response.headers.set("connection", "close");
@@ -122,7 +130,8 @@ function serveOrExplain(
   try {
     return Bun.serve(options);
   } catch (cause) {
-    const fields = { host: `${section}.host`, port: `${section}.port` };
+    const portFlag = section === "admin" ? "--admin-port" : "--port";
+    const fields = { host: `${section}.host`, port: `${section}.port`, portFlag };
     throw listenFailure(cause, { host: options.hostname, port: options.port, fields });
   }
 }
@@ -182,7 +191,7 @@ function shownPath(path: string | RegExp): string {
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {
   const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
   if (error.kind === "internal" && !(error instanceof ClientGoneError)) {
-    context.gateway.log.error({ err: error.cause ?? error, requestId }, "a call failed inside the gateway");
+    context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
   }
   const { status, headers, body } = dialect.encodeError(error, requestId);
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);

@@ -102,7 +102,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     const error = asGatewayError(thrown);
     await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
     if (error.kind === "internal" && !(error instanceof ClientGoneError))
-      gateway.log.error({ err: error.cause ?? error }, "a stream failed inside the gateway");
+      gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     await write(encoder.error(told(error)));
   }
 }

@@ -1,0 +1,183 @@
+import { afterAll, expect, test } from "bun:test";
+import { startSimulator } from "../src/sim/simulator.ts";
+import { buildCall, callGateway, DIALECTS } from "./support/client-calls.ts";
+import { scriptedStand } from "./support/scripted-stand.ts";
+import { sendJson } from "./support/scripted-upstream.ts";
+import { freePort, scriptedModels, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
+
+type Line = Record<string, unknown> & { level: string; msg: string };
+
+const MARKER = "tell-nobody-of-the-blue-elephant";
+const downPort = await freePort();
+const studio = await startSimulator({ mediaJobMs: 50 });
+afterAll(() => studio.stop());
+let written = "";
+
+const { gateway, upstream } = await scriptedStand((url) => {
+  const scripted = scriptedModels(url) as { providers: object; models: { offers: object[] }[] };
+  const [chat] = scripted.models;
+  const down = { kind: "openai", base_url: `http://127.0.0.1:${downPort}/v1`, api_key: "upstream-secret-of-down" };
+  return {
+    config: {
+      simulator: true,
+      providers: {
+        ...scripted.providers,
+        down,
+        studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret-of-films" },
+      },
+      models: [
+        { id: "openai/sora-2", offers: [{ provider: "studio", model: "sora-2" }] },
+        ...scripted.models,
+        { ...chat, id: "test/down", offers: [{ provider: "down", model: "gone" }] },
+        {
+          ...chat,
+          id: "test/second",
+          offers: [
+            { provider: "down", model: "gone" },
+            { provider: "simulator", model: "standard" },
+          ],
+        },
+      ],
+    },
+    timings: { mediaPaceFactor: 0.02 },
+    log: {
+      level: "info",
+      format: "json",
+      write: async (text) => {
+        written += text;
+      },
+    },
+  };
+});
+
+const linesNow = () =>
+  written
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+
+/** The line of a call, by its receipt; an answer may be read before its line is written. */
+async function lineOf(receipt: string | null): Promise<Line> {
+  for (const until = Date.now() + 15_000; Date.now() < until; await Bun.sleep(10)) {
+    const found = linesNow().filter((line) => line["receipt"] === receipt);
+    if (found[0] && found.length === 1) return found[0];
+    if (found.length > 1) throw new Error(`${found.length} lines of one call`);
+  }
+  throw new Error(`no line of ${receipt}`);
+}
+
+const said = (text: string) => ({
+  chat: { messages: [{ role: "user", content: text }] },
+  messages: { messages: [{ role: "user", content: text }] },
+  genai: { contents: [{ role: "user", parts: [{ text }] }] },
+});
+
+test.each(DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
+  "observability 5.5: a call in %s (stream: %p) leaves one line that agrees with its receipt",
+  async (dialect, stream) => {
+    const answer = await callGateway(gateway.url, dialect, gateway.key, {
+      model: "sim/standard",
+      stream,
+      body: said(MARKER)[dialect],
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const line = await lineOf(answer.headers.get("x-trivium-receipt"));
+    const receipt = await gateway.receipt(answer);
+    expect(line).toMatchObject({
+      level: "info",
+      msg: "call",
+      request_id: answer.headers.get("x-trivium-request-id"),
+      project: "default",
+      key_id: "static:tests",
+      verb: "generate",
+      dialect,
+      lane: "native",
+      model: "sim/standard",
+      provider: "simulator",
+      host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      stream,
+      outcome: "ok",
+      attempts: 1,
+      input: receipt.usage["input"],
+      output: receipt.usage["output"],
+      cost_nano_usd: receipt.cost_nano_usd,
+      total_ms: receipt.total_ms,
+    });
+    expect(line).not.toHaveProperty("failures");
+  },
+);
+
+test("observability 5.5: a provider that is down is seen by the operator, also where another one answered", async () => {
+  for (const [model, status, attempts] of [
+    ["test/down", 502, 2],
+    ["test/second", 200, 3],
+  ] as const) {
+    const answer = await callGateway(gateway.url, "chat", gateway.key, { model, body: said(MARKER).chat });
+    expect(answer.status).toBe(status);
+    const line = await lineOf(answer.headers.get("x-trivium-receipt"));
+    expect(line).toMatchObject({ level: "warn", outcome: status === 200 ? "ok" : "upstream_failed", attempts });
+    expect(line["failures"]).toEqual(
+      Array.from({ length: 2 }, () => expect.objectContaining({ provider: "down", kind: "upstream_failed" })),
+    );
+  }
+});
+
+test("observability 5.5: a provider that rejects the gateway's key is an error of the operator's", async () => {
+  upstream.play(
+    (_request, response) => void sendJson(response, { error: { message: `bad key; you said ${MARKER}` } }, 401),
+  );
+  for (const stream of [false, true]) {
+    const answer = await callGateway(gateway.url, "chat", gateway.key, { stream, body: said(MARKER).chat });
+    expect(answer.status).toBe(502);
+    const line = await lineOf(answer.headers.get("x-trivium-receipt"));
+    expect(line).toMatchObject({
+      level: "error",
+      outcome: "upstream_credentials",
+      provider: "up-chat",
+      cost_nano_usd: 0,
+    });
+    expect(line["failures"]).toEqual([expect.objectContaining({ provider: "up-chat", kind: "upstream_credentials" })]);
+  }
+});
+
+test("S10, observability 5.5: the log of a run holds no prompt, no answer and no secret", async () => {
+  const quoting = { error: { message: `upstream-secret-chat is not for "${MARKER}"`, type: "invalid_request_error" } };
+  for (const status of [400, 401, 404, 429, 500]) {
+    upstream.play((_request, response) => void sendJson(response, quoting, status));
+    for (const stream of [false, true]) {
+      await (await callGateway(gateway.url, "chat", gateway.key, { stream, body: said(MARKER).chat })).text();
+    }
+  }
+  upstream.play((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: {"choices":[{"index":0,"delta":{"content":"${MARKER}"}}]}\n\ndata: ${MARKER} is no JSON\n\n`);
+  });
+  await (await callGateway(gateway.url, "chat", gateway.key, { stream: true, body: said(MARKER).chat })).text();
+  // Refused before admission: by the check, by the key, by the model's name.
+  await callGateway(gateway.url, "chat", gateway.key, { body: { messages: MARKER } });
+  await callGateway(gateway.url, "chat", `sk-${MARKER}`, { body: said(MARKER).chat });
+  await callGateway(gateway.url, "chat", gateway.key, { model: `sim/${MARKER}`, body: said(MARKER).chat });
+  const [url, init] = buildCall(gateway.url, "chat", gateway.key, { model: "sim/picture" });
+  const images = url.replace("/chat/completions", "/images/generations");
+  const made = await fetch(images, { ...init, body: JSON.stringify({ model: "sim/picture", prompt: MARKER }) });
+  expect(made.status).toBe(200);
+  expect(await lineOf(made.headers.get("x-trivium-receipt"))).toMatchObject({
+    verb: "images",
+    images: 1,
+    outcome: "ok",
+  });
+
+  const path = `${gateway.url}/api/genai/v1/publishers/openai/models/sora-2:predictLongRunning`;
+  const film = { instances: [{ prompt: MARKER }], parameters: { sampleCount: 1, durationSeconds: 4 } };
+  const submitted = await fetch(path, { ...init, body: JSON.stringify(film) });
+  expect(submitted.status).toBe(200);
+  const line = await lineOf(submitted.headers.get("x-trivium-receipt"));
+  expect(line).toMatchObject({ verb: "videos", outcome: "ok", seconds: expect.any(Number) });
+
+  expect(linesNow().length).toBeGreaterThan(20);
+  expect(linesNow().filter(({ level }) => level === "info").length).toBeGreaterThan(5);
+  for (const secret of [MARKER, "elephant", gateway.key, TEST_ADMIN_SECRET, "upstream-secret", "Bearer"]) {
+    expect(linesNow().filter((each) => JSON.stringify(each).includes(secret))).toEqual([]);
+  }
+});

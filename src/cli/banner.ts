@@ -1,0 +1,64 @@
+import type { App } from "../app/start-app.ts";
+import { VERSION } from "../version.ts";
+import type { Paint } from "./colour.ts";
+
+type Started = Pick<
+  App,
+  "url" | "adminUrl" | "publicUrl" | "models" | "tryModel" | "providers" | "missing" | "firstStart"
+>;
+
+/** Providers that are not there are named up to here; there are many. */
+const MOST_MISSING = 3;
+
+/** The base URL for each kind of client. */
+export const baseUrls = (url: string) => ({
+  openai: `${url}/v1`,
+  anthropic: url,
+  google: url,
+  strict: { openai: `${url}/api/v1`, anthropic: `${url}/api/msg`, google: `${url}/api/genai` },
+});
+
+/** What a person reads who has started the gateway. */
+export function banner(started: Started, paint: Paint): string {
+  const { url, adminUrl, models, providers, firstStart, tryModel } = started;
+  const reachable = reachableUrl(started.publicUrl);
+  const bases = baseUrls(reachable);
+  const rows: [string, string][] = [
+    ["OpenAI base URL", bases.openai],
+    ["Anthropic base URL", bases.anthropic],
+    ["Google base URL", bases.google],
+    ["Strict API", Object.values(bases.strict).join(", ")],
+    ["Admin API", adminUrl],
+    ["Models", `${models}; \`trivium models\` lists them`],
+    ["Providers", providers.length === 0 ? "none" : providers.join(", ")],
+  ];
+  const missing = tellMissing(started);
+  if (missing) rows.push(["Not found", missing]);
+  if (firstStart.adminSecret) rows.push(["Admin secret (shown once)", firstStart.adminSecret]);
+  if (firstStart.apiKey) rows.push(["API key (shown once)", firstStart.apiKey]);
+  const width = Math.max(...rows.map(([label]) => label.length));
+  const lines = [
+    `${paint.bold(`Trivium ${VERSION}`)} is listening on ${paint.green(url)}`,
+    "",
+    ...rows.map(([label, value]) => `  ${paint.dim(label.padEnd(width))}  ${value}`),
+  ];
+  if (firstStart.apiKey && tryModel) {
+    lines.push("", "Try it:", curlLine(bases.openai, firstStart.apiKey, tryModel));
+  }
+  return lines.join("\n");
+}
+
+function tellMissing({ missing }: Started): string {
+  if (missing.length === 0) return "";
+  const named = missing.slice(0, MOST_MISSING).map(({ kind, variables }) => `${kind} (set ${variables.join(", ")})`);
+  const more = missing.length - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; \`trivium init\` sets them up`;
+}
+
+/** An address of every interface is none that a client on this machine can be given. */
+export const reachableUrl = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0\.0|\[::\])/, "$1127.0.0.1");
+
+function curlLine(baseUrl: string, key: string, model: string): string {
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello, who are you?" }] });
+  return `curl ${baseUrl}/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
+}

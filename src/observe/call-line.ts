@@ -1,0 +1,82 @@
+/** Which calls get a line: every one, those that a provider or the gateway failed, none. */
+export const CALL_LOGS = ["all", "errors", "off"] as const;
+
+interface CountedUsage {
+  input?: number;
+  cacheRead?: number;
+  cacheWrite5m?: number;
+  cacheWrite1h?: number;
+  output?: number;
+  reasoning?: number;
+  images?: number;
+  seconds?: number;
+}
+
+/** What the ledger knows of a call, as far as the log tells it. A receipt is one. */
+export interface SettledCall {
+  id: string;
+  project: string;
+  /** The key's id, never the key. */
+  key: string;
+  createdAtMs: number;
+  model: string;
+  provider: string;
+  upstreamModel: string;
+  verb: string;
+  clientDialect: string;
+  upstreamDialect: string;
+  lane: string;
+  stream: boolean;
+  /** `ok`, `client_gone`, or the kind of the error that ended the call. */
+  outcome: string;
+  offers: readonly { outcome: string }[];
+  fields: readonly unknown[];
+  usage: CountedUsage;
+  costNanoUsd: number;
+  firstContentMs?: number;
+  totalMs: number;
+}
+
+/** One attempt that failed, in the gateway's own words: what a provider says may quote a prompt. */
+export interface FailedAttempt {
+  provider: string;
+  kind: string;
+  host?: string;
+  /** The HTTP status of its answer. */
+  status?: number;
+  /** Why no answer came, such as ECONNREFUSED. */
+  errno?: string;
+  /** What the operator can do. */
+  cure?: string;
+}
+
+/** What only the log is told. */
+export interface CallFacts {
+  requestId?: string;
+  /** Host and port of the provider that answered. */
+  host?: string;
+  failures: readonly FailedAttempt[];
+}
+
+export type CallLevel = "info" | "warn" | "error";
+
+/** A call's own mistakes, and clients that leave, are no concern of the operator's. */
+const CLIENTS_OWN: ReadonlySet<string> = new Set([
+  "ok",
+  "client_gone",
+  "invalid_request",
+  "unsupported_parameter",
+  "content_blocked",
+  "too_large",
+  "not_found",
+  "forbidden",
+  "unsupported_media_type",
+]);
+/** What stays as it is until somebody changes something. */
+const LASTING: ReadonlySet<string> = new Set(["upstream_credentials", "internal"]);
+
+/** A provider that failed is told of even where another one answered in its place. */
+export function levelOfCall({ outcome }: SettledCall, { failures }: CallFacts): CallLevel {
+  if (LASTING.has(outcome) || failures.some(({ kind }) => LASTING.has(kind))) return "error";
+  return CLIENTS_OWN.has(outcome) && failures.every(({ kind }) => CLIENTS_OWN.has(kind)) ? "info" : "warn";
+}

@@ -1,0 +1,149 @@
+import type { CallFacts, CallLevel, FailedAttempt, SettledCall } from "./call-line.ts";
+
+export const LOG_FORMATS = ["auto", "text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** What is told beside the message; `err` is whatever was thrown. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+type Level = CallLevel | "debug";
+
+/** How lines are written, each with its end. */
+export interface Format {
+  line(level: Level, fields: LogFields | undefined, message: string): string;
+  call(level: CallLevel, call: SettledCall, facts: CallFacts): string;
+}
+
+interface Terminal {
+  isTTY?: boolean;
+}
+
+/** For people on a terminal, for programs elsewhere, unless somebody says which. */
+export function makeFormat(
+  format: LogFormat = "auto",
+  { isTTY = false }: Terminal = process.stderr,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Format {
+  if (format === "json" || (format === "auto" && !isTTY)) return JSON_FORMAT;
+  return textFormat(isTTY && wantsColour(environment));
+}
+
+/** https://no-color.org */
+export const wantsColour = ({ NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>): boolean =>
+  !NO_COLOR && TERM !== "dumb";
+
+const now = () => new Date().toISOString();
+
+// --- for programs ---
+
+const JSON_FORMAT: Format = {
+  line: (level, fields, message) => {
+    const shown = fields === undefined ? "" : JSON.stringify(fields, showError).slice(1, -1);
+    return `{"time":"${now()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
+  },
+  // Written piece by piece: this is the one line that every call pays for.
+  call: (level, call, { requestId, host, failures }) => {
+    const { usage } = call;
+    return (
+      `{"time":"${now()}","level":"${level}","msg":"call"${text("request_id", requestId)},"receipt":"${call.id}"` +
+      `${text("project", call.project)}${text("key_id", call.key)},"verb":"${call.verb}"` +
+      `,"dialect":"${call.clientDialect}","upstream_dialect":"${call.upstreamDialect}","lane":"${call.lane}"` +
+      `${text("model", call.model)}${text("provider", call.provider)}${text("host", host)}` +
+      `${text("upstream_model", call.upstreamModel)},"stream":${call.stream},"outcome":"${call.outcome}"` +
+      `,"attempts":${call.offers.length}${failures.length === 0 ? "" : `,"failures":${JSON.stringify(failures)}`}` +
+      `${count("first_content_ms", call.firstContentMs)},"total_ms":${call.totalMs}` +
+      `${count("input", usage.input)}${count("cache_read", usage.cacheRead)}` +
+      `${count("cache_write", sum(usage.cacheWrite5m, usage.cacheWrite1h))}` +
+      `${count("output", usage.output)}${count("reasoning", usage.reasoning)}` +
+      `${count("images", usage.images)}${count("seconds", usage.seconds)}` +
+      `,"cost_nano_usd":${call.costNanoUsd}${call.fields.length === 0 ? "" : `,"fields":${call.fields.length}`}}\n`
+    );
+  },
+};
+
+const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${JSON.stringify(value)}` : "");
+const count = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${value}`);
+const sum = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : one + (other ?? 0);
+
+const DEEPEST_CAUSE = 4;
+
+function showError(_name: string, value: unknown): unknown {
+  return value instanceof Error ? describeError(value) : value;
+}
+
+function describeError(error: Error, depth = 0): Record<string, unknown> {
+  const { name, message, stack, cause } = error;
+  const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+  const because = cause instanceof Error && depth < DEEPEST_CAUSE ? { cause: describeError(cause, depth + 1) } : {};
+  return { type: name, message, ...code, stack, ...because };
+}
+
+// --- for people ---
+
+const CODES: Readonly<Record<Level, number>> = { debug: 90, info: 32, warn: 33, error: 31 };
+
+function textFormat(colour: boolean): Format {
+  const paint = (code: number, shown: string) => (colour ? `\x1b[${code}m${shown}\x1b[0m` : shown);
+  const begin = (level: Level) => `${paint(90, now().slice(11, 23))} ${paint(CODES[level], level.padEnd(5))} `;
+  return {
+    line: (level, fields, message) => `${begin(level)}${plain(message, true)}${tellFields(fields)}\n`,
+    call: (level, call, facts) => {
+      const parts = [
+        call.model,
+        call.outcome === "ok" ? "" : paint(CODES[level], call.outcome),
+        tellTimes(call),
+        tellUsage(call),
+        `$${(call.costNanoUsd / 1e9).toFixed(6)}`,
+        [call.provider, facts.host ? `(${facts.host})` : ""].join(" ").trim(),
+        call.offers.length > 1 ? `${call.offers.length} attempts` : "",
+        `${call.project}/${call.key}`,
+        paint(90, call.id),
+      ];
+      const failures = facts.failures.map((failure) => `\n             ${plain(tellFailure(failure))}`);
+      return `${begin(level)}${parts.filter((part) => part !== "").join("  ")}${failures.join("")}\n`;
+    },
+  };
+}
+
+const tellTimes = ({ firstContentMs, totalMs, stream }: SettledCall): string =>
+  stream && firstContentMs !== undefined ? `${totalMs} ms (first ${firstContentMs})` : `${totalMs} ms`;
+
+function tellUsage({ usage }: SettledCall): string {
+  const told = [
+    ["in", usage.input],
+    ["cached", usage.cacheRead],
+    ["out", usage.output],
+    ["reasoning", usage.reasoning],
+    ["images", usage.images],
+    ["seconds", usage.seconds],
+  ] as const;
+  return told.flatMap(([name, value]) => (value ? [`${name} ${value}`] : [])).join(" ");
+}
+
+function tellFailure({ provider, host, status, errno, kind, cure }: FailedAttempt): string {
+  const what = status === undefined ? errno : `HTTP ${status}`;
+  return `${provider}${host ? ` (${host})` : ""}: ${kind}${what ? `, ${what}` : ""}${cure ? `. ${cure}` : ""}`;
+}
+
+function tellFields(fields: LogFields | undefined): string {
+  if (fields === undefined) return "";
+  const words = Object.entries(fields).map(([name, value]) => {
+    if (value instanceof Error) return `\n${plain(value.stack ?? value.message, true)}${tellCause(value)}`;
+    return ` ${name}=${plain(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))}`;
+  });
+  return words.join("");
+}
+
+function tellCause({ cause }: Error, depth = 0): string {
+  if (!(cause instanceof Error) || depth === DEEPEST_CAUSE) return "";
+  return `\n  because: ${plain(cause.stack ?? cause.message, true)}${tellCause(cause, depth + 1)}`;
+}
+
+/** Nothing that was sent can move the cursor or begin a line of its own. */
+function plain(value: string, lines = false): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return value.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
+    lines && character === "\n" ? "\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
