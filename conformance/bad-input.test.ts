@@ -272,3 +272,12 @@ test("a revoked key is refused within a second, with the reason", async () => {
   expect(error).toMatchObject({ status: 401 });
   expect(error.message).toContain("revoked");
 });
+
+describe.each([...DIALECTS])("S18: %s", (dialect) => {
+  test("a body of countless tiny values is refused before it is parsed", async () => {
+    const body = `{"model":"test/${dialect}","messages":[${"{},".repeat(1_100_000)}{}]}`;
+    const error = await errorOf(await send(dialect, body));
+    expect(error).toMatchObject({ status: 413, type: NAMES[dialect].large });
+    expect(error.message).toContain("more than 1000000 JSON values");
+  });
+});

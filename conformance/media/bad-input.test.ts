@@ -441,6 +441,14 @@ describe("H12, H20: bodies that do not come to an end", () => {
     expect((await edit({ image: picture })).status).toBe(200);
   }, 30_000);
 
+  test("S18: a form full of near-boundaries is refused with its cure", async () => {
+    const told = await chatError(
+      post(EDITS, HEAD + "\r\n--aX".repeat(2_000_000), { "content-type": "multipart/form-data; boundary=a" }),
+    );
+    expect(told).toMatchObject({ status: 400, type: "invalid_request_error", path: "image" });
+    expect(told.message).toContain("choose another");
+  });
+
   test("a form whose length is told as too large is not waited for", async () => {
     const answer = await talk(`content-length: ${200 * MEGABYTE}`, HEAD, 5000);
     expect(answer).toStartWith("HTTP/1.1 413");

@@ -1,12 +1,16 @@
 import { GatewayError } from "../canon/error.ts";
 import { isObject, type JsonObject } from "../canon/json.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
+import { holdsMoreValues } from "../wire/json-values.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 
 /** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
 const SMALL = 32 * 1024;
 /** Up to this size a body is read in one piece, which is several times cheaper than walking over its parts. */
 const READ_AT_ONCE = 1024 * 1024;
+
+/** Ten for each of the most messages that a request may have (contract 8). */
+const MAX_VALUES = 1_000_000;
 
 const REPLACEMENT = "\uFFFD";
 
@@ -59,6 +63,9 @@ function declaredBytes(request: Request, maxBytes: number): number {
 const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
 
 function parse(text: string): JsonObject {
+  if (holdsMoreValues(text, MAX_VALUES)) {
+    throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
+  }
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -192,3 +192,39 @@ describe("H12: limits", () => {
     expect(closed).toBe(true);
   });
 });
+
+describe("S18: content made for the worst case of the search", () => {
+  const files = (content: string) =>
+    `--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n${content}\r\n--b--\r\n`;
+  const TYPE_B = "multipart/form-data; boundary=b";
+  const limits = { maxBytes: 100_000_000 };
+
+  test("near-boundaries stay content to the byte, and cost no memory of their own", async () => {
+    const content = "\r\n--bX".repeat(9_000);
+    const [image] = await readText(files(content), TYPE_B, limits);
+    expect(image && "bytes" in image ? Buffer.from(image.bytes).toString("latin1") : "").toBe(content);
+  });
+
+  test("more of them than any honest content has are refused with their cure, in the preamble too", async () => {
+    const content = "\r\n--bX".repeat(500_000);
+    for (const text of [files(content), content]) {
+      const error = await failure(readText(text, TYPE_B, limits));
+      expect(error).toMatchObject({ kind: "malformed", message: expect.stringContaining("choose another") });
+    }
+  });
+
+  test("a large file is searched in goes, so that others get their turn", async () => {
+    let turns = 0;
+    let reading = true;
+    const turn = () => {
+      turns++;
+      if (reading) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const content = "\r\n--a".repeat(8_000_000);
+    const [image] = await readText(files(content), TYPE_B, limits);
+    reading = false;
+    expect(image && "bytes" in image ? image.bytes.length : 0).toBe(content.length);
+    expect(turns).toBeGreaterThan(5);
+  });
+});

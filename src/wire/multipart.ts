@@ -23,6 +23,10 @@ const MAX_HEAD_BYTES = 16 * 1024;
 /** Blanks that a careless writer may leave behind a boundary. */
 const MAX_PADDING = 64;
 const HEAD_END = Buffer.from("\r\n\r\n");
+/** So much is searched in one go; others get their turn in between. */
+const SEARCH_BYTES = 4 * 1024 * 1024;
+/** A writer chooses a boundary that its content does not hold. Some content holds one that was chosen badly a few times. */
+const MAX_FALSE_BOUNDARIES = 10_000;
 
 /**
  * Reads a form as its bytes arrive, cut anywhere. Nothing touches the disk, and reading stops at the first limit that is
@@ -34,7 +38,14 @@ export async function readMultipart(
   limits: MultipartLimits,
 ): Promise<Form> {
   const reader = new FormReader(boundaryOf(contentType), limits);
-  for await (const chunk of body) reader.push(chunk);
+  for await (const chunk of body) {
+    reader.push(chunk);
+    for (let searched = 0; reader.step(); ) {
+      if (reader.searched - searched < SEARCH_BYTES) continue;
+      searched = reader.searched;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
   return reader.end();
 }
 
@@ -54,6 +65,11 @@ class FormReader {
   readonly #limits: MultipartLimits;
   readonly #entries: FormEntry[] = [];
   #rest: Buffer = Buffer.alloc(0);
+  /** Up to here the rest is known to hold no boundary. */
+  #clear = 0;
+  #falseBoundaries = 0;
+  /** Bytes that have been searched for a boundary. */
+  searched = 0;
   #state: State = "beginning";
   #total = 0;
   #head: PartHead | undefined;
@@ -77,7 +93,6 @@ class FormReader {
     if (this.#state === "epilogue") return;
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     this.#rest = this.#rest.length === 0 ? view : Buffer.concat([this.#rest, view]);
-    while (this.#step());
   }
 
   end(): Form {
@@ -92,7 +107,7 @@ class FormReader {
   }
 
   /** Takes one piece of what has arrived; false while more bytes are needed. */
-  #step(): boolean {
+  step(): boolean {
     switch (this.#state) {
       case "beginning":
         return this.#readBeginning();
@@ -122,21 +137,27 @@ class FormReader {
 
   #readBody(): boolean {
     const rest = this.#rest;
-    const at = rest.indexOf(this.#delimiter);
-    const safe = at >= 0 ? at : this.#beginningOfDelimiter();
-    const behind = at < 0 ? undefined : lineAfter(rest, at + this.#delimiter.length);
-    if (behind === "other") {
-      this.#keep(rest.subarray(0, at + 1));
-      this.#rest = rest.subarray(at + 1);
-      return true;
-    }
-    this.#keep(rest.subarray(0, safe));
-    if (behind === undefined) {
-      this.#rest = rest.subarray(safe);
+    const from = this.#clear;
+    const to = Math.min(rest.length, from + SEARCH_BYTES + this.#delimiter.length);
+    const found = rest.subarray(from, to).indexOf(this.#delimiter);
+    this.searched += to - from;
+    if (found < 0) {
+      this.#clear = this.#beginningOfDelimiter(from, to);
+      if (to < rest.length) return true;
+      this.#keepTo(this.#clear);
       return false;
     }
+    const at = from + found;
+    const behind = lineAfter(rest, at + this.#delimiter.length);
+    if (behind === "other") {
+      if (++this.#falseBoundaries > MAX_FALSE_BOUNDARIES) throw badBoundary(this.#head?.name);
+      this.#clear = at + 1;
+      return true;
+    }
+    this.#keepTo(at);
+    if (behind === undefined) return false;
     this.#finishPart();
-    this.#pass(behind);
+    this.#pass(behind === "last" ? behind : behind - at);
     return true;
   }
 
@@ -144,12 +165,21 @@ class FormReader {
   #pass(behind: number | "last"): void {
     this.#state = behind === "last" ? "epilogue" : "head";
     this.#rest = this.#rest.subarray(behind === "last" ? this.#rest.length : behind);
+    this.#clear = 0;
   }
 
-  /** The end of what has arrived may begin a boundary. Where nothing there can, no byte has to be copied. */
-  #beginningOfDelimiter(): number {
-    const at = this.#rest.indexOf(CR, Math.max(0, this.#rest.length - this.#delimiter.length + 1));
-    return at < 0 ? this.#rest.length : at;
+  /** The end of what was searched may begin a boundary. Where nothing there can, no byte has to be copied. */
+  #beginningOfDelimiter(from: number, to: number): number {
+    const start = Math.max(from, to - this.#delimiter.length + 1);
+    const at = this.#rest.subarray(start, to).indexOf(CR);
+    return at < 0 ? to : start + at;
+  }
+
+  /** What stands before this place is content. */
+  #keepTo(at: number): void {
+    this.#keep(this.#rest.subarray(0, at));
+    this.#rest = this.#rest.subarray(at);
+    this.#clear = 0;
   }
 
   #readHead(): boolean {
@@ -208,6 +238,13 @@ function lineAfter(bytes: Buffer, from: number): number | "last" | "other" | und
   if (at + 1 >= bytes.length) return undefined;
   return bytes[at + 1] === LF ? at : "other";
 }
+
+const badBoundary = (field: string | undefined) =>
+  new MultipartError(
+    "malformed",
+    `The boundary of the form stands more than ${MAX_FALSE_BOUNDARIES} times in its content: choose another.`,
+    field,
+  );
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;

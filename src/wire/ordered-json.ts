@@ -1,4 +1,5 @@
 import { mayRound, parseExactly } from "./exact-number.ts";
+import { endOfString } from "./json-text.ts";
 
 /**
  * JSON whose objects keep the order of their keys, and whose numbers keep their digits. JavaScript puts keys that look like
@@ -9,12 +10,11 @@ const MARK = "\uFFFF";
 
 const INDEX_KEY = /"\d+"\s*:/;
 const MARKED_KEY = new RegExp(`"${MARK}(\\d+)":`, "g");
-const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /** Where no key and no number is in danger, a value that was parsed from the same text before is given back as it is. */
 export function parseInOrder(text: string, parsed?: unknown): unknown {
   const parse = mayRound(text) ? parseExactly : JSON.parse;
-  if (INDEX_KEY.test(text)) return parse(text.replace(STRING, markKey));
+  if (INDEX_KEY.test(text)) return parse(markKeys(text));
   return parsed === undefined || parse === parseExactly ? parse(text) : parsed;
 }
 
@@ -23,9 +23,27 @@ export function stringifyInOrder(value: unknown): string {
   return text.includes(MARK) ? text.replace(MARKED_KEY, '"$1":') : text;
 }
 
+const COLON = /\s*:/y;
+const DIGITS = /\d+"/y;
+
+/** String by string: a pattern for all of a string would take a turn for each of its characters, and some hold images (S18). */
+function markKeys(text: string): string {
+  let marked = "";
+  let copied = 0;
+  for (let quote = text.indexOf('"'); quote >= 0; ) {
+    const start = quote + 1;
+    const end = endOfString(text, start);
+    if (matchesAt(DIGITS, text, start) && matchesAt(COLON, text, end)) {
+      marked += text.slice(copied, start) + MARK;
+      copied = start;
+    }
+    quote = text.indexOf('"', end);
+  }
+  return marked + text.slice(copied);
+}
+
 /** Only a key has a colon after it. */
-function markKey(token: string, colon: string | undefined): string {
-  if (colon === undefined) return token;
-  const key = token.slice(1, -1 - colon.length);
-  return /^\d+$/.test(key) ? `"${MARK}${key}"${colon}` : token;
+function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }
