@@ -128,8 +128,8 @@ const receiptIdOf = (response: Response) => response.headers.get("x-trivium-rece
 
 describe("decision 0014: no submit is sent twice in doubt", () => {
   for (const [what, loss, message] of [
-    ["whose connection broke", "cut", "The connection to the provider broke."],
-    ["whose success names no job", "unread", "The provider answered without the name of a job."],
+    ["whose connection broke", "cut", /^Provider `\S+` broke off the connection/],
+    ["whose success names no job", "unread", /^Provider `\S+` answered without the name of a job\.$/],
   ] as const) {
     test(`decisions §5: one ${what}, under the same Idempotency-Key again, is the operation that failed`, async () => {
       losing.lose(loss);
@@ -143,7 +143,10 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
           status: 200,
           receipt: receiptIdOf(first),
         });
-        expect(await polled(await nameIn(repeated))).toMatchObject({ done: true, error: { message } });
+        expect(await polled(await nameIn(repeated))).toMatchObject({
+          done: true,
+          error: { message: expect.stringMatching(message) },
+        });
       }
       expect(losing.posts() - before).toBe(1);
       // Who wants to take the risk says so with a new key.

@@ -1,3 +1,5 @@
+import type { FailureCause } from "./failure-cause.ts";
+
 /**
  * One error type for the whole gateway. `ERROR_TABLE` says, for each kind, the HTTP status, whether the relay may try
  * again, and the word for it in each dialect; nothing else in the program decides any of these.
@@ -75,11 +77,13 @@ export interface ErrorDetails {
   retryAfterSeconds?: number;
   /** What the upstream said beyond its message about a fault of the request; for callers of its own dialect. */
   upstreamDetails?: unknown;
+  /** Where a provider's failure came from; never told to callers. */
+  failure?: FailureCause | undefined;
   cause?: unknown;
 }
 
 /** What may be said otherwise of an error that stays the same. */
-interface Told extends Pick<ErrorDetails, "path" | "code" | "upstreamDetails"> {
+interface Told extends Pick<ErrorDetails, "path" | "code" | "upstreamDetails" | "failure"> {
   message?: string;
 }
 
@@ -89,6 +93,7 @@ export class GatewayError extends Error {
   readonly code: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly upstreamDetails: unknown;
+  readonly failure: FailureCause | undefined;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -98,6 +103,7 @@ export class GatewayError extends Error {
     this.code = details.code;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.upstreamDetails = details.upstreamDetails;
+    this.failure = details.failure;
   }
 
   get rule(): ErrorRule {
@@ -114,6 +120,11 @@ export class GatewayError extends Error {
     return this.#told({ path });
   }
 
+  /** The same error with more that is known of where it came from. */
+  withFailure(failure: FailureCause): this {
+    return this.#told({ failure: { ...this.failure, ...failure } });
+  }
+
   /** The same error with every text changed that a caller may come to read. */
   withTexts(change: (text: string) => string): this {
     return this.#told({
@@ -125,13 +136,16 @@ export class GatewayError extends Error {
   }
 
   /** Its class stays too: some errors are told apart by theirs. */
-  #told({ message = this.message, path = this.path, code = this.code, upstreamDetails = this.upstreamDetails }: Told) {
+  #told(told: Told): this {
+    const { message = this.message, path = this.path, code = this.code } = told;
+    const { upstreamDetails = this.upstreamDetails, failure = this.failure } = told;
     const Same = this.constructor as new (...parameters: ConstructorParameters<typeof GatewayError>) => this;
     return new Same(this.kind, message, {
       ...(path === undefined ? {} : { path }),
       ...(code === undefined ? {} : { code }),
       ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
       upstreamDetails,
+      failure,
       cause: this.cause,
     });
   }

@@ -1,4 +1,5 @@
 import type { DialectName, UpstreamDialectName } from "./dialect-name.ts";
+import type { FailureCause } from "./failure-cause.ts";
 import type { Stop } from "./stop.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
@@ -9,6 +10,8 @@ export interface OfferTried {
   /** The error's kind where it failed. */
   reason?: string;
   ms: number;
+  /** Where the failure came from; for operators, not in the receipt that clients see. */
+  failure?: FailureCause;
 }
 
 /** A field of the request that was not honoured to the letter. */

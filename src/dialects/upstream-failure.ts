@@ -43,9 +43,9 @@ const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
   "rate_limited",
 ]);
 
+/** "The provider" gets its name where the failure leaves the relay; what a refused credential means is told there too. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
-  upstream_credentials:
-    "The provider did not accept the gateway's credentials or account. The gateway's operator must mend this; the caller's key is fine.",
+  upstream_credentials: "The provider did not accept the gateway's credentials or account.",
   upstream_timeout: "The provider did not answer in time.",
   overloaded: "The provider is overloaded. Try again shortly.",
 };
@@ -64,6 +64,10 @@ export function failureToError(facts: FailureFacts): GatewayError {
     ...(said && facts.code !== undefined ? { code: facts.code } : {}),
     ...(said && facts.path !== undefined ? { path: facts.path } : {}),
     ...(said ? { upstreamDetails: facts.details } : {}),
+    failure: {
+      ...(facts.status === 200 ? {} : { status: facts.status }),
+      ...(words ? { said: words } : {}),
+    },
   });
 }
 

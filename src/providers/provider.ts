@@ -4,7 +4,9 @@ import type { Secret } from "../canon/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
 import type { MediaWires } from "../media/media-wire.ts";
+import { cleanText } from "./clean-text.ts";
 import { ProviderMedia } from "./media/provider-media.ts";
+import { type FailedProvider, tellFailure } from "./tell-failure.ts";
 
 export type Verb = "generate" | "count_tokens";
 
@@ -116,6 +118,7 @@ export class Provider {
   readonly #baseUrl: string;
   readonly #authenticate: Authenticator;
   readonly #sign: Signer | undefined;
+  readonly #failed: FailedProvider;
   readonly #quirks = new Map<UpstreamDialectName, Quirks>();
   readonly #kept = new Map<
     UpstreamDialectName,
@@ -136,6 +139,8 @@ export class Provider {
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.host = URL.canParse(this.#baseUrl) ? new URL(this.#baseUrl).host : "";
     this.#authenticate = declaration.authenticate(settings);
+    const host = URL.parse(this.#baseUrl)?.host ?? "";
+    this.#failed = { name: settings.name, host, credential: credentialField(settings) };
     this.#sign = declaration.sign?.(settings);
     this.media =
       declaration.media &&
@@ -220,23 +225,45 @@ export class Provider {
     return headers;
   }
 
-  /** An error of this provider's as a caller may read it. */
+  /** An error of this provider's as a caller may read it; beside it, for the operator alone, where it came from. */
   redactError(error: GatewayError): GatewayError {
-    return error.withTexts((text) => this.redact(text));
+    const told = tellFailure(error, this.#failed).withTexts((text) => this.redact(text));
+    const said = told.failure?.said;
+    return said === undefined ? told : told.withFailure({ said: cut(this.#withoutSecrets(said)) });
   }
 
   /**
-   * A text of this provider's as a caller may read it: without the gateway's own credentials (S10), and no longer than is
-   * passed on. It is cut here and nowhere before, since what a cut leaves of a credential is not found any more.
+   * A text of this provider's as a caller may read it: without the gateway's own credentials (S10), what tells of the host's
+   * insides (S22), and no longer than is passed on. It is cut here and nowhere before, since what a cut leaves of a credential
+   * is not found any more.
    */
   redact(text: string): string {
+    return cleanText(cut(this.#withoutSecrets(text)));
+  }
+
+  #withoutSecrets(text: string): string {
     let result = text;
     for (const value of Object.values(this.#settings) as unknown[]) {
       const secret = isSecret(value) ? value.reveal() : "";
       if (secret.length >= 8 && result.includes(secret)) result = result.replaceAll(secret, "[secret]");
     }
-    return result.length <= MAX_TEXT ? result : result.slice(0, MAX_TEXT).toWellFormed();
+    return result;
   }
+}
+
+const cut = (text: string): string => (text.length <= MAX_TEXT ? text : text.slice(0, MAX_TEXT).toWellFormed());
+
+/** The field of a provider's configuration that an operator looks at first when the credential is refused. */
+const CREDENTIALS: readonly [keyof ProviderSettings, string][] = [
+  ["apiKey", "api_key"],
+  ["credentials", "credentials"],
+  ["secretAccessKey", "secret_access_key"],
+  ["secretKey", "secret_key"],
+];
+
+function credentialField(settings: ProviderSettings): string {
+  const [, field] = CREDENTIALS.find(([name]) => settings[name] !== undefined) ?? [];
+  return field === undefined ? `providers.${settings.name}` : `providers.${settings.name}.${field}`;
 }
 
 function isSecret(value: unknown): value is Secret {

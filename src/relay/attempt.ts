@@ -4,6 +4,7 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { post, postFailure } from "../wire/post.ts";
 import { type Call, ClientGoneError } from "./call.ts";
+import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import { chooseLane, type Lane } from "./lane.ts";
 import { makeUpstreamRequest } from "./upstream-request.ts";
@@ -84,7 +85,8 @@ export class Attempt {
       // Its status and its headers are told already (H19), whatever has become of its words.
       return "";
     });
-    return this.lane.decodeError({ status: answer.status, body, retryAfter });
+    const { status } = answer;
+    return this.lane.decodeError({ status, body, retryAfter }).withFailure({ status, ...(body && { said: body }) });
   }
 
   /** The whole body as text, within a bound. Each piece is a sign of life. */
@@ -142,9 +144,7 @@ export class Attempt {
       const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;
       return new GatewayError("upstream_timeout", `The provider ${what}.`, { cause: thrown });
     }
-    const connected = postFailure(thrown) !== "connect";
-    const message = connected ? "The connection to the provider broke." : "The provider could not be reached.";
-    return new GatewayError("upstream_failed", message, { cause: thrown });
+    return connectionFailure(postFailure(thrown), thrown);
   }
 
   /** Ends the upstream request, finished or not. */

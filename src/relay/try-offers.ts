@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { OfferTried } from "../canon/receipt.ts";
 import { type Call, ClientGoneError, type ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
@@ -52,7 +53,11 @@ export async function tryOffers<Planned extends Triable, Attempt extends Try, T>
         }
         last = planned.provider.redactError(asGatewayError(thrown));
         const { provider } = planned.offer;
-        call.offersTried.push({ provider, outcome: "failed", reason: last.kind, ms: attempt.msSoFar });
+        const { kind: reason, failure } = last;
+        const tried: OfferTried = { provider, outcome: "failed", reason, ms: attempt.msSoFar };
+        call.offersTried.push(failure === undefined ? tried : { ...tried, failure });
+        // At debug alone, since a provider's words may quote the prompt.
+        gateway.log.debug({ kind: reason, ...failure }, "provider failed");
         if (last.kind === "internal") gateway.log.error({ err: last.cause, provider }, "internal error in an attempt");
         if (!last.rule.tryNextOffer || mayRepeat?.(last) === false || gateway.closing) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;

@@ -12,6 +12,9 @@ const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
   ["server_error", "upstream_failed"],
 ]);
 
+/** Some hosts refuse a key with a plain 400. It is the gateway's, and the caller must not take it for its own (0008). */
+const KEY_REFUSED = /^(?:incorrect|invalid) api key\b/i;
+
 export function decodeError(failure: UpstreamFailure): GatewayError {
   return decodeErrorObject(parseObject(failure.body), failure.status, readRetryAfter(failure.retryAfter));
 }
@@ -23,10 +26,11 @@ export function decodeErrorObject(body: unknown, status: number, retryAfterSecon
   const code = stringAt(error, "code") ?? stringAt(error, "type");
   const told = numberAt(error, "code") ?? numberAt(error, "status_code") ?? 0;
   const detail = stringAt(error, "message") ?? stringAt(body, "message") ?? stringAt(body, "detail");
+  const message = typeof nested === "string" ? nested : detail;
   return failureToError({
     status: status === 200 ? (told >= 400 && told < 600 ? told : statusOfType(stringAt(error, "type"))) : status,
-    message: typeof nested === "string" ? nested : detail,
-    kind: code === undefined ? undefined : KIND_OF_CODE.get(code),
+    message,
+    kind: KIND_OF_CODE.get(code ?? "") ?? (KEY_REFUSED.test(message ?? "") ? "upstream_credentials" : undefined),
     retryAfterSeconds,
     code: stringAt(error, "code"),
     path: stringAt(error, "param"),

@@ -111,7 +111,7 @@ describe("providers §3.8: the life of a generation", () => {
     [400, { detail: "duration is wrong" }, "invalid_request", "duration is wrong"],
     [422, { detail: [{ loc: ["body", "model"], msg: "unknown" }] }, "invalid_request", "body.model: unknown"],
     [400, { detail: "Prompt failed moderation" }, "content_blocked", "Prompt failed moderation"],
-    [401, { detail: "Not authenticated" }, "upstream_credentials", "operator"],
+    [401, { detail: "Not authenticated" }, "upstream_credentials", "gateway's credentials"],
     [429, { detail: "slow down" }, "rate_limited", "slow down"],
     [500, "<html>", "upstream_failed", "HTTP 500"],
   ])("HTTP %d %j is %s", (status, body, kind, words) => {

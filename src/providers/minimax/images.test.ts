@@ -95,7 +95,7 @@ describe("providers §2.12: answers", () => {
     expect(thrownBy(() => read({ base_resp })).message).toBe("input new_sensitive");
     expect(
       thrownBy(() => read({ base_resp: { status_code: 1008, status_msg: "insufficient balance" } })).message,
-    ).toContain("operator");
+    ).toContain("gateway's credentials");
   });
 
   test.each([["<html>"], ["{}"], ['{"data":{"image_base64":[]},"base_resp":{"status_code":0}}']])(

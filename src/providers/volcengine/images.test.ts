@@ -112,7 +112,9 @@ describe("providers §2.4: what comes back", () => {
           { kind: "filtered", reason: "held back" },
           {
             kind: "failed",
-            error: new GatewayError("upstream_failed", "The provider could not finish the job: broken"),
+            error: new GatewayError("upstream_failed", "The provider could not finish the job: broken", {
+              failure: { said: "broken" },
+            }),
           },
         ],
         usage: { images: 3, imageOutput: 49152 },

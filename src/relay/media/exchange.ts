@@ -4,6 +4,7 @@ import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
 import type { ProviderMedia } from "../../providers/media/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
+import { connectionFailure, errnoOf } from "../connection-failure.ts";
 
 /** Several large pictures in base64; nothing honest is larger. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
@@ -87,14 +88,14 @@ const tooLarge = (maxBytes: number) =>
 function explain(cause: unknown, { signal, timeoutMs }: MediaPatience): GatewayError {
   if (cause instanceof GatewayError) return cause;
   signal.throwIfAborted();
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
-  if (/^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|FailedToOpenSocket)$/.test(code) || /^(CERT|.*_CERT)/.test(code)) {
-    return new GatewayError("upstream_failed", "The provider could not be reached.", { cause });
-  }
+  const code = errnoOf(cause) ?? "";
+  if (/^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|FailedToOpenSocket)$/.test(code) || /^(CERT|.*_CERT)/.test(code))
+    return connectionFailure("connect", cause);
   const timedOut = cause instanceof Error && cause.name === "TimeoutError";
-  return timedOut
-    ? new UncertainError("upstream_timeout", `The provider did not answer within ${timeoutMs} ms.`, { cause })
-    : new UncertainError("upstream_failed", "The connection to the provider broke.", { cause });
+  if (timedOut)
+    return new UncertainError("upstream_timeout", `The provider did not answer within ${timeoutMs} ms.`, { cause });
+  const { kind, message, failure } = connectionFailure("broken", cause);
+  return new UncertainError(kind, message, { failure, cause });
 }
 
 export const isSuccess = ({ status }: { status: number }): boolean => status >= 200 && status < 300;

@@ -7,6 +7,7 @@ import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-r
 import type { ImageWire } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
+import { connectionFailure } from "../connection-failure.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
 import { finishResult, gatherImages, type ImageGathering, missingPictures, withRealSize } from "./gather-images.ts";
 
@@ -114,7 +115,7 @@ async function* eventsOf(response: Response) {
     for await (const piece of response.body ?? []) yield* parse(splitter.push(piece));
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError("upstream_failed", "The connection to the provider broke.", { cause });
+    throw connectionFailure("broken", cause);
   }
   const rest = splitter.end();
   if (rest.trim() !== "") yield* parse(`${rest}\n\n`);

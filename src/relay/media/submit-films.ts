@@ -80,7 +80,7 @@ async function submitPart(
   } catch (thrown) {
     const error = asGatewayError(thrown);
     part.state = "failed";
-    part.error = { kind: error.kind, message: provider.redact(error.message) };
+    part.error = { kind: error.kind, message: provider.redactError(error).message };
     if (!isCertain(error)) part.uncertain = true;
     throw thrown;
   } finally {

@@ -32,7 +32,7 @@ export class VideoJobs implements JobRunner {
       if (isSuccess(answer)) return redacted(wire.readPoll(answer, part.ticket, context), provider);
       const error = wire.error(answer);
       // What the host calls the job is not for the client's eyes.
-      if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
+      if (error.kind === "not_found") return { state: "failed", error: provider.redactError(forgottenJob()) };
       throw error;
     } catch (thrown) {
       throw thrown instanceof GatewayError ? provider.redactError(thrown) : thrown;

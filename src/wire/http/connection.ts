@@ -62,7 +62,10 @@ export class Connection {
   shookHands(trusted: boolean, error: Error | null): void {
     if (!this.#secure || !this.#open) return;
     if (trusted && !error) this.#user?.ready(this);
-    else this.broke(error ?? undefined, "the host did not prove who it is");
+    else {
+      this.#lose(new HttpFailure("connect", "the host did not prove who it is", error ?? undefined), false);
+      this.#socket?.terminate();
+    }
   }
 
   received(bytes: Uint8Array): void {
@@ -75,8 +78,8 @@ export class Connection {
     this.#lose(new HttpFailure("broken", "the host closed the connection", error), error === undefined);
   }
 
-  broke(error: Error | undefined, message = "the connection broke"): void {
-    this.#lose(new HttpFailure("broken", message, error), false);
+  broke(error: Error | undefined): void {
+    this.#lose(new HttpFailure("broken", "the connection broke", error), false);
     this.#socket?.terminate();
   }
 

@@ -55,14 +55,14 @@ for (const [certificate, code] of [
 ] as const) {
   test(`S07: a host with this certificate is sent nothing: ${certificate}`, async () => {
     const host = await startHost(certificate);
-    expect(await callFromChild(`https://localhost:${host.port}/v1`)).toBe(`broken ${code}`);
+    expect(await callFromChild(`https://localhost:${host.port}/v1`)).toBe(`connect ${code}`);
     expect(host.text).toBe("");
   });
 }
 
 test("S07: neither is one whose authority nobody knows, nor one that speaks no TLS", async () => {
   const host = await startHost("good");
-  expect(await callFromChild(`https://localhost:${host.port}/v1`, "self-signed")).toStartWith("broken");
+  expect(await callFromChild(`https://localhost:${host.port}/v1`, "self-signed")).toStartWith("connect");
   expect(host.text).toBe("");
   const plain = Bun.listen({
     hostname: "127.0.0.1",
@@ -70,5 +70,5 @@ test("S07: neither is one whose authority nobody knows, nor one that speaks no T
     socket: { data: (socket) => void socket.end("HTTP/1.1 200 OK\r\n\r\n") },
   });
   stops.push(() => plain.stop(true));
-  expect(await callFromChild(`https://localhost:${plain.port}/v1`)).toStartWith("broken");
+  expect(await callFromChild(`https://localhost:${plain.port}/v1`)).toStartWith("connect");
 });

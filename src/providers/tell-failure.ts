@@ -1,0 +1,89 @@
+import type { GatewayError } from "../canon/error.ts";
+import type { FailureCause } from "../canon/failure-cause.ts";
+
+/** Who has failed, as far as his operator can do something about it. */
+export interface FailedProvider {
+  /** As the configuration calls it. */
+  name: string;
+  /** Host and port of its base URL. */
+  host: string;
+  /** The field of its configuration that holds the credential. */
+  credential: string;
+}
+
+/** How a connection failed, in words for callers: the host itself is told to operators alone. */
+const WORDS_OF_ERRNO: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ConnectionRefused: "connection refused",
+  ENOTFOUND: "host name not found",
+  EAI_AGAIN: "host name not found",
+  ECONNRESET: "connection reset",
+  EPIPE: "connection reset",
+  ETIMEDOUT: "connection timed out",
+  EHOSTUNREACH: "no route to the host",
+  ENETUNREACH: "no route to the host",
+  EPROTO: "TLS handshake failed",
+  EMFILE: "too many open files",
+};
+const CERTIFICATE = /CERT|ISSUER|SELF_SIGNED|ALTNAME/;
+
+/** `(connection refused)`; empty where nothing is known that would help. */
+export function wordsOfErrno(errno: string | undefined): string {
+  if (errno === undefined) return "";
+  const words = WORDS_OF_ERRNO[errno] ?? (CERTIFICATE.test(errno) ? "TLS certificate not trusted" : undefined);
+  return words === undefined ? "" : ` (${words})`;
+}
+
+/**
+ * A provider's failure with its name in it, and with what its operator needs to know beside it. Messages of such failures begin
+ * with "The provider" wherever they are written: who that is, is known here.
+ */
+export function tellFailure(error: GatewayError, provider: FailedProvider): GatewayError {
+  const told = error.failure;
+  const atProvider = told !== undefined || error.kind.startsWith("upstream_");
+  if (!atProvider || told?.provider !== undefined) return error;
+  const cure = cureFor(error, provider);
+  const known: FailureCause = { provider: provider.name, host: provider.host, ...(cure === undefined ? {} : { cure }) };
+  return error.withMessage(messageOf(error, provider)).withFailure(known);
+}
+
+function messageOf(error: GatewayError, { name, credential }: FailedProvider): string {
+  const status = error.failure?.status;
+  const said = status === undefined ? "" : ` (HTTP ${status})`;
+  const who = `Provider \`${name}\``;
+  if (error.kind !== "upstream_credentials") return error.message.replace(/^The provider\b/, who);
+  if (status === undefined) return `${error.message.replace(/^The provider\b/, who)} Your Trivium key is valid.`;
+  return REFUSALS[reasonOf(status)](who, said, credential);
+}
+
+const REFUSALS = {
+  key: (who: string, said: string, field: string) =>
+    `${who} rejected the gateway's API key${said}. Check \`${field}\`. Your Trivium key is valid.`,
+  account: (who: string, said: string) =>
+    `${who} refused the call because the gateway's account there has no credit or quota left${said}. Its operator must top it up. Your Trivium key is valid.`,
+  access: (who: string, said: string, field: string) =>
+    `${who} denied the gateway's account access${said}. Check what the account of \`${field}\` may use. Your Trivium key is valid.`,
+};
+
+/** Hosts say that a key is wrong with 401 or 400, that nothing is left to spend with 402 or 429. */
+function reasonOf(status: number): keyof typeof REFUSALS {
+  if (status === 402 || status === 429) return "account";
+  return status === 403 ? "access" : "key";
+}
+
+function cureFor({ kind, failure }: GatewayError, { host, credential, name }: FailedProvider): string | undefined {
+  const { status, errno } = failure ?? {};
+  if (kind === "upstream_credentials") {
+    const reason = status === undefined ? "key" : reasonOf(status);
+    if (reason === "key") return `check ${credential}`;
+    return reason === "account"
+      ? `top up the account of ${credential}`
+      : `check what the account of ${credential} may use`;
+  }
+  if (errno === "ENOTFOUND" || errno === "EAI_AGAIN")
+    return `check the host name in providers.${name}.base_url, and the resolver`;
+  if (errno !== undefined && (errno === "EPROTO" || CERTIFICATE.test(errno)))
+    return `check that ${host} speaks TLS with a trusted certificate; NODE_EXTRA_CA_CERTS names further authorities`;
+  if (errno !== undefined) return `check that ${host} runs and can be reached from here`;
+  return kind === "upstream_timeout" ? `raise providers.${name}.timeout_ms if ${host} may take longer` : undefined;
+}
