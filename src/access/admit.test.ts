@@ -13,14 +13,21 @@ function principal(changes: Partial<Principal> = {}): Principal {
 function gate(spent: (keyId: string, window: string) => number = () => 0) {
   const clock = { ms: START_MS };
   const admissions = new Admissions({ nowMs: () => clock.ms, spent });
-  const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission =>
-    admissions.admit(who, {
-      model: "acme/llama",
-      dialect: "chat",
-      estimatedCostNanoUsd: 0,
-      estimatedTokens: 0,
-      ...changes,
-    });
+  const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission => {
+    const entry = admissions.enter(who);
+    try {
+      return entry.admit({
+        model: "acme/llama",
+        dialect: "chat",
+        estimatedCostNanoUsd: 0,
+        estimatedTokens: 0,
+        ...changes,
+      });
+    } catch (refusal) {
+      entry.leave();
+      throw refusal;
+    }
+  };
   const refusal = (who: Principal, changes: Partial<AdmittedCall> = {}): GatewayError => {
     try {
       admit(who, changes);
@@ -65,6 +72,27 @@ describe("admit: scopes", () => {
     admit(who, { estimatedTokens: 10, estimatedCostNanoUsd: 1e9 }).release({ costNanoUsd: 0, tokens: 10 });
     clock.ms += 60_000;
     admit(who, { estimatedTokens: 10, estimatedCostNanoUsd: 1e9 });
+  });
+});
+
+describe("admit: before the body is read (S17)", () => {
+  test("a request that is still being read has its place among those under way, and gives it back when it is turned away", () => {
+    const { admissions, refusal } = gate();
+    const who = principal({ limits: { concurrent: 1 } });
+    const reading = admissions.enter(who);
+    expect(refusal(who).kind).toBe("rate_limited");
+    reading.leave();
+    reading.leave();
+    admissions.enter(who);
+    expect(refusal(who).kind).toBe("rate_limited");
+  });
+
+  test("a request whose body is worth nothing counts as a request all the same", () => {
+    const { admissions, refusal } = gate();
+    const who = principal({ limits: { requestsPerMinute: 2 } });
+    admissions.enter(who).leave();
+    admissions.enter(who).leave();
+    expect(refusal(who).kind).toBe("rate_limited");
   });
 });
 
@@ -301,9 +329,11 @@ describe("admit: cost and memory", () => {
     const who = principal({ models: ["acme/*"] });
     const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 5, estimatedTokens: 5 } as const;
     expect(admit(who).rateHeaders).toEqual({});
-    for (let index = 0; index < 20_000; index += 1) admissions.admit(who, call).release({ costNanoUsd: 1, tokens: 1 });
+    for (let index = 0; index < 20_000; index += 1)
+      admissions.enter(who).admit(call).release({ costNanoUsd: 1, tokens: 1 });
     const startedMs = performance.now();
-    for (let index = 0; index < 100_000; index += 1) admissions.admit(who, call).release({ costNanoUsd: 1, tokens: 1 });
+    for (let index = 0; index < 100_000; index += 1)
+      admissions.enter(who).admit(call).release({ costNanoUsd: 1, tokens: 1 });
     const microseconds = (performance.now() - startedMs) / 100;
     expect(microseconds).toBeLessThan(5);
     expect(admissions.trackedKeys).toBe(0);

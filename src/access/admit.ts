@@ -12,6 +12,14 @@ export interface ActualUse {
   tokens: number;
 }
 
+/** A request that may be read. It has its place among those under way, and counts as one of its key's requests. */
+export interface Entry {
+  /** Lets the call in that the request turned out to be; throws where the key's scopes, tokens or budget do not allow it. */
+  admit(call: AdmittedCall): Admission;
+  /** The request was turned away before it was let in. */
+  leave(): void;
+}
+
 /** A call that was let in. */
 export interface Admission {
   /** Called once, at the end: what was reserved is given back, what was used is counted. */
@@ -63,33 +71,18 @@ export class Admissions {
     return this.#counters.size;
   }
 
-  admit(principal: Principal, call: AdmittedCall): Admission {
+  /**
+   * Counts a request against the rate and the concurrency of its key, or refuses it: before its body is read, since whoever
+   * is over a limit must not fill the memory (S17).
+   */
+  enter(principal: Principal): Entry {
     const nowMs = this.#nowMs();
-    checkScopes(principal, call, nowMs);
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const { keyId, limits } = principal;
-    const budgeted = hasBudget(limits);
-    if (!budgeted && !hasRateLimit(limits)) return new OpenAdmission(this.#charge, keyId);
-
+    if (!hasBudget(limits) && !hasRateLimit(limits)) return new OpenEntry(principal, this.#nowMs, this.#charge);
     const counters = this.#countersOf(keyId, nowMs);
-    const meter = this.#meterOf(keyId);
-    counters.check(principal, call.estimatedTokens, nowMs);
-    if (budgeted) checkBudgets(principal, meter, call.estimatedCostNanoUsd, nowMs);
-
-    counters.take(limits, call.estimatedTokens, nowMs);
-    meter.reserved += call.estimatedCostNanoUsd;
-    let released = false;
-    return {
-      rateHeaders: counters.headers(limits, nowMs),
-      release: (actual) => {
-        if (released) return;
-        released = true;
-        const endMs = this.#nowMs();
-        counters.end(limits, nowMs, endMs, call.estimatedTokens, actual.tokens);
-        meter.reserved -= call.estimatedCostNanoUsd;
-        meter.add(actual.costNanoUsd, endMs);
-      },
-    };
+    counters.enter(principal, nowMs);
+    return new LimitedEntry(principal, this.#nowMs, counters, this.#meterOf(keyId), nowMs);
   }
 
   /** Keeps money of a key aside for something that ends later than the call that began it. */
@@ -134,25 +127,88 @@ export class Admissions {
   }
 }
 
-/** The admission of a key without limits: one small object a call. */
-class OpenAdmission implements Admission {
+/** The entry and admission of a key without limits: one small object a call. */
+class OpenEntry implements Entry, Admission {
+  readonly #principal: Principal;
+  readonly #nowMs: () => number;
   readonly #charge: (keyId: string, costNanoUsd: number) => void;
-  readonly #keyId: string;
   #released = false;
 
-  constructor(charge: (keyId: string, costNanoUsd: number) => void, keyId: string) {
+  constructor(principal: Principal, nowMs: () => number, charge: (keyId: string, costNanoUsd: number) => void) {
+    this.#principal = principal;
+    this.#nowMs = nowMs;
     this.#charge = charge;
-    this.#keyId = keyId;
   }
 
   get rateHeaders(): Readonly<Record<string, string>> {
     return NO_HEADERS;
   }
 
+  admit(call: AdmittedCall): Admission {
+    checkScopes(this.#principal, call, this.#nowMs());
+    return this;
+  }
+
+  leave(): void {}
+
   release(actual: ActualUse): void {
     if (this.#released) return;
     this.#released = true;
-    if (actual.costNanoUsd > 0) this.#charge(this.#keyId, actual.costNanoUsd);
+    if (actual.costNanoUsd > 0) this.#charge(this.#principal.keyId, actual.costNanoUsd);
+  }
+}
+
+/** The entry and admission of a key with limits. */
+class LimitedEntry implements Entry, Admission {
+  readonly #principal: Principal;
+  readonly #nowMs: () => number;
+  readonly #counters: RateCounters;
+  readonly #meter: SpendMeter;
+  readonly #enteredMs: number;
+  #admitted: { atMs: number; tokens: number; costNanoUsd: number } | undefined;
+  #left = false;
+  rateHeaders: Readonly<Record<string, string>> = NO_HEADERS;
+
+  constructor(principal: Principal, nowMs: () => number, counters: RateCounters, meter: SpendMeter, enteredMs: number) {
+    this.#principal = principal;
+    this.#nowMs = nowMs;
+    this.#counters = counters;
+    this.#meter = meter;
+    this.#enteredMs = enteredMs;
+  }
+
+  admit(call: AdmittedCall): Admission {
+    const { limits } = this.#principal;
+    const atMs = this.#nowMs();
+    const { estimatedTokens: tokens, estimatedCostNanoUsd: costNanoUsd } = call;
+    try {
+      checkScopes(this.#principal, call, atMs);
+      if (hasBudget(limits)) checkBudgets(this.#principal, this.#meter, costNanoUsd, atMs);
+      this.#counters.takeTokens(this.#principal, tokens, atMs);
+    } catch (refusal) {
+      this.#counters.forget(limits, this.#enteredMs, atMs);
+      throw refusal;
+    }
+    this.#meter.reserved += costNanoUsd;
+    this.#admitted = { atMs, tokens, costNanoUsd };
+    this.rateHeaders = this.#counters.headers(limits, atMs);
+    return this;
+  }
+
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#counters.leave(this.#nowMs());
+  }
+
+  release(actual: ActualUse): void {
+    const admitted = this.#admitted;
+    if (this.#left || admitted === undefined) return;
+    this.leave();
+    const endMs = this.#nowMs();
+    this.#counters.correctTokens(this.#principal.limits, admitted.atMs, endMs, admitted.tokens, actual.tokens);
+    this.#meter.reserved -= admitted.costNanoUsd;
+    this.#meter.add(actual.costNanoUsd, endMs);
   }
 }
 

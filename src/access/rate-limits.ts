@@ -14,9 +14,9 @@ export class RateCounters {
     this.lastUsedMs = nowMs;
   }
 
-  /** Refuses a call for which the limits leave no room; takes nothing yet. */
-  check(principal: Principal, estimatedTokens: number, nowMs: number): void {
-    const { concurrent, requestsPerMinute, tokensPerMinute } = principal.limits;
+  /** Takes the place of one more request, or refuses it: before anything of it is read (S17). */
+  enter(principal: Principal, nowMs: number): void {
+    const { concurrent, requestsPerMinute } = principal.limits;
     const key = `The key "${principal.keyName}"`;
     if (concurrent !== undefined && this.underWay >= concurrent) {
       throw limited(`${key} has ${this.underWay} calls under way, which is all it may have at one time.`, 1);
@@ -27,33 +27,43 @@ export class RateCounters {
         const wait = window.secondsUntilRoom(nowMs, requestsPerMinute, 1);
         throw limited(`${key} has made the ${requestsPerMinute} requests that it may make in a minute.`, wait);
       }
+      window.add(nowMs, 1);
     }
-    if (tokensPerMinute !== undefined) {
-      const window = this.#tokenWindow(nowMs);
-      const used = window.used(nowMs);
-      if (used + estimatedTokens > tokensPerMinute) {
-        const wait = window.secondsUntilRoom(nowMs, tokensPerMinute, estimatedTokens);
-        throw limited(
-          `${key} may use ${tokensPerMinute} tokens a minute, has used about ${used}, and this call may need ${estimatedTokens}.`,
-          wait,
-        );
-      }
-    }
-  }
-
-  take(limits: KeyLimits, estimatedTokens: number, nowMs: number): void {
     this.underWay += 1;
     this.lastUsedMs = nowMs;
-    if (limits.requestsPerMinute !== undefined) this.#requestWindow(nowMs).add(nowMs, 1);
-    if (limits.tokensPerMinute !== undefined) this.#tokenWindow(nowMs).add(nowMs, estimatedTokens);
   }
 
-  /** The call that was taken at `takenMs`, under the same limits, has ended. */
-  end(limits: KeyLimits, takenMs: number, nowMs: number, estimatedTokens: number, actualTokens: number): void {
+  /** The request that entered at `enteredMs` has ended. */
+  leave(nowMs: number): void {
     this.underWay -= 1;
     this.lastUsedMs = nowMs;
+  }
+
+  /** It counts no longer: it was refused for what it would use. */
+  forget(limits: KeyLimits, enteredMs: number, nowMs: number): void {
+    if (limits.requestsPerMinute !== undefined) this.#requestWindow(nowMs).correct(enteredMs, nowMs, 1, 0);
+  }
+
+  /** Takes the tokens that a call may need, or refuses it. */
+  takeTokens({ keyName, limits }: Principal, estimatedTokens: number, nowMs: number): void {
+    const { tokensPerMinute } = limits;
+    if (tokensPerMinute === undefined) return;
+    const window = this.#tokenWindow(nowMs);
+    const used = window.used(nowMs);
+    if (used + estimatedTokens > tokensPerMinute) {
+      const wait = window.secondsUntilRoom(nowMs, tokensPerMinute, estimatedTokens);
+      throw limited(
+        `The key "${keyName}" may use ${tokensPerMinute} tokens a minute, has used about ${used}, and this call may need ${estimatedTokens}.`,
+        wait,
+      );
+    }
+    window.add(nowMs, estimatedTokens);
+  }
+
+  /** What was taken at `takenMs`, under the same limits, came to something else in the end. */
+  correctTokens(limits: KeyLimits, takenMs: number, nowMs: number, estimated: number, actual: number): void {
     if (limits.tokensPerMinute === undefined) return;
-    this.#tokenWindow(nowMs).correct(takenMs, nowMs, estimatedTokens, actualTokens);
+    this.#tokenWindow(nowMs).correct(takenMs, nowMs, estimated, actual);
   }
 
   headers(limits: KeyLimits, nowMs: number): Readonly<Record<string, string>> {

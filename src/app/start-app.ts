@@ -12,6 +12,7 @@ import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { makeId } from "../relay/ids.ts";
+import { MemoryBudget } from "../relay/memory-budget.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { Watchdog } from "../relay/watchdog.ts";
 import { ADMIN_ROUTES } from "../server/admin/routes.ts";
@@ -100,6 +101,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
     }),
     watchdog: new Watchdog(nowMs),
+    memory: new MemoryBudget(config.server.memoryBytes),
     fetchMedia,
     files,
     log,

@@ -11,7 +11,15 @@ export interface Config {
   awaitedFile?: string;
   /** What is no mistake, and may not be meant. */
   warnings: readonly ConfigProblem[];
-  server: { host: string; port: number; publicUrl: string; maxBodyBytes: number; drainSeconds: number };
+  server: {
+    host: string;
+    port: number;
+    publicUrl: string;
+    maxBodyBytes: number;
+    /** What the bodies and answers of all calls may take together. */
+    memoryBytes: number;
+    drainSeconds: number;
+  };
   admin: { host: string; port: number; secret?: Secret };
   dataDir: string;
   /** `sqlite:<absolute path>` or a PostgreSQL address, which may hold a password. */

@@ -109,6 +109,7 @@ describe("what loads", () => {
         port: 8787,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 64 * 1024 * 1024,
+        memoryBytes: 512 * 1024 * 1024,
         drainSeconds: 30,
       },
       admin: { host: "127.0.0.1", port: 8788, secret: "[secret]" },
@@ -234,6 +235,7 @@ describe("what loads", () => {
         port: 8787,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 67108864,
+        memoryBytes: 536870912,
         drainSeconds: 30,
       },
       admin: { host: "127.0.0.1", port: 8788 },
@@ -396,7 +398,7 @@ describe("what is refused, with its place", () => {
       "an unknown field that is near nothing",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, max_body_mb, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, max_body_mb, memory_mb, drain_seconds",
       ],
     ],
     [
@@ -551,6 +553,13 @@ describe("what is refused, with its place", () => {
       ["trivium.yaml:2:1: a second document begins here; the file holds one"],
     ],
     ["a file that is a list", "- a\n", ["trivium.yaml:1:1: the file must be a mapping of fields"]],
+    [
+      "a memory in which the largest body has no place",
+      "server: { max_body_mb: 20, memory_mb: 32 }",
+      [
+        "trivium.yaml:1:39: server.memory_mb must be at least twice server.max_body_mb, which is 20; one key may hold half of it",
+      ],
+    ],
     ["an alias of nothing", "redis: *nowhere\n", ["trivium.yaml:1:8: there is no anchor &nowhere above this alias"]],
   ];
   test.each(cases)("%s", (_, yaml, expected) => {

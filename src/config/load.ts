@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { checkListeners } from "./check-listeners.ts";
+import { checkMemory } from "./check-memory.ts";
 import { checkReferences, type Incomplete, type KnownModels } from "./check-references.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
@@ -69,6 +70,7 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   const whole = overridden(values as RootFile, overrides);
   const config = toConfig(whole, providers, folder);
   checkListeners(config, root, report);
+  checkMemory(config, root, report);
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));

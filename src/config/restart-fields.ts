@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "server.host": ({ server }) => server.host,
   "server.port": ({ server }) => server.port,
+  "server.memory_mb": ({ server }) => server.memoryBytes,
   "server.drain_seconds": ({ server }) => server.drainSeconds,
   "admin.host": ({ admin }) => admin.host,
   "admin.port": ({ admin }) => admin.port,

@@ -5,6 +5,7 @@ import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from 
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
+const USUAL_MEMORY_BYTES = 512 * BYTES_PER_MEGABYTE;
 const MS_PER_HOUR = 3_600_000;
 
 /** The checked file with defaults filled in. `folder` is what relative paths start from. */
@@ -17,12 +18,18 @@ export function toConfig(
   const host = server.host ?? "127.0.0.1";
   const port = server.port ?? 8787;
   const dataDir = resolve(folder, file.data_dir ?? "./data");
+  const maxBodyBytes = Math.round((server.max_body_mb ?? 64) * BYTES_PER_MEGABYTE);
   return {
     server: {
       host,
       port,
       publicUrl: withoutSlash(server.public_url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
-      maxBodyBytes: Math.round((server.max_body_mb ?? 64) * BYTES_PER_MEGABYTE),
+      maxBodyBytes,
+      // One key may hold half of it, and the largest body must get through beside others.
+      memoryBytes:
+        server.memory_mb === undefined
+          ? Math.max(USUAL_MEMORY_BYTES, 4 * maxBodyBytes)
+          : Math.round(server.memory_mb * BYTES_PER_MEGABYTE),
       drainSeconds: server.drain_seconds ?? 30,
     },
     admin: {

@@ -9,6 +9,7 @@ import type { Model, Offer } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
+import type { HeldMemory } from "./memory-budget.ts";
 
 /** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
 export interface IncomingCall {
@@ -60,6 +61,8 @@ export interface Call {
   adapted: readonly FieldNote[];
   notes: FieldNote[];
   client: ClientPresence;
+  /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
+  memory: HeldMemory;
 }
 
 /** Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. */

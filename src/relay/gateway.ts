@@ -6,6 +6,7 @@ import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
 import type { Timings } from "./timings.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -24,6 +25,8 @@ export interface Gateway {
   readonly admissions: Admissions;
   readonly ledger: LedgerWriter;
   readonly watchdog: Watchdog;
+  /** What all calls may hold together. */
+  readonly memory: MemoryBudget;
   readonly log: Log;
   readonly fetchMedia: FetchMedia;
   /** Generated media that are kept for a while. */

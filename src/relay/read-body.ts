@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../canon/json.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
+import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 
 /** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
 const SMALL = 32 * 1024;
@@ -18,24 +19,31 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
 
+/** What a body may take: itself at most `maxBytes`, and no more than the gateway's memory has left. */
+export interface BodyBounds {
+  maxBytes: number;
+  memory: HeldMemory;
+}
+
 /** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
 export class UnreadBodyError extends GatewayError {}
 
 /** Reads, bounds and parses a JSON body; every way in which that can fail is told in the caller's terms. */
-export async function readBody(request: Request, maxBytes: number, gateway: BodyReader): Promise<ReceivedRequest> {
+export async function readBody(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
   const type = request.headers.get("content-type") ?? "";
   if (type !== "application/json" && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
     throw new GatewayError("unsupported_media_type", `The body must have content-type application/json; ${found}.`);
   }
-  const declared = declaredBytes(request, maxBytes);
+  const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
+    bounds.memory.add(declared);
     const text = await inTime(() => request.text(), gateway);
     // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
     if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
     return { text, body: parse(text) };
   }
-  const bytes = await readBytes(request, maxBytes, gateway);
+  const bytes = await readBytes(request, bounds, gateway);
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -45,12 +53,29 @@ export async function readBody(request: Request, maxBytes: number, gateway: Body
   return { text, bytes, body: parse(text) };
 }
 
+/** Reads a body that nothing is kept of. */
+export async function readSmallBody(
+  request: Request,
+  maxBytes: number,
+  owner: MemoryOwner,
+  gateway: BodyReader & Pick<Gateway, "memory">,
+): Promise<JsonObject> {
+  const memory = gateway.memory.open(owner);
+  try {
+    return (await readBody(request, { maxBytes, memory }, gateway)).body;
+  } finally {
+    memory.release();
+  }
+}
+
 /** Reads and bounds a body of any type. */
-export function readBytes(request: Request, maxBytes: number, gateway: BodyReader): Promise<Buffer> {
-  const declared = declaredBytes(request, maxBytes);
+export async function readBytes(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<Buffer> {
+  const declared = declaredBytes(request, bounds.maxBytes);
+  if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
+  // All of it at once: a body that has begun to arrive then fits to its end.
+  bounds.memory.add(declared);
   if (declared <= READ_AT_ONCE) return inTime(() => readAtOnce(request), gateway);
-  const read = Number.isNaN(declared) ? readParts : readInPlace;
-  return inTime((heard) => read(request, maxBytes, heard), gateway);
+  return inTime((heard) => readInPlace(request, declared, heard), gateway);
 }
 
 /** Not a number where the length is not told. */
@@ -79,19 +104,37 @@ function parse(text: string): JsonObject {
   return body;
 }
 
-/** What `read` gives, unless the body stops arriving: then the call is given up. */
-async function inTime<T>(read: (heard: () => void) => Promise<T>, gateway: BodyReader): Promise<T> {
+/** Told how many bytes have come; answers whether more of them are wanted. */
+type Heard = (bytes: number) => boolean;
+
+/** What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. */
+async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader): Promise<T> {
   const { watchdog, timings } = gateway;
+  const { bodyStallMs, bodyBytesPerSecond } = timings;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  let deadline: number | undefined;
+  let startedMs: number | undefined;
+  let deadlineMs: number | undefined;
+  let received = 0;
+  let wanted = true;
+  const giveUp = (why: GatewayError): void => {
+    wanted = false;
+    reject(why);
+  };
   const unwatch = watchdog.watch((now) => {
-    deadline ??= now + timings.bodyStallMs;
-    if (gateway.closing) reject(shuttingDown());
-    if (now > deadline)
-      reject(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
+    startedMs ??= now;
+    deadlineMs ??= now + bodyStallMs;
+    if (gateway.closing) giveUp(shuttingDown());
+    else if (now > deadlineMs)
+      giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
+    else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000) {
+      const pace = `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
+      giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${pace}.`));
+    }
   });
-  read(() => {
-    deadline = undefined;
+  read((bytes) => {
+    deadlineMs = undefined;
+    received += bytes;
+    return wanted;
   }).then(resolve, reject);
   try {
     return await promise;
@@ -106,11 +149,11 @@ async function inTime<T>(read: (heard: () => void) => Promise<T>, gateway: BodyR
 const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
 
 /** A large body whose length is told: each part goes to its place as it comes, so that the body is never held twice. */
-async function readInPlace(request: Request, maxBytes: number, heard: () => void): Promise<Buffer> {
-  const body = Buffer.allocUnsafeSlow(declaredBytes(request, maxBytes));
+async function readInPlace(request: Request, declared: number, heard: Heard): Promise<Buffer> {
+  const body = Buffer.allocUnsafeSlow(declared);
   let size = 0;
   for await (const part of request.body ?? []) {
-    heard();
+    if (!heard(part.length)) break;
     body.set(part, size);
     size += part.length;
   }
@@ -118,13 +161,14 @@ async function readInPlace(request: Request, maxBytes: number, heard: () => void
 }
 
 /** A body of unknown length: counted while it is read, and given up only when it stops arriving. */
-async function readParts(request: Request, maxBytes: number, heard: () => void): Promise<Buffer> {
+async function readParts(request: Request, { maxBytes, memory }: BodyBounds, heard: Heard): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of request.body ?? []) {
-    heard();
+    if (!heard(part.length)) break;
     size += part.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
+    memory.add(part.length);
     parts.push(part);
   }
   return Buffer.concat(parts, size);

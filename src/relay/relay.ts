@@ -7,6 +7,7 @@ import type { Usage } from "../canon/usage.ts";
 import type { Model, Offer, Pricings } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
 import { makePlan } from "../routing/plan.ts";
+import { beforeAdmission } from "./before-admission.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
@@ -27,19 +28,26 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const client = new ClientPresence(request.signal);
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const received = await readBody(request, maxBodyBytes, gateway);
-  const { model, offers, notes } = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
-  const checked = dialect.checkRequest(received, {
-    verb,
-    door: incoming.door,
-    model: { id: model.id, reasoning: model.reasoning },
-  });
+  const { admission, memory, model, offers, notes, checked } = await beforeAdmission(
+    principal,
+    gateway,
+    async ({ entry, memory }) => {
+      const received = await readBody(request, { maxBytes: maxBodyBytes, memory }, gateway);
+      const { model, offers, notes } = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
+      const checked = dialect.checkRequest(received, {
+        verb,
+        door: incoming.door,
+        model: { id: model.id, reasoning: model.reasoning },
+      });
+      const admission = entry.admit({
+        model: model.id,
+        dialect: dialect.name,
+        ...estimateFor(principal, incoming, model, offers, checked.body),
+      });
+      return { admission, memory, model, offers, notes, checked };
+    },
+  );
   const { body } = checked;
-  const admission = gateway.admissions.admit(principal, {
-    model: model.id,
-    dialect: dialect.name,
-    ...estimateFor(principal, incoming, model, offers, body),
-  });
   gateway.runningCalls++;
   const call: Call = {
     incoming,
@@ -55,6 +63,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     adapted: notes,
     notes: [],
     client,
+    memory,
   };
   try {
     if (!model.outputModalities.includes("text")) {

@@ -50,7 +50,16 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
 /** What every call has that is settled, whatever it asked for. */
 export type AdmittedCall = Pick<
   Call,
-  "receiptId" | "principal" | "admission" | "model" | "stream" | "startedAtMs" | "offersTried" | "notes" | "asked"
+  | "receiptId"
+  | "principal"
+  | "admission"
+  | "model"
+  | "stream"
+  | "startedAtMs"
+  | "offersTried"
+  | "notes"
+  | "asked"
+  | "memory"
 > & { incoming: Pick<IncomingCall, "requestId"> };
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
@@ -96,6 +105,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
   }
   gateway.runningCalls--;
+  call.memory.release();
   logCall(gateway, receipt, call.incoming.requestId);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }

@@ -10,6 +10,8 @@ export interface Timings {
   slowReaderMs: number;
   /** A request body that stops arriving for this long is given up. */
   bodyStallMs: number;
+  /** Once that time has passed, a body must have come at this pace or faster. */
+  bodyBytesPerSecond: number;
   /** Providers of pictures and films are asked about jobs at the pace that they wish, times this. */
   mediaPaceFactor: number;
   /** How long a process that has died keeps others from its operations. */
@@ -22,6 +24,7 @@ export const DEFAULT_TIMINGS: Timings = {
   afterFinishMs: 5_000,
   slowReaderMs: 300_000,
   bodyStallMs: 30_000,
+  bodyBytesPerSecond: 16 * 1024,
   mediaPaceFactor: 1,
   operationLeaseMs: 60_000,
 };

@@ -195,7 +195,8 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
   }
   const { status, headers, body } = dialect.encodeError(error, requestId);
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
-  if (error.kind === "rate_limited") headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
+  if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
+    headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
   if (error.kind === "budget_exhausted" || error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
   return new Response(body, { status, headers });
 }

@@ -10,6 +10,7 @@ import { encodePredictions } from "../../media/predict/encode-predictions.ts";
 import { readMultipart } from "../../wire/multipart.ts";
 import { MultipartError } from "../../wire/multipart-error.ts";
 import type { Gateway } from "../gateway.ts";
+import type { HeldMemory } from "../memory-budget.ts";
 import { readBody, readBytes } from "../read-body.ts";
 import { nothingMade } from "./image-failures.ts";
 import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
@@ -22,7 +23,9 @@ const LARGE_UPLOAD = 1024 * 1024;
 /** Contract 2.4: `:predict`. Pictures that were held back are elements of the answer, so one without any is an answer. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
-  read: async (request, gateway) => ({ request: decodePredict((await jsonBody(request, gateway)).body) }),
+  read: async (request, memory, gateway) => ({
+    request: decodePredict((await jsonBody(request, memory, gateway)).body),
+  }),
   encode: async (reply, answering, gateway) => {
     if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
     return encodePredictions(await given(reply, answering, gateway));
@@ -37,8 +40,8 @@ const asImages: ImageProtocol["encode"] = async (reply, answering, gateway) => {
 
 /** Contract part 4: `images/generations`. */
 export const GENERATIONS: ImageProtocol = {
-  read: async (request, gateway) => {
-    const { body } = await jsonBody(request, gateway);
+  read: async (request, memory, gateway) => {
+    const { body } = await jsonBody(request, memory, gateway);
     const model = stringAt(body, "model");
     return { request: decodeGeneration(body), ...(model === undefined ? {} : { model }) };
   },
@@ -47,15 +50,15 @@ export const GENERATIONS: ImageProtocol = {
 
 /** Contract part 4: `images/edits`, a form; the JSON form of the vendor's own API is read too. */
 export const EDITS: ImageProtocol = {
-  read: async (request, gateway) => {
+  read: async (request, memory, gateway) => {
     const type = request.headers.get("content-type") ?? "";
     if (!/^multipart\/form-data\b/i.test(type)) {
       refuseOtherTypes(type);
-      const { body } = await jsonBody(request, gateway);
+      const { body } = await jsonBody(request, memory, gateway);
       const model = stringAt(body, "model");
       return { request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
     }
-    const bytes = await readBytes(request, gateway.snapshot.maxBodyBytes, gateway);
+    const bytes = await readBytes(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     const form = await readForm(bytes, type, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
     const decoded = decodeEdit(form);
@@ -72,7 +75,8 @@ function refuseOtherTypes(type: string): void {
   throw new GatewayError("unsupported_media_type", message);
 }
 
-const jsonBody = (request: Request, gateway: Gateway) => readBody(request, gateway.snapshot.maxBodyBytes, gateway);
+const jsonBody = (request: Request, memory: HeldMemory, gateway: Gateway) =>
+  readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
 
 async function readForm(bytes: Uint8Array, type: string, gateway: Gateway) {
   const { maxBodyBytes } = gateway.snapshot;

@@ -6,6 +6,7 @@ import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
 import type { ImageWork } from "./image-work.ts";
 
@@ -26,7 +27,7 @@ export interface IncomingImages {
 /** One of the client's ways to ask for pictures, and to be answered. */
 export interface ImageProtocol {
   /** Reads and checks the body. */
-  read(request: Request, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
+  read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
   /** A prompt that moderation refuses is told inside the answer, picture by picture (contract §7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;

@@ -2,6 +2,7 @@ import { asGatewayError } from "../../canon/error.ts";
 import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import { beforeAdmission } from "../before-admission.ts";
 import { ClientGoneError, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -24,19 +25,26 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   const startedAtMs = gateway.nowMs();
   const client = new ClientPresence(incoming.request.signal);
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const { model: named, request: read } = await incoming.protocol.read(incoming.request, gateway);
-  const { catalogue, providers } = gateway.snapshot;
-  const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
-  const plan = planImages(model, offers, providers);
-  const pictured = await withPictures(read, gateway, incoming.request.signal);
-  const request = notes.length === 0 ? pictured : { ...pictured, notes: [...notes, ...pictured.notes] };
-  const { count, quality } = request.call;
-  const admission = gateway.admissions.admit(principal, {
-    model: model.id,
-    dialect: incoming.dialect.name,
-    estimatedCostNanoUsd: expectedPictureCost(count, { quality, ...resolutionOf(request.call) }, offers),
-    estimatedTokens: 0,
-  });
+  const { admission, memory, model, plan, request } = await beforeAdmission(
+    principal,
+    gateway,
+    async ({ entry, memory }) => {
+      const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
+      const { catalogue, providers } = gateway.snapshot;
+      const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
+      const plan = planImages(model, offers, providers);
+      const pictured = await withPictures(read, gateway, incoming.request.signal);
+      const request = notes.length === 0 ? pictured : { ...pictured, notes: [...notes, ...pictured.notes] };
+      const { count, quality } = request.call;
+      const admission = entry.admit({
+        model: model.id,
+        dialect: incoming.dialect.name,
+        estimatedCostNanoUsd: expectedPictureCost(count, { quality, ...resolutionOf(request.call) }, offers),
+        estimatedTokens: 0,
+      });
+      return { admission, memory, model, plan, request };
+    },
+  );
   gateway.runningCalls++;
   const call = {
     incoming,
@@ -51,6 +59,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     startedAtMs,
     offersTried: [],
     notes: [...request.notes],
+    memory,
   };
   try {
     return request.stream ? await streamImages(call, gateway, plan) : await wholeImages(call, gateway, plan);

@@ -6,7 +6,10 @@ import { decodePoll } from "../../media/operations/decode-poll.ts";
 import { encodeOperation, type GivenVideo } from "../../media/operations/encode-operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { Gateway } from "../gateway.ts";
-import { readBody } from "../read-body.ts";
+import { readSmallBody } from "../read-body.ts";
+
+/** It holds the name of an operation, and nothing else. */
+const MAX_POLL_BYTES = 64 * 1024;
 
 export interface IncomingPoll {
   request: Request;
@@ -19,8 +22,7 @@ export interface IncomingPoll {
 /** Contract 2.3: where an operation stands. It is read from its row: the poller asks the provider, at the provider's pace. */
 export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const { body } = await readBody(incoming.request, gateway.snapshot.maxBodyBytes, gateway);
-  const { operationId } = decodePoll(body);
+  const { operationId } = decodePoll(await readSmallBody(incoming.request, MAX_POLL_BYTES, principal, gateway));
   // A stranger's operation and one that never was look the same (S09).
   const operation = await operations.find(principal.project, operationId);
   if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.nowMs()) {

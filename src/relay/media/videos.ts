@@ -1,3 +1,4 @@
+import type { Principal } from "../../access/principal.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Naming } from "../../catalogue/catalogue.ts";
@@ -9,6 +10,7 @@ import { decodeVideo, type VideoRequest } from "../../media/operations/decode-vi
 import { operationName } from "../../media/operations/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { EnteredRequest } from "../before-admission.ts";
 import { ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -41,11 +43,27 @@ export async function submitVideo(
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
+  const principal = gateway.keys.authenticate(incoming.credential ?? "");
+  const entry = gateway.admissions.enter(principal);
+  const memory = gateway.memory.open(principal);
+  try {
+    return await submit(incoming, { principal, entry, memory }, gateway, operations);
+  } finally {
+    entry.leave();
+    memory.release();
+  }
+}
+
+async function submit(
+  incoming: IncomingVideo,
+  { principal, entry, memory }: EnteredRequest & { principal: Principal },
+  gateway: Gateway,
+  operations: Operations,
+): Promise<Response> {
   const startedAtMs = gateway.nowMs();
   const { catalogue, providers, maxBodyBytes } = gateway.snapshot;
   const client = new ClientPresence(incoming.request.signal);
-  const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const { body, text } = await readBody(incoming.request, maxBodyBytes, gateway);
+  const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
   // Before anything that may come out otherwise the second time: links to frames die, and offers change.
@@ -59,7 +77,7 @@ export async function submitVideo(
   const [first, ...others] = plan;
   if (first === undefined) throw new Error("a plan has at least one offer");
   const fitted = fitFilm(asked, first, model);
-  const admission = gateway.admissions.admit(principal, {
+  const admission = entry.admit({
     model: model.id,
     dialect: incoming.dialect.name,
     // Whichever offer takes it: the dearest one must be within the budget (H23).

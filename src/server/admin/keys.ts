@@ -6,10 +6,11 @@ import { GatewayError } from "../../canon/error.ts";
 import { readMoment } from "../../canon/moment.ts";
 import { defineCheck, type RequestCheck, refuse } from "../../dialects/check.ts";
 import { pathTo } from "../../dialects/explain.ts";
-import { readBody } from "../../relay/read-body.ts";
+import { readSmallBody } from "../../relay/read-body.ts";
 import type { Handler } from "../routed-request.ts";
 
 const MAX_BYTES = 64 * 1024;
+const OPERATOR = { keyId: "operator", keyName: "operator" };
 
 const KeyRequest = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -30,8 +31,7 @@ export const listKeysHandler: Handler = async (_routed, { storage }) =>
   Response.json({ data: await listKeys(storage) });
 
 export const createKeyHandler: Handler = async ({ request }, { storage, gateway }) => {
-  const { body } = await readBody(request, MAX_BYTES, gateway);
-  const wanted: unknown = body;
+  const wanted: unknown = await readSmallBody(request, MAX_BYTES, OPERATOR, gateway);
   checkKeyRequest(wanted, { door: "contract", model: { id: "", reasoning: false } });
   const { name, project, models, protocols, expires_at, limits, strict } = wanted;
   const created = await createKey(storage, {

@@ -1,0 +1,15 @@
+import type { Config } from "./config.ts";
+import type { MapNode, Report } from "./document.ts";
+import { placeAt } from "./place-at.ts";
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+/** The largest body that is allowed must have a place in the memory for calls, of which one key may hold half. */
+export function checkMemory({ server }: Pick<Config, "server">, root: MapNode, report: Report): void {
+  if (server.memoryBytes >= 2 * server.maxBodyBytes) return;
+  const largest = server.maxBodyBytes / BYTES_PER_MEGABYTE;
+  report(
+    placeAt(root, ["server", "memory_mb"]),
+    `server.memory_mb must be at least twice server.max_body_mb, which is ${largest}; one key may hold half of it`,
+  );
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { MemoryBudget, MemoryExhaustedError } from "./memory-budget.ts";
+
+const MB = 1024 * 1024;
+const key = (name: string) => ({ keyId: `id-${name}`, keyName: name });
+
+const refusal = (attempt: () => void): MemoryExhaustedError => {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof MemoryExhaustedError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+};
+
+test("S17: all calls together hold no more than the budget; what does not fit is refused and not counted", () => {
+  const budget = new MemoryBudget(10 * MB);
+  const [one, two, three] = [budget.open(key("a")), budget.open(key("b")), budget.open(key("c"))];
+  one.add(4 * MB);
+  two.add(4 * MB);
+  expect(refusal(() => three.add(3 * MB)).kind).toBe("overloaded");
+  expect(budget.held).toBe(8 * MB);
+  one.release();
+  three.add(3 * MB);
+  expect(budget.held).toBe(7 * MB);
+  two.release();
+  three.release();
+  expect(budget.held).toBe(0);
+});
+
+test("S17: one key cannot hold more than half of it, and is told its name", () => {
+  const budget = new MemoryBudget(10 * MB);
+  const first = budget.open(key("greedy"));
+  first.add(3 * MB);
+  const second = budget.open(key("greedy"));
+  second.add(MB);
+  const error = refusal(() => second.add(2 * MB));
+  expect(error.kind).toBe("rate_limited");
+  expect(error.message).toContain('"greedy"');
+  budget.open(key("modest")).add(4 * MB);
+  first.release();
+  second.add(2 * MB);
+  expect(second.bytes).toBe(3 * MB);
+});
+
+test("S17: small calls of one key are bounded by the whole budget alone", () => {
+  const budget = new MemoryBudget(MB);
+  for (let call = 0; call < 1024; call++) budget.open(key("a")).add(1024);
+  expect(refusal(() => budget.open(key("b")).add(1)).kind).toBe("overloaded");
+});
+
+test("a part, then the rest, then nothing: what is given back is what was taken", () => {
+  const budget = new MemoryBudget(10 * MB);
+  const held = budget.open(key("a"));
+  held.add(MB / 2);
+  held.add(MB);
+  held.release(MB);
+  expect(budget.held).toBe(MB / 2);
+  held.release();
+  held.release();
+  expect([budget.held, held.bytes]).toEqual([0, 0]);
+  // Nothing of it is left with the key either.
+  budget.open(key("a")).add(5 * MB);
+});
