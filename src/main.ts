@@ -1,5 +1,9 @@
-import { runCommand } from "./cli/run-command.ts";
+export {};
 
-process.exitCode = await runCommand(process.argv.slice(2));
-// A start that failed half-way may leave a part running, which would keep the process.
-if (process.exitCode !== 0) process.exit();
+// Compiled into one file, the program is the source of its thread too: that has work of its own, and no arguments.
+if (Bun.isMainThread) {
+  const { runCommand } = await import("./cli/run-command.ts");
+  process.exitCode = await runCommand(process.argv.slice(2));
+  // A start that failed half-way may leave a part running, which would keep the process.
+  if (process.exitCode !== 0) process.exit();
+} else await import("./cli/thread.ts");

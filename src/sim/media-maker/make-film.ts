@@ -6,6 +6,12 @@ const MOST_WAITING = 32;
 const MOST_CACHED_BYTES = 64 * 1024 * 1024;
 const LONGEST_MS = 120_000;
 
+/**
+ * Where the thread's program is. A compiled program has one file for all modules, and no others beside it: there the thread
+ * runs that file, which sees that it is in a thread (src/main.ts).
+ */
+const THREAD = import.meta.path === Bun.main ? Bun.main : new URL("./film-worker.ts", import.meta.url);
+
 /** Films made before, the one that was asked for last at the end. */
 const made = new Map<string, Uint8Array>();
 let madeBytes = 0;
@@ -34,7 +40,7 @@ function keep(key: string, film: Uint8Array): void {
 
 /** A thread for each film: when it ends, the encoder's memory, which can only grow, is free again. */
 async function encode(wish: FilmWish): Promise<Uint8Array> {
-  const worker = new Worker(new URL("./film-worker.ts", import.meta.url));
+  const worker = new Worker(THREAD);
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   worker.onmessage = ({ data }: MessageEvent<FilmAnswer>) => {
     if ("film" in data) resolve(data.film);

@@ -1,0 +1,62 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readMp4 } from "../src/sim/media-maker/read-mp4.sample.ts";
+import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "./support/test-gateway.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "trivium-compiled-"));
+let program: Bun.Subprocess | undefined;
+afterAll(() => {
+  program?.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("decisions §7: compiled to one file, with no others beside it, the program answers and makes simulated videos", async () => {
+  const outfile = join(folder, "trivium");
+  const command = [process.execPath, "build", "--compile", join(root, "src/main.ts"), "--outfile", outfile];
+  const built = Bun.spawnSync(command, { cwd: folder, stdout: "pipe", stderr: "pipe" });
+  expect([built.exitCode, built.exitCode === 0 ? "" : built.stderr.toString()]).toEqual([0, ""]);
+
+  const port = await freePort();
+  const config = {
+    server: { host: "127.0.0.1", port },
+    admin: { host: "127.0.0.1", port: await freePort(), secret: TEST_ADMIN_SECRET },
+    simulator: true,
+    keys: [{ name: "tests", key: TEST_KEY }],
+  };
+  writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
+  program = Bun.spawn([outfile, "serve"], { cwd: folder, env: {}, stdout: "ignore", stderr: "ignore" });
+  const url = `http://127.0.0.1:${port}`;
+  const reached = () =>
+    fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const deadline = Date.now() + 30_000;
+  while (!(await reached()) && Date.now() < deadline) await Bun.sleep(50);
+
+  const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };
+    const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const messages = [{ role: "user", content: "Hello" }];
+  expect(await call("/api/v1/chat/completions", { model: "sim/standard", messages })).toHaveProperty("choices");
+
+  const model = "/api/genai/v1/publishers/sim/models/film";
+  const parameters = { durationSeconds: 4, resolution: "480p" };
+  const { name } = await call(`${model}:predictLongRunning`, { instances: [{ prompt: "a fox" }], parameters });
+  let operation: Record<string, unknown> = {};
+  while (operation["done"] !== true && Date.now() < deadline) {
+    await Bun.sleep(100);
+    operation = await call(`${model}:fetchPredictOperation`, { operationName: name });
+  }
+  expect(operation["error"]).toBeUndefined();
+  const { videos } = operation["response"] as { videos: { gcsUri: string }[] };
+  const video = await fetch(videos[0]?.gcsUri ?? "");
+  const facts = await readMp4(new Uint8Array(await video.arrayBuffer()));
+  expect(facts).toMatchObject({ seconds: 4 });
+}, 60_000);
