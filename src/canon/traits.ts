@@ -26,5 +26,7 @@ export interface ModelTraits {
   schemaBesideTools?: boolean;
   /** Goes on from a last message of the assistant's. */
   prefill?: boolean;
+  /** messages: takes system messages behind what the user says. */
+  systemMessages?: boolean;
   maxOutputTokens?: number;
 }

@@ -34,6 +34,7 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     ...(entry.structured_output === undefined ? {} : { structuredOutput: entry.structured_output }),
     ...(entry.schema_beside_tools === undefined ? {} : { schemaBesideTools: entry.schema_beside_tools }),
     ...(entry.prefill === undefined ? {} : { prefill: entry.prefill }),
+    ...(entry.system_messages === undefined ? {} : { systemMessages: entry.system_messages }),
   };
 }
 

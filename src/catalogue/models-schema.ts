@@ -52,6 +52,7 @@ export const ModelEntry = Type.Object(
     structured_output: Flag,
     schema_beside_tools: Flag,
     prefill: Flag,
+    system_messages: Flag,
     price_note: Type.Optional(Type.String({ minLength: 1 })),
     pricings: Type.Partial(
       Type.Record(Type.Enum([...PRICE_NAMES, "image_input"]), Type.Array(PriceItem, { minItems: 1 })),

@@ -60,6 +60,12 @@ export interface NativeRequestContext {
   knownEfforts: () => readonly Effort[] | undefined;
 }
 
+/** What differs between hosts of one dialect in the histories that they take; asked for only where a request depends on it. */
+export interface HostTakes {
+  /** messages: system messages amid the others. */
+  systemMessages: () => boolean;
+}
+
 export interface NativeRequest {
   payload: string | Buffer;
   notes: FieldNote[];
@@ -130,8 +136,8 @@ export interface Dialect {
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
 
-  /** Whether the history holds what its own hosts do not take, such as an opaque value of another family (H01). */
-  carriesForeign(body: JsonObject): boolean;
+  /** Whether the history holds what the host does not take, such as an opaque value of another family (H01). */
+  carriesForeign(body: JsonObject, host: HostTakes): boolean;
 
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest;
   patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer;

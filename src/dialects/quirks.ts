@@ -67,6 +67,8 @@ export interface Quirks {
   reasoningBeside: boolean;
   /** messages: pass the client's beta names on. */
   forwardBetas: boolean;
+  /** messages: the host takes system messages amid the others, for the models that do. */
+  systemMessages: boolean;
   /** messages: the host knows `output_config.format` and `strict` tools. */
   structuredOutput: boolean;
   /** genai: whether the host takes `labels`, names of files, and the methods of safety settings. */
@@ -114,6 +116,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   alwaysTagged: false,
   reasoningBeside: false,
   forwardBetas: false,
+  systemMessages: false,
   structuredOutput: true,
   labels: true,
   jsonSchema: true,

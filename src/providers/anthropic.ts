@@ -18,5 +18,5 @@ export const anthropic: ProviderDeclaration = {
       }),
     },
   },
-  quirks: { forwardBetas: true },
+  quirks: { forwardBetas: true, systemMessages: true },
 };

@@ -1,5 +1,6 @@
 import type { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
+import { traitsOf } from "../catalogue/traits.ts";
 import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
@@ -27,6 +28,8 @@ export interface Lane {
 export function chooseLane(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>): Lane {
   const { dialect } = call.incoming;
   const same = planned.dialect === dialect.name;
-  const native = same && !planned.provider.quirksOf(planned.dialect).alwaysTagged && !dialect.carriesForeign(call.body);
+  const quirks = planned.provider.quirksOf(planned.dialect);
+  const systemMessages = () => quirks.systemMessages && traitsOf(call.model, planned.offer).systemMessages === true;
+  const native = same && !quirks.alwaysTagged && !dialect.carriesForeign(call.body, { systemMessages });
   return native ? new NativeLane(call, planned) : new TranslatedLane(call, gateway, planned);
 }

@@ -2,6 +2,7 @@ import { withFallingAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
 import { reportExtras } from "../../canon/extras.ts";
 import { fieldPath } from "../../canon/field-names.ts";
+import { joinTexts } from "../../canon/join-texts.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
@@ -37,7 +38,7 @@ const TOOL_NAMES = plainNames(64);
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
   const notes = new Notes();
   reportExtras(asked, notes);
-  const { call: named, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
+  const { call: named, reading: names } = fitToolNames(joinTexts(asked), TOOL_NAMES, notes);
   const call = takesCachePoints(context) ? withFallingAges(withMostMarks(named, MAX_MARKS, notes), notes) : named;
   const format = encodeFormat(call, context, notes);
   const { toolConfig, forced } = encodeTools(call, context, format.standIn, notes);

@@ -35,8 +35,6 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
 export interface AnswerManner {
   /** Nothing of the reasoning. */
   hidden: boolean;
-  /** Whether a text's signature may stand in a block behind it; told of each one that must be left out. */
-  keepsTextSignature: () => boolean;
   /** Told of each call by its name whose arguments are no object. */
   breakCall: (name: string) => void;
   /** The words in the place of a picture, film or sound: answers of this dialect are text and calls. */
@@ -44,10 +42,7 @@ export interface AnswerManner {
 }
 
 /** One part of an answer for a client. */
-export function encodeAnswerPart(
-  part: ReplyPart,
-  { hidden, keepsTextSignature, breakCall, leaveOut }: AnswerManner,
-): JsonObject[] {
+export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut }: AnswerManner): JsonObject[] {
   switch (part.type) {
     case "text": {
       const { text, citations = [], signature } = part;
@@ -56,9 +51,7 @@ export function encodeAnswerPart(
       const there = text !== "" || citations.length > 0;
       return [
         ...(there ? [{ type: "text", text, ...cited }] : []),
-        ...(signature !== undefined && keepsTextSignature()
-          ? [encodeCarrier({ place: there ? "text" : "empty-text", signature })]
-          : []),
+        ...(signature === undefined ? [] : [encodeCarrier({ place: there ? "text" : "empty-text", signature })]),
       ];
     }
     case "refusal":

@@ -22,6 +22,8 @@ export class BlockWriter {
   #next = 0;
   #open = false;
   #refusal = "";
+  /** Blocks with signatures of texts, which wait for something to stand before. */
+  #carried: JsonObject[] = [];
   /** Hidden reasoning of the open block. */
   #unseen = "";
   /** The open call. One that takes free text gets it as the one argument of a function's. */
@@ -83,10 +85,22 @@ export class BlockWriter {
     return [{ type: "content_block_stop", index: this.#next++ }];
   }
 
+  /** Whether a text's signature was left out because nothing came behind the text. */
+  get leavesSignature(): boolean {
+    return this.#carried.length > 0;
+  }
+
   #begin(block: JsonObject): JsonObject[] {
-    const before = this.close();
+    const before = [...this.close(), ...this.#takeCarried()];
     this.#open = true;
     return [...before, { type: "content_block_start", index: this.#next, content_block: block }];
+  }
+
+  #takeCarried(): JsonObject[] {
+    const blocks = this.#carried;
+    if (blocks.length === 0) return [];
+    this.#carried = [];
+    return blocks.flatMap((block) => this.#whole(block));
   }
 
   #delta = (delta: JsonObject): JsonObject => ({ type: "content_block_delta", index: this.#next, delta });
@@ -98,9 +112,8 @@ export class BlockWriter {
 
   #endText(signature: Opaque | undefined): JsonObject[] {
     const place = this.#open ? "text" : "empty-text";
-    const kept = signature !== undefined && this.#manner.keepsTextSignature();
-    const carried = kept ? [encodeCarrier({ place, signature })] : [];
-    return [...this.close(), ...carried.flatMap((block) => this.#whole(block))];
+    if (signature !== undefined) this.#carried.push(encodeCarrier({ place, signature }));
+    return this.close();
   }
 
   #endRefusal(): JsonObject[] {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import { type JsonObject, stringAt } from "../../canon/json.ts";
 import { type Opaque, unwrapOpaque, wrapOpaque } from "../../canon/opaque.ts";
 
 /**
@@ -41,4 +41,11 @@ export function decodeCarrier(data: string): Carrier | undefined {
   if (place === undefined) return opaque.kind === "signature" ? { place: "next-call", signature: opaque } : undefined;
   const own = format.slice(place.length + 1);
   return { place, signature: own === "" ? value : { ...value, format: own } };
+}
+
+/** Whether a block of our own making stands for nothing but the signature of the text before it, or of an empty one. */
+export function carriesTextSignature(block: JsonObject | undefined): boolean {
+  const data = block?.["type"] === "redacted_thinking" ? stringAt(block, "data") : undefined;
+  const place = data === undefined ? undefined : decodeCarrier(data)?.place;
+  return place === "text" || place === "empty-text";
 }

@@ -2,6 +2,7 @@ import { withFallingAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
+import { joinTexts } from "../../canon/join-texts.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
@@ -21,7 +22,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
   const { traits, quirks } = context;
   const notes = new Notes();
   const own = asked.dialect === "messages";
-  const { call, reading: names } = fitToolNames(own ? asked : withFallingAges(asked, notes), TOOL_NAMES, notes);
+  const told = joinTexts(own ? asked : withFallingAges(asked, notes));
+  const { call, reading: names } = fitToolNames(told, TOOL_NAMES, notes);
   const marks = new CacheMarks();
   if (!own) reportExtras(call, notes);
   const knowsSchemas = quirks.structuredOutput && traits.structuredOutput !== false;
@@ -33,7 +35,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
     .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
-  const messages = encodeTurns(call, content, traits, notes);
+  const messages = encodeTurns(call, content, context, notes);
   marks.limit(notes, call.cache === undefined ? 0 : 1);
 
   const limit = outputLimit(call, context, notes);

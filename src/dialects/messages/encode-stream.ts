@@ -7,9 +7,9 @@ import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { BlockWriter } from "./block-writer.ts";
-import { mannerOf } from "./encode-response.ts";
+import { mannerOf, UNCARRIED } from "./encode-response.ts";
 import { encodeFinish } from "./finish.ts";
-import { encodeUsage } from "./usage.ts";
+import { encodePrompt, encodeUsage, overEstimate } from "./usage.ts";
 
 /** Writes named events from `message_start` to `message_stop`, one block after the other. */
 export class MessagesStreamEncoder implements StreamEncoder {
@@ -20,6 +20,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
   readonly #broken: string[] = [];
   #usage: Usage | undefined;
   #started = false;
+  /** The prompt's count in the beginning was an estimate. */
+  #estimated = false;
 
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
@@ -42,7 +44,9 @@ export class MessagesStreamEncoder implements StreamEncoder {
     if (this.#started || event.type === "error") return "";
     this.#started = true;
     const id = event.type === "metadata" ? event.id : undefined;
-    const told = event.type === "usage" ? event.usage.input : undefined;
+    const told = event.type === "usage" && event.usage.input !== undefined ? event.usage : undefined;
+    this.#estimated = told === undefined;
+    const prompt = told === undefined ? { input_tokens: this.#context.estimateInputTokens() } : encodePrompt(told);
     return writeEvent({
       type: "message_start",
       message: {
@@ -53,7 +57,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: told ?? this.#context.estimateInputTokens(), output_tokens: 0 },
+        usage: { ...prompt, output_tokens: 0 },
       },
     });
   }
@@ -78,11 +82,13 @@ export class MessagesStreamEncoder implements StreamEncoder {
   /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { note } = this.#context;
+    if (this.#blocks.leavesSignature) note(UNCARRIED);
     for (const name of this.#broken) judgeBrokenCall(name, event.stop, { note, action: "approximated" });
-    const usage = encodeUsage(this.#usage, {
+    const counted = encodeUsage(this.#usage, {
       input: this.#context.estimateInputTokens,
       output: () => tokensOfCharacters(this.#blocks.characters),
     });
+    const usage = this.#estimated ? overEstimate(counted) : counted;
     const delta = { ...encodeFinish(event, this.#blocks.refused), usage };
     return writeEvent({ type: "message_delta", delta, usage }) + writeEvent({ type: "message_stop" });
   }

@@ -1,18 +1,29 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
+import type { HostTakes } from "../dialect.ts";
 
 /** Where values stand that this gateway may have wrapped for the client to send back. */
 const PLACES = ["signature", "data", "encrypted_content", "encrypted_index"];
 
 /**
  * Whether the history holds a value of another family, which only the assistant's blocks and what stands in them can, or a
- * system message, which hosts of this protocol do not take there (decisions §3).
+ * system message that the host does not take where it stands (decisions §3).
  */
-export function carriesForeign(body: JsonObject): boolean {
-  return arrayAt(body, "messages").some((message) => {
+export function carriesForeign(body: JsonObject, host: HostTakes): boolean {
+  const messages = arrayAt(body, "messages");
+  return messages.some((message, index) => {
     const role = stringAt(message, "role");
-    return role === "system" || (role === "assistant" && arrayAt(message, "content").some(isForeign));
+    if (role === "system") return !host.systemMessages() || !standsRight(messages, index);
+    return role === "assistant" && arrayAt(message, "content").some(isForeign);
   });
+}
+
+/** Hosts take a system message behind the user's words, or behind a tool that they run themselves, with an answer after it or nothing. */
+function standsRight(messages: readonly unknown[], index: number): boolean {
+  const before = messages[index - 1];
+  const after = stringAt(messages[index + 1], "role");
+  const ran = stringAt(arrayAt(before, "content").at(-1), "type") === "server_tool_use";
+  return (stringAt(before, "role") === "user" || ran) && (after === undefined || after === "assistant");
 }
 
 function isForeign(block: unknown): boolean {

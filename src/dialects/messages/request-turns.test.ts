@@ -26,6 +26,30 @@ describe("turns", () => {
     expect(result.notes).toEqual(["approximated messages[2]"]);
   });
 
+  test("decisions §3: a host and a model that take system messages get them as such, where they may stand", () => {
+    const system = (text: string, path: string): Turn => ({ role: "system", parts: [say(text, path)], path });
+    const roles = (turns: Turn[], { model = true, host = true } = {}) => {
+      const result = encode({ turns }, { systemMessages: model }, { systemMessages: host });
+      return { said: messagesOf(result).map(({ role, content }) => [role, content.map(({ text }) => text)]), result };
+    };
+    const last = roles([user(say("hi")), system("One.", "a"), system("Two.", "b")]);
+    expect(last.said).toEqual([
+      ["user", ["hi"]],
+      ["system", ["One.", "Two."]],
+    ]);
+    expect(last.result.notes).toEqual([]);
+    const amid = roles([user(say("hi")), system("One.", "a"), assistant(say("yes")), user(say("and?"))]);
+    expect(amid.said.map(([role]) => role)).toEqual(["user", "system", "assistant", "user"]);
+    // Behind an answer, or before more of the user's words, no host takes it.
+    const misplaced = roles([user(say("hi")), assistant(say("yes")), system("One.", "a"), user(say("and?"))]);
+    expect(misplaced.said.at(-1)).toEqual(["user", ["<system>\nOne.\n</system>", "and?"]]);
+    expect(misplaced.result.notes).toEqual(["approximated a"]);
+    for (const lacking of [{ host: false }, { model: false }])
+      expect(roles([user(say("hi")), system("One.", "a")], lacking).said).toEqual([
+        ["user", ["hi", "<system>\nOne.\n</system>"]],
+      ]);
+  });
+
   test("the user speaks first, and somebody must speak", () => {
     const first = encode({ turns: [assistant(say("I begin.")), user(say("go on"))] });
     expect(messagesOf(first)[0]).toEqual({ role: "user", content: [{ type: "text", text: "." }] });
@@ -58,18 +82,18 @@ describe("turns", () => {
     ]);
   });
 
-  test("arguments must be an object; empty and blank text is not sent; a beginning loses its white space", () => {
+  test("arguments must be an object; empty text and lone white space are not sent; a beginning loses its white space", () => {
     const result = encode({
       turns: [
         user(say("hi"), say(""), say("  \n", "blank")),
         assistant(callOf("a", "broken {"), callOf("b", "")),
-        user(resultOf("a", ""), resultOf("b")),
+        user(resultOf("a", ""), resultOf("b"), say(" ", "lone")),
         assistant(say("It is \n", "last")),
       ],
       tools: [TOOL],
     });
     expect(messagesOf(result)).toEqual([
-      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "user", content: [{ type: "text", text: "hi  \n" }] },
       {
         role: "assistant",
         content: [
@@ -86,7 +110,7 @@ describe("turns", () => {
       },
       { role: "assistant", content: [{ type: "text", text: "It is" }] },
     ]);
-    expect(result.notes.toSorted()).toEqual(["approximated calls.a", "approximated last", "dropped blank"]);
+    expect(result.notes.toSorted()).toEqual(["approximated calls.a", "approximated last", "dropped lone"]);
   });
 
   test("H01: reasoning and signatures of other origins stay behind, with an entry each", () => {
@@ -154,10 +178,10 @@ describe("turns", () => {
 describe("an answer's beginning", () => {
   const turns = (...parts: Part[]) => [user(say("Write.")), assistant(...parts)];
 
-  test("white space at its end is cut off, behind left-out blanks too", () => {
-    const { body, notes } = encode({ turns: turns(say("Autumn "), say(" ", "blank")) });
+  test("white space at its end is cut off, that of further texts too", () => {
+    const { body, notes } = encode({ turns: turns(say("Autumn ", "said"), say(" ", "blank")) });
     expect(messagesOf({ body }).at(-1)?.content).toEqual([{ type: "text", text: "Autumn" }]);
-    expect(notes).toEqual(["dropped blank", "approximated blank"]);
+    expect(notes).toEqual(["approximated said"]);
   });
 
   test("a model that does not go on from one is asked to in words", () => {

@@ -4,12 +4,12 @@ import { type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import { placesOf } from "../../canon/places-of.ts";
-import type { ModelTraits } from "../../canon/traits.ts";
+import type { EncodeRequestContext } from "../codec.ts";
 import { GO_ON } from "../go-on.ts";
 import type { RequestContent } from "./request-content.ts";
 
 interface Message extends JsonObject {
-  role: "user" | "assistant";
+  role: "user" | "assistant" | "system";
   content: JsonObject[];
 }
 
@@ -23,16 +23,23 @@ export function encodeSystem(call: CanonCall, content: RequestContent): JsonObje
 }
 
 /** The conversation: user and assistant in turn, the user first, results of tools before anything else that the user says. */
-export function encodeTurns(call: CanonCall, content: RequestContent, traits: ModelTraits, notes: Notes): Message[] {
+export function encodeTurns(
+  call: CanonCall,
+  content: RequestContent,
+  { traits, quirks }: Pick<EncodeRequestContext, "traits" | "quirks">,
+  notes: Notes,
+): Message[] {
   const messages: Message[] = [];
-  for (const turn of call.turns.slice(leadingSystem(call).length)) {
+  const takesSystem = quirks.systemMessages && traits.systemMessages === true;
+  const turns = call.turns.slice(leadingSystem(call).length);
+  for (const [index, turn] of turns.entries()) {
     if (turn.name !== undefined) {
       notes.dropped(fieldPath(call.dialect, turn.path, "name"), "the target does not tell participants apart by name");
     }
-    const role = turn.role === "assistant" ? "assistant" : "user";
-    const parts = turn.role === "system" ? inTags(turn, notes) : turn.parts;
-    const blocks = parts.flatMap((part) => content.encode(part, role));
     const before = messages.at(-1);
+    const role = turn.role === "system" && !(takesSystem && standsRight(before, turns, index)) ? "user" : turn.role;
+    const parts = turn.role === "system" && role === "user" ? inTags(turn, notes) : turn.parts;
+    const blocks = parts.flatMap((part) => content.encode(part, role));
     const extras = call.dialect === "messages" ? turn.extras : undefined;
     if (before?.role === role) before.content.push(...blocks);
     else if (blocks.length > 0) messages.push({ role, content: blocks, ...extras });
@@ -48,6 +55,15 @@ export function encodeTurns(call: CanonCall, content: RequestContent, traits: Mo
     messages.unshift({ role: "user", content: [NO_WORDS] });
   }
   return messages.map((message, index) => resultsFirst(message, messages[index - 1]));
+}
+
+/**
+ * Hosts take a system message behind the user's words, with an answer after it or nothing: several in a row become one. The words
+ * of a turn that nothing is left of do not stand between.
+ */
+function standsRight(before: Message | undefined, turns: readonly Turn[], index: number): boolean {
+  const after = turns.slice(index + 1).find(({ role }) => role !== "system");
+  return (before?.role === "user" || before?.role === "system") && after?.role !== "user";
 }
 
 const leadingSystem = ({ turns }: CanonCall): readonly Turn[] => {

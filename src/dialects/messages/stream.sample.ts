@@ -1,5 +1,6 @@
 import type { CanonEvent } from "../../canon/event.ts";
 import type { JsonObject } from "../../canon/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext } from "../codec.ts";
@@ -13,7 +14,7 @@ export function decodeContext(): DecodeAnswerContext {
   return { origin: "messages", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => `made${++count}` };
 }
 
-export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
+export function encodeContext(request: JsonObject = {}, told: FieldNote[] = []): EncodeAnswerContext {
   let count = 0;
   return {
     publicModel: "acme/model",
@@ -24,7 +25,7 @@ export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
     costUsd: () => 0,
     nowSeconds: () => 0,
     estimateInputTokens: () => 42,
-    note: () => undefined,
+    note: (note) => void told.push(note),
   };
 }
 
@@ -33,8 +34,8 @@ export function decodeAll(frames: readonly SseFrame[]): CanonEvent[] {
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
 }
 
-export function encodeAll(events: Iterable<CanonEvent>, request: JsonObject = {}): string {
-  const encoder = new MessagesStreamEncoder(encodeContext(request));
+export function encodeAll(events: Iterable<CanonEvent>, request: JsonObject = {}, told: FieldNote[] = []): string {
+  const encoder = new MessagesStreamEncoder(encodeContext(request, told));
   return [...events].map((event) => encoder.push(event)).join("");
 }
 

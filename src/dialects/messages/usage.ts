@@ -90,17 +90,37 @@ export interface UsageEstimate {
  * sums are those of the usage that is billed.
  */
 export function encodeUsage(usage: Usage | undefined, estimate: UsageEstimate): JsonObject {
-  const { input, imageInput = 0, audioInput = 0, output, reasoning, searches = 0 } = usage ?? {};
-  const { cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage ?? {};
+  const { input, output, reasoning, searches = 0 } = usage ?? {};
   const told = output !== undefined || reasoning !== undefined;
   return {
-    input_tokens: input === undefined ? estimate.input() : input + imageInput + audioInput,
-    cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
-    cache_read_input_tokens: cacheRead,
-    cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
+    ...encodePrompt(
+      input === undefined ? { ...usage, input: estimate.input(), imageInput: 0, audioInput: 0 } : (usage ?? {}),
+    ),
     output_tokens: told ? completionTokens(usage ?? {}) : estimate.output(),
     ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
     server_tool_use: { web_search_requests: searches },
     service_tier: "standard",
   };
+}
+
+/** The counters of a prompt. */
+export function encodePrompt(usage: Usage): JsonObject {
+  const { input = 0, imageInput = 0, audioInput = 0, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
+  return {
+    input_tokens: input + imageInput + audioInput,
+    cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+    cache_read_input_tokens: cacheRead,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
+  };
+}
+
+/**
+ * The counters of a stream's end, behind a beginning that could only estimate the prompt. Clients take a count of the end over that of the beginning
+ * unless it is 0, and add up all counters of the prompt: a prompt that was read from the cache whole would count twice. One of its
+ * tokens is shown as not cached, so that the sum is right.
+ */
+export function overEstimate(usage: JsonObject): JsonObject {
+  const cached = countAt(usage, "cache_read_input_tokens") ?? 0;
+  if (countAt(usage, "input_tokens") !== 0 || cached === 0) return usage;
+  return { ...usage, input_tokens: 1, cache_read_input_tokens: cached - 1 };
 }

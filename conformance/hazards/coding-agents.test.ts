@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import { callGateway } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
+
+/** What coding agents send, and what they make of answers (sdk-wire 2.2). */
+const { upstream, gateway } = await scriptedStand((url) => {
+  const { providers, models, ...config } = scriptedModels(url) as { providers: object; models: object[] };
+  const at = (id: string, provider: string) => ({ id, offers: [{ provider, model: "upstream-model" }] });
+  return {
+    config: {
+      ...config,
+      providers: {
+        ...providers,
+        "up-other": { kind: "openai-compatible", base_url: `${url}/v1`, dialects: ["messages"] },
+      },
+      models: [
+        ...models,
+        at("anthropic/claude-opus-4-8", "up-messages"),
+        at("anthropic/claude-opus-5", "up-other"),
+        at("anthropic/claude-sonnet-4-5", "up-messages"),
+        at("google/gemini-3-flash-preview", "up-genai"),
+      ],
+    },
+  };
+});
+
+const ANSWER = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "ok" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 1 },
+};
+
+const HISTORY = [
+  { role: "user", content: [{ type: "text", text: "hello" }] },
+  { role: "system", content: [{ type: "text", text: "Skills: none.", cache_control: { type: "ephemeral" } }] },
+];
+
+async function ask(model: string, messages: readonly object[]) {
+  upstream.play((_request, response) => void sendJson(response, ANSWER));
+  const response = await callGateway(gateway.url, "messages", gateway.key, {
+    door: "dropin",
+    model,
+    body: { messages },
+  });
+  expect(response.status).toBe(200);
+  const sent = JSON.parse(upstream.seen[0]?.body ?? "{}") as { messages: object[]; system?: unknown };
+  const { lane, fields } = await gateway.receipt(response);
+  return { sent, lane, fields: fields.map(({ path, action }) => `${path} ${action}`) };
+}
+
+describe("decisions §3: system messages amid the others", () => {
+  test.each([HISTORY, [...HISTORY, { role: "assistant", content: "Yes." }, { role: "user", content: "Go on." }]])(
+    "go on as they came to a host and a model that take them",
+    async (...messages) => {
+      const { sent, lane, fields } = await ask("anthropic/claude-opus-4-8", messages);
+      expect([sent.messages, lane, fields]).toEqual([messages, "native", []]);
+    },
+  );
+
+  test("several in a row, and those at the beginning, are fitted to where they may stand, and stay the system's", async () => {
+    const [hello = {}, skills = {}] = HISTORY;
+    const { sent, lane, fields } = await ask("anthropic/claude-opus-4-8", [
+      { role: "system", content: "Be brief." },
+      hello,
+      skills,
+      { role: "system", content: "And polite." },
+    ]);
+    expect(sent).toMatchObject({
+      system: [{ type: "text", text: "Be brief." }],
+      messages: [
+        { role: "user" },
+        {
+          role: "system",
+          content: [{ text: "Skills: none.", cache_control: { type: "ephemeral" } }, { text: "And polite." }],
+        },
+      ],
+    });
+    expect([sent.messages.length, lane, fields]).toEqual([2, "translated", []]);
+  });
+
+  test.each(["anthropic/claude-sonnet-4-5", "anthropic/claude-opus-5"])(
+    "%s at a host or of a kind that takes none: the user's, in tags, and the receipt says so",
+    async (model) => {
+      const { sent, lane, fields } = await ask(model, HISTORY);
+      expect(sent.messages).toEqual([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "hello" },
+            { type: "text", text: "<system>\nSkills: none.\n</system>", cache_control: { type: "ephemeral" } },
+          ],
+        },
+      ]);
+      expect([lane, fields]).toEqual(["translated", ["messages[1] approximated"]]);
+    },
+  );
+});
+
+interface Counters {
+  input_tokens: number;
+  cache_read_input_tokens?: number;
+  output_tokens: number;
+}
+
+test("H06, H11: a prompt read from the cache whole is counted once in the client's own sum, and billed as it was", async () => {
+  upstream.play((_request, response) => {
+    startEvents(response);
+    const details = { prompt_tokens_details: { cached_tokens: 31_744 } };
+    response.end(
+      wire.chatChunk({ role: "assistant", content: "ok" }) +
+        wire.chatChunk({}, "stop") +
+        wire.chatUsage({ prompt_tokens: 31_744, completion_tokens: 5, total_tokens: 31_749, ...details }) +
+        wire.done,
+    );
+  });
+  const response = await callGateway(gateway.url, "messages", gateway.key, { model: "test/chat", stream: true });
+  const events = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+  const start = events.find(({ type }) => type === "message_start").message.usage as Counters;
+  const end = events.find(({ type }) => type === "message_delta").usage as Counters;
+  expect(start.input_tokens).toBeGreaterThan(0);
+  // Agents take a counter of the end over that of the beginning unless it is 0.
+  const input = end.input_tokens || start.input_tokens;
+  const read = end.cache_read_input_tokens || start.cache_read_input_tokens || 0;
+  expect(input + read).toBe(31_744);
+  expect((await gateway.receipt(response)).usage).toMatchObject({ input: 0, cache_read: 31_744, output: 5 });
+});
+
+test.each([false, true])("H01: the answer's text is its last block, signed or not (stream: %p)", async (stream) => {
+  const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 };
+  const parts = [{ text: "Twelve." }, { text: "", thoughtSignature: btoa("a signature") }];
+  const content = { role: "model", parts };
+  const answer = { candidates: [{ content, finishReason: "STOP", index: 0 }], usageMetadata };
+  upstream.play((_request, response) => {
+    if (!stream) return void sendJson(response, answer);
+    startEvents(response);
+    response.end(`data: ${JSON.stringify(answer)}\n\n`);
+  });
+  const body = { thinking: { type: "enabled", budget_tokens: 1024 }, max_tokens: 4096 };
+  const model = "google/gemini-3-flash-preview";
+  const response = await callGateway(gateway.url, "messages", gateway.key, { model, stream, body });
+  const text = await response.text();
+  const types = stream
+    ? [...text.matchAll(/"content_block":\{"type":"(\w+)"/g)].map(([, type]) => type)
+    : (JSON.parse(text) as { content: { type: string }[] }).content.map(({ type }) => type);
+  expect(types).toEqual(["text"]);
+  const { fields } = await gateway.receipt(response);
+  expect(fields.map(({ path, action }) => `${path} ${action}`)).toContain("content dropped");
+});
+
+test("contract 2.6: white space between the pieces of a model's turn reaches a host that takes none alone", async () => {
+  upstream.play((_request, response) => void sendJson(response, ANSWER));
+  const piece = (text: string) => ({ role: "model", parts: [{ text }] });
+  const user = (text: string) => ({ role: "user", parts: [{ text }] });
+  const contents = [user("Write."), piece("for x in y:"), piece("\n    "), piece("print(x)"), user("Thanks.")];
+  const response = await callGateway(gateway.url, "genai", gateway.key, { model: "test/messages", body: { contents } });
+  expect(response.status).toBe(200);
+  const sent = JSON.parse(upstream.seen[0]?.body ?? "{}") as { messages: { content: { text: string }[] }[] };
+  expect(sent.messages[1]?.content.map(({ text }) => text).join("")).toBe("for x in y:\n    print(x)");
+});
