@@ -7,7 +7,7 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { hashKey, isWellFormedKey, newApiKey } from "./key-hash.ts";
 import { KeyRing } from "./key-ring.ts";
-import { createKey, revokeKey } from "./keys.ts";
+import { createKey, listKeys, revokeKey } from "./keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-keys-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -218,7 +218,7 @@ describe("KeyRing", () => {
     expect(refusalOf(ring, key).message).toContain("revoked");
   });
 
-  test("H21: while the storage fails the watcher reports it, keeps its keys, and looks again", async () => {
+  test("H21, H29: while the storage fails the watcher says so once, keeps its keys, and looks again", async () => {
     const { key, id } = await createKey(storage, { name: "ci", project: "default" });
     let down = true;
     const problems: unknown[] = [];
@@ -241,11 +241,31 @@ describe("KeyRing", () => {
     const stop = ring.startWatching(5);
     await revokeKey(storage, id);
     await Bun.sleep(150);
-    expect(problems.length).toBeGreaterThan(1);
+    expect(problems).toHaveLength(1);
+    expect(ring.blindMs).toBeGreaterThan(100);
     expect(ring.authenticate(key).keyName).toBe("ci");
     down = false;
     await Bun.sleep(150);
     expect(refusalOf(ring, key).message).toContain("revoked");
+    expect(ring.blindMs).toBeLessThan(100);
     stop();
+  });
+
+  test("H29: a key that is revoked here stops at once, and the storage learns of it when it can", async () => {
+    const { key, id } = await createKey(storage, { name: "ci", project: "default" });
+    const twin = await createKey(storage, { name: "twin", project: "default" });
+    await createKey(storage, { name: "twin", project: "default" });
+    const ring = await KeyRing.open({ storage, staticKeys: [], nowMs: () => nowMs });
+    expect(ring.revokeHere("unheard of")).toBe(false);
+    expect(ring.revokeHere("twin")).toBe(false);
+    expect(ring.revokeHere("ci")).toBe(true);
+    expect(refusalOf(ring, key).message).toContain("revoked");
+    expect(ring.authenticate(twin.key).keyName).toBe("twin");
+    const stop = ring.startWatching(5);
+    const isRevoked = async () => (await listKeys(storage)).find((one) => one.id === id)?.revokedAtMs === nowMs;
+    while (!(await isRevoked())) await Bun.sleep(5);
+    stop();
+    await ring.refresh();
+    expect(refusalOf(ring, key).message).toContain("revoked");
   });
 });

@@ -1,7 +1,7 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { MAX_KEY_LENGTH } from "../canon/key-bounds.ts";
-import { type StoredKey, selectKeys } from "../storage/keys.ts";
+import { markKeyRevoked, type StoredKey, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
 import { type KeyLimits, readLimits } from "./key-limits.ts";
@@ -49,6 +49,11 @@ export class KeyRing {
   /** Refreshes begun, and the latest whose result is in use: a slow one must not undo a later one. */
   #begun = 0;
   #applied = 0;
+  /** When a look at the storage last succeeded, on the clock that never steps. */
+  #lookedMs = performance.now();
+  #failing = false;
+  /** Ids of keys that were revoked here while the storage could not be written. */
+  readonly #revokedHere = new Set<string>();
 
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
@@ -76,7 +81,7 @@ export class KeyRing {
     const known = this.#static.get(hash) ?? this.#stored.get(hash);
     if (known === undefined) throw isWellFormedKey(presented) ? refused("is not known here") : malformed();
     const { principal } = known;
-    if (known.revoked) throw refused("has been revoked");
+    if (known.revoked || this.#revokedHere.has(principal.keyId)) throw refused("has been revoked");
     if (principal.expiresAtMs !== undefined && principal.expiresAtMs <= this.#nowMs()) {
       throw refused(`expired on ${new Date(principal.expiresAtMs).toISOString()}`);
     }
@@ -103,6 +108,35 @@ export class KeyRing {
     this.#applied = turn;
     this.#stored = stored;
     this.#stamp = stamp;
+    for (const { principal, revoked } of stored.values()) if (revoked) this.#revokedHere.delete(principal.keyId);
+  }
+
+  /** For how long nothing could be learnt of keys that others made or revoked. */
+  get blindMs(): number {
+    return performance.now() - this.#lookedMs;
+  }
+
+  /**
+   * Lets the key work here no more, from now on, whatever becomes of the storage (H29). The next look that succeeds writes it
+   * down for everybody else. False where no stored key has this id, nor one alone this name.
+   */
+  revokeHere(idOrName: string): boolean {
+    const principals = [...this.#stored.values()].filter(({ revoked }) => !revoked).map(({ principal }) => principal);
+    const named = principals.filter(({ keyName }) => keyName === idOrName);
+    const found = principals.find(({ keyId }) => keyId === idOrName) ?? (named.length === 1 ? named[0] : undefined);
+    if (found === undefined) return false;
+    this.#revokedHere.add(found.keyId);
+    return true;
+  }
+
+  async #look(): Promise<void> {
+    for (const id of this.#revokedHere) {
+      await markKeyRevoked(this.#storage, id, this.#nowMs());
+      this.#revokedHere.delete(id);
+    }
+    if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
+    this.#lookedMs = performance.now();
+    this.#failing = false;
   }
 
   /** Looks for keys that other processes made or revoked. The function that is returned ends it. */
@@ -111,11 +145,11 @@ export class KeyRing {
     let timer: NodeJS.Timeout | undefined;
     const look = async (): Promise<void> => {
       try {
-        if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
+        await this.#look();
       } catch (thrown) {
-        this.#onProblem(
-          new GatewayError("internal", "API keys cannot be refreshed; those in memory stay valid.", { cause: thrown }),
-        );
+        // Told once, and not twice a second for as long as it lasts.
+        if (!this.#failing) this.#onProblem(cannotLook(thrown));
+        this.#failing = true;
       }
       plan();
     };
@@ -175,6 +209,11 @@ function principalOf(key: StoredKey): Principal {
     ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
     ...(key.strict ? { strict: true } : {}),
   };
+}
+
+function cannotLook(cause: unknown): GatewayError {
+  const message = "API keys cannot be refreshed: those in memory stay valid, and what others revoke is not seen.";
+  return new GatewayError("internal", message, { cause });
 }
 
 function refused(what: string): GatewayError {

@@ -1,5 +1,6 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
+import { within } from "../canon/within.ts";
 import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
 import { restartFields } from "../config/restart-fields.ts";
@@ -25,8 +26,10 @@ import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia } from "../wire/media-fetch.ts";
+import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { makeOperations } from "./make-operations.ts";
+import { Presence } from "./presence.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { replaceKeysOrExplain, staticKeys } from "./static-keys.ts";
@@ -54,15 +57,17 @@ export interface App {
   active(): number;
   reload(): void;
   /** Lets running calls finish within `server.drain_seconds`, or until the signal comes. */
-  stop(hurry?: AbortSignal): Promise<void>;
+  stop(hurry?: AbortSignal): Promise<{ lostReceipts: number }>;
 }
 
 const SWEEP_MS = 600_000;
+/** How long each last step of a stop may take. */
+const LAST_STEP_MS = 3_000;
 
 /** Puts the program together and starts it. */
 export async function startApp(options: AppOptions): Promise<App> {
   const config = readConfig(options);
-  const storage = await openStorage(config.storage);
+  const storage = await openStorage(config.storage, options.timings?.statementMs);
   try {
     return await startWith(config, storage, options);
   } catch (thrown) {
@@ -94,11 +99,17 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   });
   const gateway: Gateway = {
     snapshot: makeSnapshot(config, environment, simulator),
-    keys: await KeyRing.open({ storage, staticKeys: staticKeys(config), nowMs: Date.now }),
+    keys: await KeyRing.open({
+      storage,
+      staticKeys: staticKeys(config),
+      nowMs: Date.now,
+      onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
+    }),
     admissions: new Admissions({ nowMs: Date.now, spent: (keyId, window) => spent.get(keyId)?.[window] ?? 0 }),
     ledger: new LedgerWriter({
       storage,
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
+      written: () => log.flush(),
     }),
     watchdog: new Watchdog(nowMs),
     memory: new MemoryBudget(config.server.memoryBytes),
@@ -112,17 +123,14 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     closing: false,
   };
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
-  let accepting = true;
+  let phase: "starting" | "running" | "draining" = "starting";
+  const presence = new Presence({ storage, log, nowMs, everyMs: timings.presenceMs });
   const context: ServerContext = {
     gateway,
     storage,
     operations,
-    accepting: () => accepting,
-    healthy: () =>
-      storage.query("SELECT 1").then(
-        () => true,
-        () => false,
-      ),
+    accepting: () => phase !== "draining",
+    condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, presence }),
     publicUrl: () => publicUrl,
     isAdmin: () => false,
     version: VERSION,
@@ -146,6 +154,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   context.isAdmin = await adminCheck(storage, config);
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
+  presence.start();
   const stopSweeping = sweepRegularly(gateway, operations);
 
   const watch = watchConfig(
@@ -162,6 +171,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),
   );
 
+  phase = "running";
   return {
     url: server.url,
     adminUrl: admin.url,
@@ -174,16 +184,17 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     active: () => gateway.runningCalls,
     reload: () => watch.reload(),
     stop: async (hurry) => {
-      accepting = false;
+      phase = "draining";
       watch.close();
       await server.drain(config.server.drainSeconds, hurry);
-      await admin.drain(0);
       stopWatchingKeys();
       stopSweeping();
-      await poller.stop();
+      // Rows first: nothing that may hang stands between them and the storage.
+      await settled(gateway);
       await gateway.ledger.close();
-      await simulator?.stop();
-      await storage.close();
+      await inTime(Promise.all([admin.drain(0), poller.stop(), presence.stop(), simulator?.stop()]), log);
+      await inTime(storage.close(), log);
+      return { lostReceipts: gateway.ledger.lost };
     },
   };
 }
@@ -191,6 +202,18 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
 function tryModelOf({ catalogue }: Snapshot): string | undefined {
   const texts = catalogue.list().filter(({ outputModalities }) => outputModalities.includes("text"));
   return (texts.find(({ id }) => id === "sim/standard") ?? texts[0])?.id;
+}
+
+/** Calls whose connection was cut are settled in their own time, which is short. */
+async function settled(gateway: Gateway): Promise<void> {
+  const untilMs = performance.now() + LAST_STEP_MS;
+  while (gateway.runningCalls > 0 && performance.now() < untilMs) await Bun.sleep(10);
+}
+
+/** A stop that hangs would be ended by force, and then without a word (H29). */
+async function inTime(step: Promise<unknown>, log: Log): Promise<void> {
+  const late = () => new Error(`a part did not stop within ${LAST_STEP_MS} ms`);
+  await within(step, LAST_STEP_MS, late).catch((err: unknown) => log.error({ err }, "stopped without waiting for it"));
 }
 
 /** Forgets what is past its time, now and every ten minutes. */

@@ -38,15 +38,15 @@ export const serve = defineCommand({
       const app = await startApp({ ...source, log });
       if (values.json) printJson(tellPrograms(app));
       else console.log(banner(app, paintFor(process.stdout)));
-      await runUntilTold(app, log);
+      return await runUntilTold(app, log);
     } finally {
       await log.flush();
     }
-    return EXIT.ok;
   },
 });
 
-async function runUntilTold(app: App, log: Log): Promise<void> {
+/** The exit code is that of a failure where receipts were given up. */
+async function runUntilTold(app: App, log: Log): Promise<number> {
   // One call's fault must not end all the others: it is logged, and the gateway goes on.
   process.on("uncaughtException", (err) => log.error({ err }, "uncaught exception"));
   process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
@@ -61,7 +61,10 @@ async function runUntilTold(app: App, log: Log): Promise<void> {
   const active = app.active();
   const waiting = active === 1 ? "waiting for 1 active request" : `waiting for ${active} active requests`;
   log.info({ active }, active === 0 ? "shutting down" : `shutting down: ${waiting} (Ctrl-C again to force)`);
-  await app.stop(hurry.signal);
+  const { lostReceipts } = await app.stop(hurry.signal);
+  if (lostReceipts === 0) return EXIT.ok;
+  log.error({ receipts: lostReceipts }, "receipts were given up; each is in the log with its amounts");
+  return EXIT.failed;
 }
 
 function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {

@@ -229,7 +229,46 @@ describe("LedgerWriter", () => {
     await writer.close();
     await Promise.all(writes);
     for (const id of ids("a", 3)) expect(problems.join()).toContain(`receipt ${id} `);
-    expect(writer.queued).toBe(0);
+    expect(writer).toMatchObject({ queued: 0, lost: 3 });
+  });
+
+  test("H29: more rows than a log holds are given up at its pace, and their amounts are told", async () => {
+    let [waiting, most] = [0, 0];
+    const writer = open({
+      patienceMs: 5_000,
+      drainMs: 80,
+      onProblem: (error) => {
+        problems.push(String(error));
+        waiting += 1;
+        most = Math.max(most, waiting);
+      },
+      written: async () => {
+        waiting = 0;
+      },
+    });
+    storage.fault = "before";
+    const writes = ids("a", 1_000).map((id) =>
+      writer.write(sampleReceipt({ id, costNanoUsd: 7, usage: { input: 3 } })),
+    );
+    await writer.close();
+    await Promise.all(writes);
+    const told = problems.filter((problem) => problem.includes("(7 nano-dollars)") && problem.includes('"input":3'));
+    expect(told).toHaveLength(1_000);
+    expect(most).toBeLessThan(200);
+    expect(writer.lost).toBe(1_000);
+  });
+
+  test("decisions §9, H29: while the store fails the writer says why, and when no more rows can be kept", async () => {
+    const writer = open({ patienceMs: 1, maxQueued: 2 });
+    expect(writer).toMatchObject({ trouble: undefined, full: false });
+    storage.fault = "before";
+    await Promise.all(ids("a", 2).map((id) => writer.write(sampleReceipt({ id }))));
+    while (writer.trouble === undefined) await Bun.sleep(5);
+    expect(writer.trouble).toMatch(/^2 receipts wait for the store: /);
+    expect(writer.full).toBe(true);
+    storage.fault = "none";
+    await writer.flush();
+    expect(writer).toMatchObject({ trouble: undefined, full: false, lost: 0 });
   });
 
   test("a long queue leaves the event loop free between inserts", async () => {

@@ -18,6 +18,8 @@ export interface LedgerWriterOptions {
   drainMs?: number;
   /** Told of every failed attempt, and of every row that is given up. */
   onProblem: (error: unknown) => void;
+  /** Resolves when what was told is written down: `close` may have more to tell than a log holds at a time. */
+  written?: () => Promise<void>;
 }
 
 interface Entry {
@@ -31,6 +33,7 @@ interface Entry {
 const ATTEMPT_MS = 10_000;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
+const LINES_AT_A_TIME = 100;
 
 /**
  * Group commit: alone, a row is committed at once; when the last commit was less than `maxWaitMs` ago, rows gather and
@@ -45,6 +48,7 @@ export class LedgerWriter {
   readonly #patienceMs: number;
   readonly #drainMs: number;
   readonly #onProblem: (error: unknown) => void;
+  readonly #written: () => Promise<void>;
 
   #queue: Entry[] = [];
   /** Counts all rows that were ever taken in, and ever stored or given up, so that `flush` knows its own. */
@@ -56,6 +60,8 @@ export class LedgerWriter {
   #backingOff = false;
   #closed = false;
   #failures = 0;
+  #lastFailure: unknown;
+  #lost = 0;
   #lastStartMs = Number.NEGATIVE_INFINITY;
   /** The insert under way. */
   #attempt: symbol | undefined;
@@ -68,6 +74,7 @@ export class LedgerWriter {
     this.#patienceMs = options.patienceMs ?? 250;
     this.#drainMs = options.drainMs ?? 5_000;
     this.#onProblem = options.onProblem;
+    this.#written = options.written ?? (() => Promise.resolve());
   }
 
   /** Rows that are not stored yet. */
@@ -75,13 +82,30 @@ export class LedgerWriter {
     return this.#queue.length;
   }
 
+  /** Rows that were given up; what they held is in the log. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** Whether the next row can be kept, be it in memory. */
+  get full(): boolean {
+    return this.#queue.length >= this.#maxQueued;
+  }
+
+  /** Why rows wait; undefined while the store takes them. */
+  get trouble(): string | undefined {
+    if (this.#failures === 0) return undefined;
+    const reason = this.#lastFailure instanceof Error ? this.#lastFailure.message : String(this.#lastFailure);
+    return `${this.#queue.length} receipts wait for the store: ${reason}`;
+  }
+
   /**
    * Resolves when the row is committed, or when the store has kept the caller waiting for `patienceMs`. `alone`: no other
    * row can be expected soon, so there is nothing to gather for.
    */
   write(receipt: Receipt, alone = false): Promise<void> {
-    if (this.#closed || this.#queue.length >= this.#maxQueued) {
-      this.#onProblem(refusal(receipt, this.#closed ? "the ledger is closed" : `${this.#maxQueued} rows wait already`));
+    if (this.#closed || this.full) {
+      this.#giveUp(receipt, this.#closed ? "the ledger is closed" : `${this.#maxQueued} rows wait already`);
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -121,10 +145,7 @@ export class LedgerWriter {
       this.#onProblem(thrown);
       const lost = this.#queue;
       this.#queue = [];
-      for (const entry of lost) {
-        entry.release();
-        this.#onProblem(refusal(entry.receipt, "the ledger was closed while the store failed"));
-      }
+      await this.#giveUpAll(lost);
     }
   }
 
@@ -172,7 +193,7 @@ export class LedgerWriter {
         this.#fail(refused);
         return;
       }
-      if (refused !== undefined) this.#onProblem(refusal(entry.receipt, "the store refuses it", refused));
+      if (refused !== undefined) this.#giveUp(entry.receipt, "the store refuses it", refused);
       this.#finish([entry]);
     }
     this.#succeed([]);
@@ -203,6 +224,7 @@ export class LedgerWriter {
 
   #fail(cause: unknown): void {
     this.#attempt = undefined;
+    this.#lastFailure = cause;
     const delayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
     this.#failures += 1;
     this.#onProblem(
@@ -217,6 +239,20 @@ export class LedgerWriter {
       this.#backingOff = false;
       void this.#commit();
     }, delayMs);
+  }
+
+  async #giveUpAll(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries) entry.release();
+    const untilMs = performance.now() + this.#drainMs;
+    for (const [index, { receipt }] of entries.entries()) {
+      this.#giveUp(receipt, "the ledger was closed while the store failed");
+      if (index % LINES_AT_A_TIME === LINES_AT_A_TIME - 1 && performance.now() < untilMs) await this.#written();
+    }
+  }
+
+  #giveUp(receipt: Receipt, reason: string, cause?: unknown): void {
+    this.#lost += 1;
+    this.#onProblem(refusal(receipt, reason, cause));
   }
 
   /** One timer for all rows that wait, instead of one for each. */
@@ -245,10 +281,10 @@ export class LedgerWriter {
   }
 }
 
+/** Says what the row would have said of money, so that it can be booked by hand; a row holds no word of a prompt. */
 function refusal(receipt: Receipt, reason: string, cause?: unknown): GatewayError {
-  return new GatewayError(
-    "overloaded",
-    `The receipt ${receipt.id} of key ${receipt.key} (${receipt.costNanoUsd} nano-dollars) was not kept: ${reason}.`,
-    { cause },
-  );
+  const { id, project, key, model, provider, outcome, usage, usageSource, costNanoUsd, createdAtMs } = receipt;
+  const what = JSON.stringify({ project, key, model, provider, outcome, usage, usageSource, createdAtMs });
+  const message = `The receipt ${id} of key ${key} (${costNanoUsd} nano-dollars) was not kept: ${reason}. It said ${what}.`;
+  return new GatewayError("overloaded", message, { cause });
 }

@@ -1,3 +1,5 @@
+import { STATEMENT_MS } from "../storage/storage.ts";
+
 /** How long the relay waits for what. Providers' own timeouts are part of their configuration. */
 export interface Timings {
   /** After this long without content the headers go out, so that no proxy on the way gives up (H15, H18); not where a protocol has no keep-alive. */
@@ -16,6 +18,10 @@ export interface Timings {
   mediaPaceFactor: number;
   /** How long a process that has died keeps others from its operations. */
   operationLeaseMs: number;
+  /** A statement that the storage has not answered by then is given up, and a silent connection with it (H29). */
+  statementMs: number;
+  /** How often a gateway says in the storage that it is alive. */
+  presenceMs: number;
 }
 
 export const DEFAULT_TIMINGS: Timings = {
@@ -27,4 +33,6 @@ export const DEFAULT_TIMINGS: Timings = {
   bodyBytesPerSecond: 16 * 1024,
   mediaPaceFactor: 1,
   operationLeaseMs: 60_000,
+  statementMs: STATEMENT_MS,
+  presenceMs: 5_000,
 };

@@ -1,12 +1,19 @@
 import type { Handler } from "./routed-request.ts";
 
+export interface Condition {
+  /** `degraded`: calls are answered and their receipts kept, and something behind the gateway needs to be looked at. */
+  status: "ready" | "degraded" | "not ready";
+  reasons: readonly string[];
+}
+
 /** The process is up. */
 export const sendHealth: Handler = () => Response.json({ status: "ok" });
 
-/** The process takes calls: not while it drains, nor when its storage does not answer. */
-export const sendReadiness: Handler = async (_routed, { accepting, healthy }) => {
-  const problem = !accepting() ? "draining" : (await healthy()) ? undefined : "the storage does not answer";
-  return problem === undefined
-    ? Response.json({ status: "ready" })
-    : Response.json({ status: "not ready", reason: problem }, { status: 503 });
+/** Whether calls should be sent here: not while it drains, nor when no more receipts can be kept. */
+export const sendReadiness: Handler = (_routed, { condition }) => {
+  const { status, reasons } = condition();
+  return Response.json(
+    { status, ...(reasons.length === 0 ? {} : { reason: reasons.join("; ") }) },
+    { status: status === "not ready" ? 503 : 200 },
+  );
 };

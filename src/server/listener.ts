@@ -8,6 +8,7 @@ import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
+import { isAway } from "../storage/is-away.ts";
 import { createGuard } from "./guard.ts";
 import { listenFailure } from "./listen-failure.ts";
 import { resembledDialect } from "./resemblance.ts";
@@ -189,14 +190,23 @@ function shownPath(path: string | RegExp): string {
 }
 
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {
-  const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+  const error = storageAway(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown));
   if (error.kind === "internal" && !(error instanceof ClientGoneError)) {
     context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
   }
+  if (isAway(error.cause))
+    context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
   const { status, headers, body } = dialect.encodeError(error, requestId);
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
   if (error.kind === "budget_exhausted" || error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
   return new Response(body, { status, headers });
+}
+
+/** What needs the storage is worth trying again when that cannot be used; only here, since no offer could do better (H29). */
+function storageAway(error: GatewayError): GatewayError {
+  if (error.kind !== "internal" || !isAway(error.cause)) return error;
+  const message = "The gateway's storage does not answer. Calls to models go on; try this again in a moment.";
+  return new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: error.cause });
 }

@@ -3,6 +3,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Condition } from "./health.ts";
 
 /** What handlers need from the program. */
 export interface ServerContext {
@@ -11,8 +12,8 @@ export interface ServerContext {
   operations: Operations;
   /** False from the moment that the program is told to stop. */
   accepting: () => boolean;
-  /** Whether the parts behind the gateway answer. */
-  healthy: () => Promise<boolean>;
+  /** How the gateway is; answered from memory. */
+  condition: () => Condition;
   publicUrl: () => string;
   /** Whether this is the operator's secret. */
   isAdmin: (secret: string) => boolean;

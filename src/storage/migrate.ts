@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import { number } from "./columns.ts";
 import type { Migration } from "./migrations/migration.ts";
-import type { Queries, Storage } from "./storage.ts";
+import { type Queries, START_MS, type Storage } from "./storage.ts";
 
 /** Any fixed number: it names the lock that lets one PostgreSQL process migrate at a time. */
 const MIGRATION_LOCK = 7_481_206;
@@ -46,5 +46,5 @@ async function alone(storage: Storage, work: (queries: Queries) => Promise<unkno
   await storage.transaction(async (queries) => {
     if (storage.engine === "postgres") await queries.query("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
     await work(queries);
-  });
+  }, START_MS);
 }

@@ -8,8 +8,8 @@ import { storageFailure } from "./storage-failure.ts";
 import { sqlitePath, storagePlace } from "./storage-place.ts";
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
-export async function openStorage(url: string): Promise<Storage> {
-  const storage = await connect(url);
+export async function openStorage(url: string, statementMs?: number): Promise<Storage> {
+  const storage = await connect(url, statementMs);
   try {
     await migrate(storage, MIGRATIONS);
   } catch (thrown) {
@@ -19,15 +19,15 @@ export async function openStorage(url: string): Promise<Storage> {
   return storage;
 }
 
-async function connect(url: string): Promise<Storage> {
+async function connect(url: string, statementMs?: number): Promise<Storage> {
   const path = sqlitePath(url);
   if (path !== undefined) {
     if (path === "")
       throw new GatewayError("invalid_request", "`storage` names no file: write sqlite:./data/trivium.db.");
-    return await opened(url, () => SqliteStorage.open(path));
+    return await opened(url, () => SqliteStorage.open(path, statementMs));
   }
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
-    return await opened(url, () => PostgresStorage.open(new URL(url)));
+    return await opened(url, () => PostgresStorage.open(new URL(url), statementMs));
   }
   throw new GatewayError(
     "invalid_request",

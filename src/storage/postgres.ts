@@ -1,44 +1,87 @@
 import { SQL } from "bun";
+import { within } from "../canon/within.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
+import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
+import { StorageTimeout } from "./storage-timeout.ts";
 
-const CONNECT_WAIT_SECONDS = 10;
+/** A connection must be had in less time than a statement, so that a host that is silent is told from one that is slow. */
+const CONNECT_SHARE = 0.8;
+/** How long a server that is alive may take to confirm that it has stopped a statement. */
+const CANCEL_SHARE = 0.2;
+/** A server that has to be woken takes longer for the first connection. */
+const START_CONNECT_MS = 10_000;
 
 /** PostgreSQL's text cannot hold a NUL; a hostile string with one is still only data, and finds nothing. */
 export function postgresText(value: string): string {
   return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
 }
 
+/** Statements under one deadline, on the connections that were open when they began. */
+interface Attempt {
+  pool: SQL;
+  /** Nothing more may be done under it. */
+  over: boolean;
+  /** What the server is asked to stop when time is up. */
+  running?: SQL.Query<StoredRow[]>;
+}
+
+/**
+ * PostgreSQL, which may stop answering without closing its connections: a frozen host, a pooler that hangs, a firewall that
+ * forgot them (H29). Each statement has a deadline. A server that is alive then stops the statement when asked; one
+ * that stays silent loses all of its connections, and new ones are made.
+ */
 export class PostgresStorage implements Storage {
   readonly engine = "postgres";
-  readonly #sql: SQL;
+  readonly #makePool: () => SQL;
+  readonly #statementMs: number;
+  #pool: SQL;
+  /** The last that was heard of the server is nothing. */
+  #silent = false;
+  #closed = false;
 
-  private constructor(sql: SQL) {
-    this.#sql = sql;
+  private constructor(makePool: () => SQL, statementMs: number) {
+    this.#makePool = makePool;
+    this.#statementMs = statementMs;
+    this.#pool = makePool();
   }
 
-  static async open(url: URL): Promise<PostgresStorage> {
+  static async open(url: URL, statementMs = STATEMENT_MS): Promise<PostgresStorage> {
     const database = decodeURIComponent(url.pathname.slice(1));
-    const sql = new SQL({
-      url,
-      connectionTimeout: CONNECT_WAIT_SECONDS,
-      // Named here as well, because PGDATABASE in the environment would win over the name in the address.
-      ...(database === "" ? {} : { database }),
-    });
-    await sql.connect();
-    return new PostgresStorage(sql);
+    const makePool = () =>
+      new SQL({
+        url,
+        max: 10,
+        connectionTimeout: (statementMs * CONNECT_SHARE) / 1000,
+        // Connections are renewed now and then: poolers and firewalls forget old ones without a word.
+        idleTimeout: 300,
+        maxLifetime: 1_800,
+        // Named here as well, because PGDATABASE in the environment would win over the name in the address.
+        ...(database === "" ? {} : { database }),
+      });
+    const storage = new PostgresStorage(makePool, statementMs);
+    await storage.#connect();
+    return storage;
   }
 
-  query(text: string, parameters: readonly Parameter[] = []): Promise<readonly StoredRow[]> {
-    return run(this.#sql, text, parameters);
+  query(
+    text: string,
+    parameters: readonly Parameter[] = [],
+    limitMs = this.#statementMs,
+  ): Promise<readonly StoredRow[]> {
+    return this.#within(limitMs, (attempt) => run(attempt.pool, text, parameters, attempt));
   }
 
-  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
-    const outcome = await this.#sql.begin(async (connection) => {
-      const queries: Queries = { query: (text, parameters = []) => run(connection, text, parameters) };
-      return { result: await work(queries) };
-    });
-    return outcome.result;
+  async transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs = this.#statementMs): Promise<Result> {
+    const { result } = await this.#within(limitMs, (attempt) =>
+      attempt.pool.begin(async (connection) => {
+        const queries: Queries = { query: (text, parameters = []) => run(connection, text, parameters, attempt) };
+        const done = { result: await work(queries) };
+        // Whoever waited was told that it failed: it must not be committed behind its back.
+        if (attempt.over) throw new StorageTimeout(limitMs);
+        return done;
+      }),
+    );
+    return result;
   }
 
   runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
@@ -52,13 +95,76 @@ export class PostgresStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    await this.#sql.close({ timeout: 5 });
+    this.#closed = true;
+    await dispose(this.#pool, this.#statementMs * CANCEL_SHARE);
+  }
+
+  async #connect(): Promise<void> {
+    const untilMs = performance.now() + START_CONNECT_MS;
+    for (;;) {
+      try {
+        await this.#pool.connect();
+        return;
+      } catch (thrown) {
+        const timedOut = thrown instanceof SQL.PostgresError && thrown.code === "ERR_POSTGRES_CONNECTION_TIMEOUT";
+        if (timedOut && performance.now() < untilMs) continue;
+        await this.close();
+        throw thrown;
+      }
+    }
+  }
+
+  async #within<Result>(wishedMs: number, begin: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+    // Patience is for work, not for silence.
+    const limitMs = this.#silent ? Math.min(wishedMs, this.#statementMs) : wishedMs;
+    const attempt: Attempt = { pool: this.#pool, over: false };
+    const work = begin(attempt);
+    try {
+      const result = await within(work, limitMs, () => new StorageTimeout(limitMs));
+      this.#silent = false;
+      return result;
+    } catch (thrown) {
+      if (!(thrown instanceof StorageTimeout) || attempt.over) throw thrown;
+      await this.#giveUp(attempt, work);
+      throw thrown;
+    }
+  }
+
+  async #giveUp(attempt: Attempt, work: Promise<unknown>): Promise<void> {
+    attempt.over = true;
+    // One that is known to be silent would only be given one more connection to keep.
+    if (!this.#silent) {
+      attempt.running?.cancel();
+      const confirmed = work.then(
+        () => true,
+        () => true,
+      );
+      if (await within(confirmed, this.#statementMs * CANCEL_SHARE, () => undefined).catch(() => false)) return;
+    }
+    this.#silent = true;
+    if (this.#pool !== attempt.pool || this.#closed) return;
+    this.#pool = this.#makePool();
+    // Statements on other connections, which may be alive, get a moment to end.
+    void dispose(attempt.pool, this.#statementMs * CANCEL_SHARE);
   }
 }
 
-async function run(sql: SQL, text: string, parameters: readonly Parameter[]): Promise<readonly StoredRow[]> {
+/** Closes the connections; what still runs on them fails. */
+async function dispose(pool: SQL, graceMs: number): Promise<void> {
+  await within(pool.close({ timeout: graceMs / 1000 }), graceMs * 2, () => undefined).catch(() => {});
+}
+
+async function run(
+  sql: SQL,
+  text: string,
+  parameters: readonly Parameter[],
+  attempt: Attempt,
+): Promise<readonly StoredRow[]> {
+  if (attempt.over) throw new StorageTimeout(0);
   const values = parameters.map((value) => (typeof value === "string" ? postgresText(value) : value));
-  return await sql.unsafe<StoredRow[]>(numbered(text), values);
+  const query = sql.unsafe<StoredRow[]>(numbered(text), values);
+  attempt.running = query;
+  return await query;
 }
 
 /** `?` written as PostgreSQL writes it: `$1`, `$2`, … None of our statements has a question mark of its own. */

@@ -1,11 +1,11 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { within } from "../canon/within.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
+import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
+import { StorageTimeout } from "./storage-timeout.ts";
 
-/** How long a statement waits, in all, for another process to let go of the file. */
-const LOCK_WAIT_MS = 5_000;
 /** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
 const BLOCKING_WAIT_MS = 20;
 const LOCK_RETRY_MS = 10;
@@ -56,17 +56,20 @@ export class SqliteStorage implements Storage {
    */
   #openTransaction: Promise<void> | undefined;
 
-  private constructor(database: Database) {
+  readonly #statementMs: number;
+
+  private constructor(database: Database, statementMs: number) {
     this.#database = database;
+    this.#statementMs = statementMs;
     this.#begin = database.query("BEGIN IMMEDIATE");
     this.#commit = database.query("COMMIT");
   }
 
   /** `path` is a file, made with its folder where there is none, or `:memory:`. */
-  static async open(path: string): Promise<SqliteStorage> {
+  static async open(path: string, statementMs = STATEMENT_MS): Promise<SqliteStorage> {
     const inMemory = path === ":memory:";
     if (!inMemory) makePrivate(path);
-    const storage = new SqliteStorage(new Database(path, { create: true, strict: true }));
+    const storage = new SqliteStorage(new Database(path, { create: true, strict: true }), statementMs);
     await storage.query(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
@@ -77,8 +80,8 @@ export class SqliteStorage implements Storage {
     return storage;
   }
 
-  query(text: string, parameters: readonly Parameter[] = []): Promise<readonly StoredRow[]> {
-    return this.#whenFree(() => this.#run(text, parameters));
+  query(text: string, parameters: readonly Parameter[] = [], limitMs?: number): Promise<readonly StoredRow[]> {
+    return this.#whenFree(() => this.#run(text, parameters), limitMs);
   }
 
   runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
@@ -95,13 +98,13 @@ export class SqliteStorage implements Storage {
     });
   }
 
-  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result> {
     const { promise, resolve } = Promise.withResolvers<void>();
     // IMMEDIATE takes the write lock at the start, so that no statement of the work can find the file busy.
     await this.#whenFree(() => {
       this.#database.run("BEGIN IMMEDIATE");
       this.#openTransaction = promise;
-    });
+    }, limitMs);
     try {
       const result = await work({ query: async (text, parameters = []) => this.#run(text, parameters) });
       this.#database.run("COMMIT");
@@ -127,15 +130,21 @@ export class SqliteStorage implements Storage {
     return this.#database.query<StoredRow, Parameter[]>(text).all(...parameters);
   }
 
-  /** Waits for an open transaction, and tries again while another process holds the file; the event loop stays free. */
-  async #whenFree<Result>(work: () => Result): Promise<Result> {
+  /**
+   * Waits for an open transaction, and tries again while another process holds the file; the event loop stays free. The
+   * statement itself is run at once or not at all: here, only waiting has a limit.
+   */
+  async #whenFree<Result>(work: () => Result, limitMs = this.#statementMs): Promise<Result> {
     const startedMs = performance.now();
+    const leftMs = () => startedMs + limitMs - performance.now();
     for (;;) {
-      while (this.#openTransaction !== undefined) await this.#openTransaction;
+      while (this.#openTransaction !== undefined) {
+        await within(this.#openTransaction, leftMs(), () => new StorageTimeout(limitMs));
+      }
       try {
         return work();
       } catch (thrown) {
-        if (!isBusy(thrown) || performance.now() - startedMs > LOCK_WAIT_MS) throw thrown;
+        if (!isBusy(thrown) || leftMs() < 0) throw thrown;
         await Bun.sleep(LOCK_RETRY_MS);
       }
     }

@@ -4,19 +4,29 @@ export type Parameter = string | number | null;
 /** One row as the engine gives it; `columns.ts` reads values out of it the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+/** How long a statement, or a transaction as a whole, may take where nothing else is said (H29). */
+export const STATEMENT_MS = 5_000;
+/** For sums over the whole ledger that an operator asks for. */
+export const REPORT_MS = 30_000;
+/** For what a start does to tables of any size, while nobody else waits for it. */
+export const START_MS = 1_800_000;
+
 export interface Queries {
   /** Runs one statement. `?` stands for each parameter, in order, on every engine. */
-  query(text: string, parameters?: readonly Parameter[]): Promise<readonly StoredRow[]>;
+  query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly StoredRow[]>;
 }
 
-/** The one durable store of the gateway: SQLite or PostgreSQL, the same queries on both. */
+/**
+ * The one durable store of the gateway: SQLite or PostgreSQL, the same queries on both. Whatever it is asked ends in time: with
+ * a `StorageTimeout` where the store does not answer.
+ */
 export interface Storage extends Queries {
   readonly engine: "sqlite" | "postgres";
   /**
    * Runs `work` in one transaction: all of it is kept, or none. Inside, only the queries handed to `work` may be used;
    * the storage's own would wait for this transaction to end.
    */
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
   /** Runs one statement for each row of parameters: all of them are kept, or none. */
   runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void>;
   /** Changes whenever any process creates or revokes a key; cheap enough to ask twice a second. */

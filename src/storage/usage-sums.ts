@@ -3,7 +3,7 @@ import type { Usage } from "../canon/usage.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
 import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
-import type { Parameter, Queries } from "./storage.ts";
+import { type Parameter, type Queries, REPORT_MS, START_MS } from "./storage.ts";
 
 export type UsageGroup = "model" | "key" | "day" | "provider" | "project";
 
@@ -65,6 +65,7 @@ export async function sumUsage(queries: Queries, question: UsageQuestion): Promi
        CAST(SUM(cost_nano_usd) AS BIGINT) AS cost_nano_usd, ${COUNTER_SUMS}
      FROM receipts WHERE ${conditions.join(" AND ")} GROUP BY 1 ORDER BY ${order} LIMIT ?`,
     [...parameters, question.limit],
+    REPORT_MS,
   );
   return rows.map((row) => ({
     group: text(row, "group_name"),
@@ -99,6 +100,7 @@ export async function sumCostByKey(queries: Queries, dayStartMs: number, monthSt
        CAST(SUM(cost_nano_usd) AS BIGINT) AS total_cost
      FROM receipts GROUP BY key_id`,
     [dayStartMs, monthStartMs],
+    START_MS,
   );
   return rows.map((row) => ({
     keyId: text(row, "key_id"),

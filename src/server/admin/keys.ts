@@ -7,6 +7,7 @@ import { readMoment } from "../../canon/moment.ts";
 import { defineCheck, type RequestCheck, refuse } from "../../dialects/check.ts";
 import { pathTo } from "../../dialects/explain.ts";
 import { readSmallBody } from "../../relay/read-body.ts";
+import { isAway } from "../../storage/is-away.ts";
 import type { Handler } from "../routed-request.ts";
 
 const MAX_BYTES = 64 * 1024;
@@ -48,9 +49,18 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
 };
 
 export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gateway }) => {
-  const revoked = await revokeKey(storage, parameters["id"] ?? "");
-  await gateway.keys.refresh();
-  return Response.json({ data: revoked });
+  const id = parameters["id"] ?? "";
+  // It stops working here before anything else is tried: the storage may not answer.
+  const stopped = gateway.keys.revokeHere(id);
+  try {
+    const revoked = await revokeKey(storage, id);
+    await gateway.keys.refresh();
+    return Response.json({ data: revoked });
+  } catch (thrown) {
+    if (!stopped || !isAway(thrown)) throw thrown;
+    const message = `The key ${id} no longer works at this instance, but the storage does not answer: it is written down, and works nowhere else, as soon as it does, unless this process ends before. Revoke it again then to be sure.`;
+    throw new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: thrown });
+  }
 };
 
 /** A misspelt limit that was ignored would make a key that may do more than was meant (H25). */

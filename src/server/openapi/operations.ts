@@ -180,7 +180,10 @@ export const getReadiness: Operation = {
   ...getHealth,
   id: "getReadiness",
   summary: "Whether the gateway takes calls",
-  answers: [json(Status, "It takes calls."), { ...json(Status, "It does not, for the reason given."), status: 503 }],
+  answers: [
+    json(Status, "It takes calls: ready, or degraded for the reason given."),
+    { ...json(Status, "It does not, for the reason given."), status: 503 },
+  ],
 };
 
 export const getOpenApi: Operation = {

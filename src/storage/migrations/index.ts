@@ -5,6 +5,7 @@ import { files } from "./0004-files.ts";
 import { imageTokens } from "./0005-image-tokens.ts";
 import { operations } from "./0006-operations.ts";
 import { audioTokens } from "./0007-audio-tokens.ts";
+import { instances } from "./0008-instances.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one mends it. */
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   imageTokens,
   operations,
   audioTokens,
+  instances,
 ];

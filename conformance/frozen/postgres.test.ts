@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKey, revokeKey } from "../../src/access/keys.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { faultTable, seconds } from "../support/fault-table.ts";
+import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
+import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
+import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import {
+  freePort,
+  scriptedModels,
+  startTestGateway,
+  TEST_ADMIN_SECRET,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test-gateway.ts";
+
+setDefaultTimeout(60_000);
+
+/** The program's own deadlines in `npm run faults`; short ones in the suite, where only their order matters. */
+const timings = process.env["TRIVIUM_FAULTS"] === "real" ? {} : { statementMs: 500, presenceMs: 200 };
+const statementMs = timings.statementMs ?? 5_000;
+const record = faultTable();
+
+/** Answers in the protocol that is asked for. */
+const ANSWER = {
+  chat: {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "upstream-model",
+    choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  },
+  messages: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "upstream-model",
+    content: [{ type: "text", text: "Hello" }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 10, output_tokens: 5 },
+  },
+  genai: {
+    candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP", index: 0 }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+  },
+};
+
+let upstream: ScriptedUpstream;
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  upstream.play(({ path }, response) => {
+    const dialect = path.includes("chat") ? "chat" : path.includes("messages") ? "messages" : "genai";
+    sendJson(response, ANSWER[dialect]);
+  });
+});
+afterAll(() => upstream.stop());
+
+interface Stand {
+  database: PostgresDatabase;
+  relay: FreezingRelay;
+  gateway: TestGateway;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A gateway whose storage is the suite's PostgreSQL behind a relay. */
+async function stand(): Promise<Stand> {
+  const database = await makeDatabase();
+  const relay = await startRelay(database.url);
+  const behind = new URL(database.url);
+  behind.port = String(relay.port);
+  const gateway = await startTestGateway({
+    config: { ...scriptedModels(upstream.url), storage: behind.href },
+    timings,
+  });
+  return {
+    database,
+    relay,
+    gateway,
+    [Symbol.asyncDispose]: async () => {
+      await relay.thaw();
+      await gateway.stop();
+      await relay.stop();
+      await database.drop();
+    },
+  };
+}
+
+const admin = (gateway: TestGateway, path: string, init: RequestInit = {}) =>
+  fetch(gateway.adminUrl + path, { ...init, headers: { authorization: `Bearer ${gateway.adminSecret}` } });
+
+async function timed<Value>(work: Promise<Value>): Promise<[Value, number]> {
+  const startedMs = performance.now();
+  return [await work, performance.now() - startedMs];
+}
+
+/** Looks until it is so, and says how long it took. */
+async function until(what: string, holds: () => Promise<boolean>, withinMs = 45_000): Promise<number> {
+  const startedMs = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - startedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await Bun.sleep(20);
+  }
+  return performance.now() - startedMs;
+}
+
+const readiness = async (gateway: TestGateway) => {
+  const [answer, ms] = await timed(fetch(`${gateway.url}/readyz`));
+  return { status: answer.status, body: (await answer.json()) as { status: string; reason?: string }, ms };
+};
+
+async function callAll(
+  gateway: Pick<TestGateway, "url" | "key">,
+  rounds: number,
+): Promise<{ ids: string[]; slowestMs: number }> {
+  const ids: string[] = [];
+  let slowestMs = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const answers = await Promise.all(DIALECTS.map((dialect) => timed(callGateway(gateway.url, dialect, gateway.key))));
+    for (const [answer, ms] of answers) {
+      expect(answer.status).toBe(200);
+      await answer.text();
+      ids.push(answer.headers.get("x-trivium-receipt") ?? "");
+      slowestMs = Math.max(slowestMs, ms);
+    }
+  }
+  return { ids, slowestMs };
+}
+
+async function stored(database: PostgresDatabase, ids: readonly string[]): Promise<number> {
+  const rows: { id: string }[] = await database.sql.unsafe("SELECT id FROM receipts");
+  const found = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => found.has(id)).length;
+}
+
+/** A key made beside the gateway, which has seen it. */
+async function makeKey(database: PostgresDatabase, gateway: TestGateway, name: string) {
+  const storage = await openStorage(database.url.href);
+  const made = await createKey(storage, { name, project: "default" });
+  await until("the key is seen", async () => (await callGateway(gateway.url, "chat", made.key)).status === 200);
+  return { ...made, storage };
+}
+
+const FAULTS = [
+  { fault: "PostgreSQL frozen", begin: (relay: FreezingRelay) => relay.freeze() },
+  { fault: "PostgreSQL stopped", begin: (relay: FreezingRelay) => relay.refuse() },
+];
+
+describe.skipIf(postgresServer === undefined)("a store that is away", () => {
+  test.each(FAULTS)(
+    "H29, H21: $fault: calls, revocations and health go on, and every row is kept",
+    async ({ fault, begin }) => {
+      await using at = await stand();
+      const { database, relay, gateway } = at;
+      const here = await makeKey(database, gateway, "revoked here");
+      const there = await makeKey(database, gateway, "revoked elsewhere");
+      const before = await callAll(gateway, 1);
+      expect(await readiness(gateway)).toMatchObject({ status: 200, body: { status: "ready" } });
+
+      await begin(relay);
+      const during = await callAll(gateway, 4);
+      await until("degraded is told", async () => (await readiness(gateway)).body.status === "degraded");
+      const told = await readiness(gateway);
+      expect(told).toMatchObject({
+        status: 200,
+        body: { reason: expect.stringContaining("receipts wait for the store") },
+      });
+      expect(told.ms).toBeLessThan(1_000);
+
+      // What needs the store says so, in the caller's protocol and in time.
+      const headers = { authorization: `Bearer ${gateway.key}` };
+      const asked = [
+        fetch(`${gateway.url}/api/v1/generation?id=${before.ids[0]}`, { headers }),
+        admin(gateway, "/api/usage"),
+        admin(gateway, "/api/keys"),
+      ];
+      for (const [answer, ms] of await Promise.all(asked.map(timed))) {
+        const retryAfter = answer.headers.get("retry-after");
+        expect({ ...(await errorOf(answer)), raw: "", retryAfter }).toEqual({
+          status: 503,
+          type: "api_error",
+          message: "The gateway's storage does not answer. Calls to models go on; try this again in a moment.",
+          raw: "",
+          retryAfter: "5",
+        });
+        expect(ms).toBeLessThan(statementMs * 1.2 + 2_000);
+      }
+
+      // A key that is revoked here stops at once; one revoked elsewhere when the store is seen again.
+      const revoking = admin(gateway, `/api/keys/${here.id}`, { method: "DELETE" });
+      const revokedMs = await until(
+        "a key revoked here is refused",
+        async () => (await callGateway(gateway.url, "chat", here.key)).status === 401,
+        statementMs,
+      );
+      expect(await errorOf(await revoking)).toMatchObject({
+        status: 503,
+        message: expect.stringContaining("no longer works"),
+      });
+      await revokeKey(there.storage, there.id);
+      expect((await callGateway(gateway.url, "chat", there.key)).status).toBe(200);
+
+      const later = await callAll(gateway, 1);
+      await relay.thaw();
+      const seenMs = await until(
+        "the revocation is seen",
+        async () => (await callGateway(gateway.url, "chat", there.key)).status === 401,
+      );
+      const readyMs = await until("ready", async () => (await readiness(gateway)).body.status === "ready");
+      const ids = [...before.ids, ...during.ids, ...later.ids];
+      const rowsMs = await until("every row is kept", async () => (await stored(database, ids)) === ids.length);
+      const [row] = await database.sql.unsafe("SELECT revoked_at_ms FROM api_keys WHERE id = $1", [here.id]);
+      expect(Number(row.revoked_at_ms)).toBeGreaterThan(0);
+      await Promise.all([here.storage.close(), there.storage.close()]);
+      const [{ lostReceipts }, stopMs] = await timed(gateway.app.stop());
+      expect(lostReceipts).toBe(0);
+      record({
+        fault,
+        calls: `${during.ids.length} of ${during.ids.length} answered, slowest ${seconds(during.slowestMs)}`,
+        revocations: `here ${seconds(revokedMs)}; elsewhere ${seconds(seenMs)} after`,
+        readiness: `200 degraded in ${Math.ceil(told.ms)} ms`,
+        shutdown: `after it: ${seconds(stopMs)}`,
+        recovery: `${seconds(seenMs + readyMs + rowsMs)}, all ${ids.length} rows kept`,
+      });
+    },
+  );
+
+  test("H29: connections that fell silent are replaced without anybody's help", async () => {
+    await using at = await stand();
+    const { database, relay, gateway } = at;
+    const there = await makeKey(database, gateway, "revoked elsewhere");
+    relay.forget();
+    const forgottenMs = performance.now();
+    const during = await callAll(gateway, 2);
+    await revokeKey(there.storage, there.id);
+    await until(
+      "the revocation is seen",
+      async () => (await callGateway(gateway.url, "chat", there.key)).status === 401,
+    );
+    await until("every row is kept", async () => (await stored(database, during.ids)) === during.ids.length);
+    await until("ready", async () => (await readiness(gateway)).body.status === "ready");
+    const recoveryMs = performance.now() - forgottenMs;
+    await there.storage.close();
+    record({
+      fault: "open connections forgotten",
+      calls: `${during.ids.length} of ${during.ids.length} answered, slowest ${seconds(during.slowestMs)}`,
+      revocations: "elsewhere, within the recovery",
+      readiness: "200",
+      shutdown: "-",
+      recovery: `${seconds(recoveryMs)} from its beginning, all ${during.ids.length} rows kept`,
+    });
+  });
+
+  test("H29: SIGTERM while the store is frozen ends the program in time, by a code that says so, and each row is in the log", async () => {
+    const database = await makeDatabase();
+    const relay = await startRelay(database.url);
+    const behind = new URL(database.url);
+    behind.port = String(relay.port);
+    const folder = mkdtempSync(join(tmpdir(), "trivium-frozen-"));
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const config = {
+      server: { port, drain_seconds: 1 },
+      admin: { port: adminPort, secret: TEST_ADMIN_SECRET },
+      storage: behind.href,
+      simulator: false,
+      keys: [{ name: "tests", key: TEST_KEY }],
+      ...scriptedModels(upstream.url),
+    };
+    writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
+    const trivium = join(import.meta.dir, "../../bin/trivium");
+    const child = Bun.spawn([trivium, "serve"], { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      const log = child.stderr.text();
+      await until("it is ready", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);
+      relay.freeze();
+      const { ids } = await callAll({ url, key: TEST_KEY }, 2);
+      child.kill("SIGTERM");
+      const [code, stopMs] = await timed(child.exited);
+      expect(code).toBe(1);
+      expect(stopMs).toBeLessThan(20_000);
+      const lines = (await log).split("\n");
+      for (const id of ids) {
+        const line = lines.find((one) => one.includes(`The receipt ${id} of key static:tests (20000 nano-dollars)`));
+        expect(line).toContain('\\"usage\\":{\\"input\\":10,\\"output\\":5}');
+        expect(line).not.toContain("hello");
+      }
+      record({
+        fault: "PostgreSQL frozen, then SIGTERM",
+        calls: `${ids.length} of ${ids.length} answered`,
+        revocations: "-",
+        readiness: "-",
+        shutdown: `${seconds(stopMs)}, exit code ${code}, ${ids.length} rows in the log`,
+        recovery: "-",
+      });
+    } finally {
+      child.kill("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+      await relay.stop();
+      await database.drop();
+    }
+  });
+
+  test("H29: a statement that is slow on a server that is alive costs no connection", async () => {
+    await using at = await stand();
+    const storage = await openStorage(at.database.url.href, 300);
+    const backends = async () => {
+      const rows = await at.database.sql.unsafe("SELECT pid FROM pg_stat_activity WHERE datname = current_database()");
+      return rows.map(({ pid }: { pid: number }) => pid);
+    };
+    await storage.query("SELECT 1");
+    const before = await backends();
+    const [thrown, ms] = await timed(storage.query("SELECT pg_sleep(20)").catch((error: unknown) => error));
+    expect(String(thrown)).toBe("StorageTimeout: The store did not answer within 300 ms.");
+    expect(ms).toBeLessThan(5_000);
+    const running = () =>
+      at.database.sql.unsafe("SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(20)' AND state = 'active'");
+    await until("the server has stopped it", async () => (await running()).length === 0);
+    // A transaction whose time is up is rolled back, however much of it was done.
+    const late = storage.transaction(async (queries) => {
+      await queries.query("INSERT INTO projects (name, created_at_ms) VALUES ('late', 1)");
+      await queries.query("SELECT pg_sleep(20)");
+    });
+    await expect(late).rejects.toThrow("did not answer within 300 ms");
+    expect(await at.database.sql.unsafe("SELECT 1 FROM projects WHERE name = 'late'")).toHaveLength(0);
+    expect(await backends()).toEqual(expect.arrayContaining(before));
+    await storage.close();
+  });
+});

@@ -1,0 +1,31 @@
+import type { KeyRing } from "../access/key-ring.ts";
+import type { LedgerWriter } from "../ledger/writer.ts";
+import type { Condition } from "../server/health.ts";
+import type { Presence } from "./presence.ts";
+
+/** Keys are looked for twice a second; so long without an answer is no hiccup. */
+const KEYS_BLIND_MS = 3_000;
+
+interface Parts {
+  phase: "starting" | "running" | "draining";
+  keys: KeyRing;
+  ledger: LedgerWriter;
+  presence: Presence;
+}
+
+/**
+ * How the gateway is, from what its parts have seen: nothing is asked, so that the answer comes at once whatever hangs (H29). Calls
+ * need the storage only for their rows, and those wait in memory while it is away.
+ */
+export function conditionOf({ phase, keys, ledger, presence }: Parts): Condition {
+  const reasons: string[] = [];
+  if (ledger.trouble !== undefined) reasons.push(ledger.trouble);
+  if (presence.trouble !== undefined) reasons.push(presence.trouble);
+  if (keys.blindMs > KEYS_BLIND_MS) {
+    const seconds = Math.round(keys.blindMs / 1000);
+    reasons.push(`API keys were last read ${seconds} s ago: what another process revokes is not seen`);
+  }
+  if (phase !== "running") return { status: "not ready", reasons: [phase, ...reasons] };
+  if (ledger.full) return { status: "not ready", reasons: ["no more receipts can be kept", ...reasons] };
+  return { status: reasons.length === 0 ? "ready" : "degraded", reasons };
+}

@@ -1,0 +1,101 @@
+import { hostname } from "node:os";
+import type { Log } from "../observe/log.ts";
+import { makeId } from "../relay/ids.ts";
+import { beat, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** After so many beats of our own, one whose count stood still is taken for dead, and its row is removed. */
+const BEATS_UNTIL_FORGOTTEN = 12;
+
+interface Neighbour {
+  beats: number;
+  /** Looks in a row at which its count had not moved. */
+  still: number;
+  told: boolean;
+}
+
+/**
+ * Says in the storage, every few seconds, that this gateway is alive. That tells it of others on the same storage, with which it
+ * shares no limits, and whether the storage takes writes at all.
+ */
+export class Presence {
+  readonly #storage: Storage;
+  readonly #log: Log;
+  readonly #self: Omit<Instance, "beats">;
+  readonly #neighbours = new Map<string, Neighbour>();
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #trouble: string | undefined;
+
+  constructor(options: { storage: Storage; log: Log; nowMs: () => number; everyMs: number }) {
+    this.#storage = options.storage;
+    this.#log = options.log;
+    this.#everyMs = options.everyMs;
+    const startedAtMs = Math.round(options.nowMs());
+    this.#self = { id: `instance_${makeId()}`, place: `${hostname()}, process ${process.pid}`, startedAtMs };
+  }
+
+  /** Why the storage cannot be written; undefined while it can. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  start(): void {
+    this.#beating = this.#beat();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#beating;
+    // Where the storage is away the row stays, and is removed by whoever finds it standing still.
+    if (this.#trouble === undefined) await deleteInstance(this.#storage, this.#self.id).catch(() => {});
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await beat(this.#storage, this.#self);
+      await this.#lookAround();
+      if (this.#trouble !== undefined) this.#log.info("the storage can be written again");
+      this.#trouble = undefined;
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      if (this.#trouble === undefined) this.#log.error({ err: thrown }, "the storage cannot be written");
+      this.#trouble = `the storage cannot be written: ${reason}`;
+    }
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.start(), this.#everyMs).unref();
+  }
+
+  async #lookAround(): Promise<void> {
+    const found = await selectInstances(this.#storage);
+    const ids = new Set(found.map(({ id }) => id));
+    for (const id of this.#neighbours.keys()) if (!ids.has(id)) this.#neighbours.delete(id);
+    for (const instance of found) if (instance.id !== this.#self.id) await this.#notice(instance);
+  }
+
+  async #notice({ id, place, startedAtMs, beats }: Instance): Promise<void> {
+    const known = this.#neighbours.get(id);
+    if (known === undefined) {
+      this.#neighbours.set(id, { beats, still: 0, told: false });
+      return;
+    }
+    if (known.beats === beats) {
+      known.still += 1;
+      if (known.still < BEATS_UNTIL_FORGOTTEN) return;
+      this.#neighbours.delete(id);
+      await deleteInstance(this.#storage, id);
+      return;
+    }
+    known.beats = beats;
+    known.still = 0;
+    if (known.told) return;
+    known.told = true;
+    const since = new Date(startedAtMs).toISOString();
+    this.#log.warn(
+      `another gateway uses this storage (${place}, since ${since}), and limits are not shared yet: each instance counts requests, tokens and budgets alone, so that together they let through as many times as much. Run one instance, or divide the limits by their number.`,
+    );
+  }
+}

@@ -1,0 +1,17 @@
+import { SQLiteError } from "bun:sqlite";
+import { SQL } from "bun";
+import { isRefusal } from "./is-refusal.ts";
+import { StorageTimeout } from "./storage-timeout.ts";
+
+/** A statement that is wrong in itself: a mistake of the program, which waiting does not cure. */
+const SQLITE_MISTAKE = /^SQLITE_(?:ERROR|MISUSE)/;
+const POSTGRES_MISTAKE = /^42/;
+
+/** Whether something failed because the store cannot be used now: held, full, frozen, restarting or unreachable. */
+export function isAway(thrown: unknown): boolean {
+  if (thrown instanceof StorageTimeout) return true;
+  if (isRefusal(thrown)) return false;
+  if (thrown instanceof SQLiteError) return !SQLITE_MISTAKE.test(thrown.code ?? "SQLITE_ERROR");
+  if (thrown instanceof SQL.PostgresError) return !POSTGRES_MISTAKE.test(thrown.errno ?? "");
+  return false;
+}
