@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { beginCall, buildCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, sleep } from "../support/scripted-upstream.ts";
+import { sendJson } from "../support/scripted-upstream.ts";
 import { scriptedModels } from "../support/test-gateway.ts";
 
 const { upstream, gateway } = await scriptedStand((url) => ({
@@ -44,19 +44,6 @@ test("bun-notes: an answer that is compressed by nothing is read as it is", asyn
   const response = await callGateway(gateway.url, "chat", gateway.key);
   expect(response.status).toBe(200);
   expect(upstream.seen).toHaveLength(1);
-});
-
-test("decision 0009: a host that worked before it closed a kept connection is not sent the request again behind the tries' back", async () => {
-  upstream.play((_request, response) => void sendJson(response, answer));
-  await (await callGateway(gateway.url, "chat", gateway.key)).text();
-  upstream.play(async (_request, response) => {
-    await sleep(1_200);
-    response.socket?.destroy();
-  });
-  const response = await callGateway(gateway.url, "chat", gateway.key);
-  expect(response.status).toBe(502);
-  // The table of decisions §4 has one more try for it.
-  expect(upstream.seen).toHaveLength(2);
 });
 
 test("H20: a body that stalls is refused, and its connection ends", async () => {

@@ -32,6 +32,8 @@ export class Attempt {
   #paused = false;
   /** The limit of its silence once nothing more is wanted of it than its end. */
   #endWithinMs: number | undefined;
+  /** A kept connection was closed under the request: a new one is there at once, and no host needs a pause. */
+  retryAtOnce = false;
 
   constructor(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>) {
     this.#call = call;
@@ -144,7 +146,9 @@ export class Attempt {
       const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;
       return new GatewayError("upstream_timeout", `The provider ${what}.`, { cause: thrown });
     }
-    return connectionFailure(postFailure(thrown), thrown);
+    const kind = postFailure(thrown);
+    this.retryAtOnce = kind === "stale";
+    return connectionFailure(kind, thrown);
   }
 
   /** Ends the upstream request, finished or not. */

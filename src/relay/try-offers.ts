@@ -14,6 +14,8 @@ export interface Trying extends Pick<Call, "offersTried" | "asked"> {
 /** One try of one offer. */
 export interface Try {
   readonly msSoFar: number;
+  /** Whether a second try of the same offer need not wait. */
+  readonly retryAtOnce?: boolean;
   close(): void;
 }
 
@@ -61,7 +63,7 @@ export async function tryOffers<Planned extends Triable, Attempt extends Try, T>
         if (last.kind === "internal") gateway.log.error({ err: last.cause, provider }, "internal error in an attempt");
         if (!last.rule.tryNextOffer || mayRepeat?.(last) === false || gateway.closing) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
-        await Promise.race([Bun.sleep(SECOND_TRY_MS), call.client.left]);
+        if (!attempt.retryAtOnce) await Promise.race([Bun.sleep(SECOND_TRY_MS), call.client.left]);
       }
     }
   }

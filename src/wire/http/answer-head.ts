@@ -7,6 +7,8 @@ export interface AnswerHead {
   framing: number | "chunked" | "close";
   /** Whether the host will take another request on this connection. */
   keepAlive: boolean;
+  /** How long it keeps an idle one, where it says so. */
+  keepAliveMs: number | undefined;
 }
 
 /** No honest host needs more lines; the block's size is bounded by whoever collects it. */
@@ -28,7 +30,12 @@ export function readAnswerHead(text: string): AnswerHead {
   const current = match[1] === "1";
   const framing = framingOf(status, headers, current);
   const keepAlive = current && framing !== "close" && !/\bclose\b/i.test(headers.get("connection") ?? "");
-  return { status, headers, framing, keepAlive };
+  return { status, headers, framing, keepAlive, keepAliveMs: keepAliveMs(headers.get("keep-alive")) };
+}
+
+function keepAliveMs(header: string | undefined): number | undefined {
+  const seconds = header === undefined ? undefined : /\btimeout\s*=\s*(\d{1,6})/i.exec(header)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 function lineEnd(text: string, from: number): number {

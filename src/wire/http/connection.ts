@@ -27,7 +27,12 @@ export class Connection {
   readonly origin: string;
   /** It has served an exchange before, and may have been closed by the host since. */
   reused = false;
+  /** Exchanges that it was given to. */
+  uses = 1;
+  readonly madeAtMs = performance.now();
   idleSinceMs = 0;
+  /** When the host is taken to have closed it. */
+  idleUntilMs = 0;
   #user: ConnectionUser | undefined;
   #socket: Socket | undefined;
   #open = true;
@@ -144,6 +149,7 @@ export class Connection {
   lend(user: ConnectionUser): boolean {
     if (!this.#open) return false;
     this.reused = true;
+    this.uses++;
     this.#onIdleEnd = undefined;
     this.#user = user;
     this.#socket?.ref();
@@ -151,9 +157,10 @@ export class Connection {
   }
 
   /** Takes it back. An idle connection does not keep the program from ending. */
-  park(nowMs: number, onEnd: (connection: Connection) => void): void {
+  park(nowMs: number, idleMs: number, onEnd: (connection: Connection) => void): void {
     this.#user = undefined;
     this.idleSinceMs = nowMs;
+    this.idleUntilMs = nowMs + idleMs;
     this.#onIdleEnd = onEnd;
     this.#socket?.unref();
   }

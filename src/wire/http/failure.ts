@@ -1,5 +1,8 @@
-/** Why a POST brought no answer, or not the whole of it: the host was never reached, or the connection broke. */
-export type FailureKind = "connect" | "broken";
+/**
+ * Why a POST brought no answer, or not the whole of it: the host was never reached, the connection broke, or it was a kept
+ * one that ended before a byte of an answer, which a host may have closed for its age.
+ */
+export type FailureKind = "connect" | "broken" | "stale";
 
 export class HttpFailure extends Error {
   readonly kind: FailureKind;

@@ -4,10 +4,17 @@ export interface PoolOptions {
   /** Idle connections kept for one origin; what comes beyond is closed. */
   maxIdle: number;
   idleMs: number;
+  /** A connection is not used again right behind an answer: what a host sends or closes without need is seen by then (S24). */
+  restMs: number;
+  /** Bounds of what one connection serves, so that nothing that has gone wrong with it lasts. */
+  maxUses: number;
+  maxAgeMs: number;
 }
 
 /** Hosts were seen to keep connections for one to five minutes; most of a pause between two calls is shorter. */
-const DEFAULTS: PoolOptions = { maxIdle: 256, idleMs: 55_000 };
+const DEFAULTS: PoolOptions = { maxIdle: 256, idleMs: 55_000, restMs: 5, maxUses: 1000, maxAgeMs: 600_000 };
+/** A host that says how long it keeps an idle connection closes it then: by that time it is long out of use here. */
+const BEFORE_HOST_CLOSES_MS = 1000;
 
 /** Idle connections by origin; the one used last goes first, so that those not needed grow old and are closed. */
 export class ConnectionPool {
@@ -15,8 +22,8 @@ export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
   #sweeper: ReturnType<typeof setInterval> | undefined;
 
-  constructor(options: PoolOptions = DEFAULTS) {
-    this.#options = options;
+  constructor(options: Partial<PoolOptions> = {}) {
+    this.#options = { ...DEFAULTS, ...options };
   }
 
   get idle(): number {
@@ -26,22 +33,43 @@ export class ConnectionPool {
   }
 
   take(origin: string): Connection | undefined {
-    return this.#idle.get(origin)?.pop();
+    const connections = this.#idle.get(origin);
+    if (!connections || connections.length === 0) return undefined;
+    const now = performance.now();
+    const rested = now - this.#options.restMs;
+    // The last to be parked stands last, and may have to rest.
+    for (let place = connections.length - 1; place >= 0; place--) {
+      const connection = connections[place];
+      if (!connection || connection.idleSinceMs > rested || connection.idleUntilMs <= now) continue;
+      connections.splice(place, 1);
+      return connection;
+    }
+    return undefined;
   }
 
-  put(connection: Connection): void {
+  /** `keptMs`: how long the host says that it keeps it. */
+  put(connection: Connection, keptMs?: number): void {
+    const { maxIdle, maxUses, maxAgeMs, idleMs } = this.#options;
+    const now = performance.now();
+    const idleFor = Math.min(idleMs, keptMs === undefined ? idleMs : keptMs - BEFORE_HOST_CLOSES_MS);
     let connections = this.#idle.get(connection.origin);
+    const full = connections !== undefined && connections.length >= maxIdle;
+    if (full || idleFor <= 0 || connection.uses >= maxUses || now - connection.madeAtMs >= maxAgeMs) {
+      connection.terminate();
+      return;
+    }
     if (!connections) {
       connections = [];
       this.#idle.set(connection.origin, connections);
     }
-    if (connections.length >= this.#options.maxIdle) {
-      connection.terminate();
-      return;
-    }
     connections.push(connection);
-    connection.park(performance.now(), this.#forget);
-    this.#sweeper ??= setInterval(() => this.#sweep(), this.#options.idleMs / 4).unref();
+    connection.park(now, idleFor, this.#forget);
+    this.#sweeper ??= setInterval(() => this.#sweep(), idleMs / 4).unref();
+  }
+
+  /** Closes the idle connections of a host that has ended one of them: the others are no better. */
+  drop(origin: string): void {
+    for (const connection of this.#idle.get(origin)?.splice(0) ?? []) connection.terminate();
   }
 
   readonly #forget = (connection: Connection): void => {
@@ -51,10 +79,9 @@ export class ConnectionPool {
   };
 
   #sweep(): void {
-    const oldest = performance.now() - this.#options.idleMs;
+    const now = performance.now();
     for (const [origin, connections] of this.#idle) {
-      // The oldest stand first.
-      while (connections[0] && connections[0].idleSinceMs <= oldest) connections.shift()?.terminate();
+      for (const connection of connections.filter(({ idleUntilMs }) => idleUntilMs <= now)) connection.terminate();
       if (connections.length === 0) this.#idle.delete(origin);
     }
     if (this.#idle.size > 0) return;

@@ -11,10 +11,10 @@ import { requestHead } from "./request-head.ts";
 const MAX_HEAD_BYTES = 64 * 1024;
 /** What may lie here unread before the host is held back. */
 const MAX_UNREAD_BYTES = 256 * 1024;
-/** A host that had closed a connection before a request was sent on it has said so by then. */
-const CLOSED_WITHIN_MS = 1_000;
 const NOTHING = new Uint8Array(0);
 const HEAD_END = "\r\n\r\n";
+
+const tooMany = () => malformed("there is more of it than one request asked for");
 
 interface Taking extends PromiseWithResolvers<boolean> {
   take: (piece: Uint8Array) => boolean;
@@ -28,11 +28,11 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   readonly #address: Address;
   readonly #requestHead: string;
   readonly #bodyBytes: number;
-  #sentAtMs = 0;
-  /** Kept until the answer begins, for the one case in which it may be sent again. */
+  /** Let go once it is with the connection. */
   #body: string | Uint8Array | undefined;
   #connection: Connection;
   #keepAlive = false;
+  #keepAliveMs: number | undefined;
   /** The head of the answer as far as it has come. */
   #head: Uint8Array = NOTHING;
   /** Bytes still to come; Infinity where the end of the connection is the end of the body. */
@@ -121,12 +121,11 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   }
 
   ready(connection: Connection): void {
-    this.#sentAtMs = performance.now();
     connection.send(this.#requestHead, this.#body ?? NOTHING, this.#bodyBytes);
+    this.#body = undefined;
   }
 
   receive(bytes: Uint8Array): void {
-    this.#body = undefined;
     try {
       if (this.#state === "head") this.#receiveHead(bytes);
       else this.#receiveBody(bytes);
@@ -141,12 +140,11 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
       this.#finish();
       return;
     }
-    // A host may have closed an idle connection just when it was used again. Only then, and at once, is it certain enough
-    // that nobody has begun to work on the request.
-    const atOnce = performance.now() - this.#sentAtMs < CLOSED_WITHIN_MS;
-    if (atOnce && this.#body !== undefined && this.#connection.reused && this.#state === "head")
-      this.#connection = new Connection(this.#address, this);
-    else this.#fail(failure);
+    // A host may have closed an idle connection just when it was used again; or it has read the request, and who knows what it
+    // did with it. Whoever asked decides whether to ask again, and counts it (H32).
+    const stale = this.#connection.reused && this.#state === "head" && this.#head.length === 0;
+    if (stale) this.#pool.drop(this.#address.origin);
+    this.#fail(stale ? new HttpFailure("stale", "the host closed a kept connection", failure.cause) : failure);
   }
 
   #receiveHead(bytes: Uint8Array): void {
@@ -181,10 +179,13 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.status = status;
     this.headers = headers;
     this.#keepAlive = head.keepAlive;
+    this.#keepAliveMs = head.keepAliveMs;
     this.#head = NOTHING;
     this.#state = "body";
     if (framing === "chunked") this.#chunked = new ChunkedBody();
     else this.#left = framing === "close" ? Number.POSITIVE_INFINITY : framing;
+    // Nobody answers well what he has not read: it may be the answer to another's request (S24).
+    if (status < 400 && this.#connection.reused && !this.#connection.sent) throw tooMany();
     // A host that refuses a request need not be sent the rest of it.
     if (status >= 400) this.#connection.stopSending();
     this.#answer = decodeContent(this);
@@ -200,15 +201,20 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
       if (this.#chunked.done) this.#finish();
       return;
     }
-    if (bytes.length > this.#left) this.#keepAlive = false;
+    if (bytes.length > this.#left) this.#excess();
     const content = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes;
     this.#left -= content.length;
     if (content.length > 0) this.#deliver(content);
     if (this.#left === 0) this.#finish();
   }
 
+  /**
+   * The host sent more than one answer. On a new connection the first of them is the right one. On a kept one it may have been
+   * left over from the request before, which another caller made: nobody gets it (S24).
+   */
   readonly #excess = (): void => {
     this.#keepAlive = false;
+    if (this.#connection.reused) throw tooMany();
   };
 
   #deliver(content: Uint8Array): void {
@@ -237,7 +243,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#state = "ended";
     if (this.#paused) this.#connection.resume();
     this.#paused = false;
-    if (this.#keepAlive && this.#connection.sent) this.#pool.put(this.#connection);
+    if (this.#keepAlive && this.#connection.sent) this.#pool.put(this.#connection, this.#keepAliveMs);
     else this.#connection.terminate();
     this.#reading?.resolve(undefined);
     this.#reading = undefined;

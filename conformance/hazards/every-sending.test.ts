@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, sleep } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+const ANSWERS = {
+  chat: {
+    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  },
+  messages: {
+    type: "message",
+    role: "assistant",
+    content: [{ type: "text", text: "hi" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  },
+  genai: {
+    candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  },
+};
+
+/** Lets the gateway keep a connection, and gives it time to rest. */
+async function warmUp(dialect: (typeof DIALECTS)[number]): Promise<void> {
+  upstream.play((_request, response) => void sendJson(response, ANSWERS[dialect]));
+  await (await callGateway(gateway.url, dialect, gateway.key)).text();
+  await sleep(20);
+}
+
+describe("H32: a client's call reaches the provider as often as its receipt says", () => {
+  const ways: Record<string, (socket: Socket | null) => void> = {
+    closes: (socket) => void socket?.end(),
+    resets: (socket) => void socket?.resetAndDestroy(),
+  };
+  for (const dialect of DIALECTS) {
+    for (const [how, close] of Object.entries(ways)) {
+      for (const stream of [false, true]) {
+        test(`${dialect}${stream ? ", streaming" : ""}: a host ${how} every connection on which it has read a request`, async () => {
+          await warmUp(dialect);
+          upstream.play((_request, response) => close(response.socket));
+          const response = await callGateway(gateway.url, dialect, gateway.key, { stream });
+          expect(response.status).toBe(502);
+          await response.text();
+          const { offers, cost_nano_usd } = await gateway.receipt(response);
+          expect(upstream.seen.length).toBe(offers.length);
+          // The table of decisions §4: once more, and no more.
+          expect(offers.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+            ["failed", "upstream_failed"],
+            ["failed", "upstream_failed"],
+          ]);
+          expect(cost_nano_usd).toBe(0);
+        });
+      }
+    }
+  }
+
+  test("a kept connection that the host closed costs one attempt, which the receipt shows", async () => {
+    await warmUp("chat");
+    const kept = new Set<Socket | null>();
+    upstream.play((_request, response: ServerResponse) => {
+      if (kept.size > 0) return void sendJson(response, ANSWERS.chat);
+      kept.add(response.socket);
+      response.socket?.destroy();
+    });
+    const response = await callGateway(gateway.url, "chat", gateway.key);
+    expect(response.status).toBe(200);
+    const { offers } = await gateway.receipt(response);
+    expect(offers.map(({ outcome }) => outcome)).toEqual(["failed", "answered"]);
+    expect(upstream.seen).toHaveLength(2);
+  });
+});
