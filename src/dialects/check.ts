@@ -2,9 +2,11 @@ import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { GatewayError } from "../canon/error.ts";
 import { isObject } from "../canon/json.ts";
-import { explainMismatch } from "./explain.ts";
+import { explainMismatch, type Mismatch } from "./explain.ts";
+import { listedOnly } from "./listed-only.ts";
 import { DEEPEST_NESTING, nestsDeeperThan } from "./nesting.ts";
 import type { SchemaNode } from "./schema-node.ts";
+import { withoutNulls } from "./without-nulls.ts";
 
 /** `contract`: exactly the contract. `dropin`: for clients that can only be given a host; adapted where it can be. */
 export type Door = "contract" | "dropin";
@@ -14,8 +16,11 @@ export interface CheckContext {
   model: { id: string; reasoning: boolean };
 }
 
-/** Throws a GatewayError for the first problem found; returns when there is none. */
-export type RequestCheck<T> = (body: unknown, context: CheckContext) => asserts body is T;
+/** Throws a GatewayError for the first problem found; gives the body back, without nulls that only say "not given". */
+export interface RequestCheck<T> {
+  (body: unknown, context: CheckContext): T;
+  withoutNulls(body: unknown): unknown;
+}
 
 /** What a schema cannot say: relations between fields, and what depends on the door or the model. */
 export interface CheckRules<T> {
@@ -31,22 +36,37 @@ export function refuse(path: string, problem: string): never {
 
 /** On the way through, one call of compiled code; the walk that finds words for a failure runs only after one. */
 export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Static<S>>): RequestCheck<Static<S>> {
-  const validator = Compile(schema);
-  return (body, context) => {
+  const listed = listedOnly(schema);
+  const atContract = { schema: listed as SchemaNode, validator: Compile(listed) };
+  const atDropin = listed === schema ? atContract : { schema: schema as SchemaNode, validator: Compile(schema) };
+  const clean = (body: unknown) => withoutNulls(atDropin.schema, body);
+  const check = (body: unknown, context: CheckContext): Static<S> => {
     if (nestsDeeperThan(body, DEEPEST_NESTING)) {
       const problem = `The request body is nested deeper than ${DEEPEST_NESTING} levels`;
       throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
     }
     if (rules.gate !== undefined && isObject(body)) rules.gate(body, context);
-    if (!validator.Check(body)) throw explained(schema, body);
-    rules.relations(body as Static<S>, context);
+    const { validator, schema } = context.door === "contract" ? atContract : atDropin;
+    const taken = validator.Check(body) ? body : repaired(body, schema, validator);
+    rules.relations(taken as Static<S>, context);
+    return taken as Static<S>;
   };
+  return Object.assign(check, { withoutNulls: clean });
 }
 
-function explained(schema: TSchema, body: unknown): GatewayError {
-  const mismatch = explainMismatch(schema as SchemaNode, body);
+/** The body without nulls, where nothing else is wrong with it; what is wrong is thrown. */
+function repaired(body: unknown, schema: SchemaNode, validator: { Check(value: unknown): boolean }): unknown {
+  const mismatch = explainMismatch(schema, body);
+  if (mismatch?.isNull !== true) throw told(mismatch);
+  const clean = withoutNulls(schema, body);
+  if (!validator.Check(clean)) throw told(explainMismatch(schema, clean));
+  return clean;
+}
+
+function told(mismatch: Mismatch | undefined): GatewayError {
   if (mismatch === undefined)
     return new GatewayError("invalid_request", "The request body has a shape that is not accepted.");
-  if (mismatch.path === "") return new GatewayError("invalid_request", `The request body ${mismatch.problem}.`);
-  return new GatewayError("invalid_request", `${mismatch.path} ${mismatch.problem}.`, { path: mismatch.path });
+  const { path, problem } = mismatch;
+  if (path === "") return new GatewayError("invalid_request", `The request body ${problem}.`);
+  return new GatewayError("invalid_request", `${path} ${problem}.`, { path });
 }

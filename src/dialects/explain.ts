@@ -15,6 +15,8 @@ export interface Mismatch {
   path: string;
   /** Finishes the sentence that begins with the path: `must be …; it is …`. */
   problem: string;
+  /** Null stands there, which clients also send for "not given". */
+  isNull?: boolean;
   /** How many steps into the value: of several readings of a union, the deepest is the one that the client meant. */
   depth: number;
 }
@@ -54,8 +56,12 @@ function walk(node: SchemaNode, value: unknown, place: Place): Mismatch | undefi
 }
 
 function wrong(node: SchemaNode, value: unknown, place: Place): Mismatch {
-  const expected = describeSchema(node, place.definitions);
-  return problem(place, `must be ${expected}; it is ${describeValue(value)}`);
+  return unexpected(describeSchema(node, place.definitions), value, place);
+}
+
+function unexpected(expected: string, value: unknown, place: Place): Mismatch {
+  const mismatch = problem(place, `must be ${expected}; it is ${describeValue(value)}`);
+  return value === null ? { ...mismatch, isNull: true } : mismatch;
 }
 
 function problem({ path, depth }: Place, text: string): Mismatch {
@@ -156,8 +162,7 @@ function walkUnion(node: SchemaNode, value: unknown, place: Place): Mismatch | u
   const record = value as Record<string, unknown>;
   const chosen = readings.filter((reading) => selects(reading.node, discriminator, record, place));
   if (chosen.length > 0) return deepest(chosen);
-  const expected = expectedKinds(readings, discriminator);
-  return problem(inside(place, discriminator), `must be ${expected}; it is ${describeValue(record[discriminator])}`);
+  return unexpected(expectedKinds(readings, discriminator), record[discriminator], inside(place, discriminator));
 }
 
 /** The property by whose literal all alternatives can be told apart. */

@@ -24,13 +24,26 @@ export function stringLike<S extends string = string>(pattern: string, expected:
   return Type.Unsafe<S>({ type: "string", pattern, [EXPECTED]: expected });
 }
 
+/** Marks an alternative that the contract does not list: only the drop-in door takes it (decisions §3). */
+export const UNLISTED = "x-unlisted";
+
+export const unlisted = {
+  [UNLISTED]: true,
+  description: "Not listed here. The drop-in addresses pass it on to a provider of this protocol.",
+};
+
 /**
- * Providers add kinds of blocks and tools faster than the contract does. One that it does not list, told by its `type`,
- * is accepted as an open object and left to the upstream to judge; listed ones never slip through here.
+ * Providers add kinds of blocks and tools faster than the contract does. At the drop-in door one that it does not list, told
+ * by its `type`, is accepted as an open object and left to the upstream to judge; listed ones never slip through here.
  */
 export function unlistedKind(listed: readonly string[]) {
-  return Type.Object(
-    { type: Type.Unsafe<UnlistedName>({ type: "string", not: { enum: [...listed] } }) },
-    { description: "A kind that this document does not list; it is passed on as it is." },
-  );
+  return Type.Object({ type: notOneOf(listed) }, unlisted);
 }
+
+/** The same at both doors: for what a client only sends back as an answer gave it. */
+export function anyOtherKind(listed: readonly string[]) {
+  return Type.Object({ type: notOneOf(listed) });
+}
+
+const notOneOf = (listed: readonly string[]) =>
+  Type.Unsafe<UnlistedName>({ type: "string", not: { enum: [...listed] } });

@@ -440,4 +440,4 @@ describe.skipIf(!present)(
 );
 
 const normalised = (dialect: DialectName, body: JsonObject): JsonObject =>
-  dialect === "genai" ? (normaliseGenaiRequest(body).body as JsonObject) : body;
+  dialect === "genai" ? (normaliseGenaiRequest(body) as JsonObject) : body;

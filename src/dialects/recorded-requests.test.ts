@@ -19,7 +19,7 @@ const MANIFEST = new URL("manifest.jsonl", FOLDER);
 const CHECKS: Record<string, (body: unknown, context: CheckContext) => void> = {
   "openai-chat": checkChatRequest,
   "anthropic-messages": checkMessagesRequest,
-  "gemini-generate": (body, context) => checkGenerateContentRequest(normaliseGenaiRequest(body).body, context),
+  "gemini-generate": (body, context) => checkGenerateContentRequest(normaliseGenaiRequest(body), context),
 };
 
 /** Recorded requests that break the contract, and where: what their own provider took (or did not), we do not. */

@@ -1,6 +1,7 @@
 import { numberAt } from "../../canon/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
+import { rewriteRequest } from "../rewrite-request.ts";
 import { chatCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
@@ -14,8 +15,8 @@ export const chat: Dialect = {
   requestIdHeader: "x-request-id",
   keepAlive: ": keep-alive\n\n",
   checkRequest: (request, context) => {
-    checkChatRequest(request.body, context);
-    return request;
+    const body = checkChatRequest(request.body, context);
+    return rewriteRequest(request, body, checkChatRequest.withoutNulls);
   },
   codec: chatCodec,
   carriesForeign,

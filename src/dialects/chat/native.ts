@@ -20,6 +20,9 @@ import { BOUNDED, fitInterval, SETTING_FIELDS } from "./settings.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
+/** What an assistant's message may say beside its reasoning. */
+const SAID = ["content", "tool_calls", "function_call", "refusal", "audio"];
+
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
@@ -39,6 +42,8 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   if (context.stream && quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
     changes.set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
   }
+  // Without a stream they say nothing (contract 2.12), and hosts refuse them.
+  if (!context.stream && "stream_options" in body) changes.remove.push("stream_options");
   const source = fitMessages(request, quirks, notes);
   return { payload: editBody(source, changes, (key) => key in body), notes: notes.list };
 }
@@ -157,7 +162,12 @@ function fitReasoning(message: JsonObject, index: number, quirks: Quirks, notes:
     const present = REASONING_FIELDS.filter((name) => name in message);
     if (present.length === 0) return undefined;
     for (const name of present) notes.dropped(`messages[${index}].${name}`, "this provider takes none back");
-    return (text) => withoutMembers(text, present);
+    const silent = !SAID.some((name) => message[name] !== undefined && message[name] !== null);
+    return (text) => {
+      const rest = withoutMembers(text, present);
+      // Its reasoning was all that the message said, and hosts want it to say something.
+      return silent ? new ObjectEdit(rest).set("content", '""').toString() : rest;
+    };
   }
   const field = quirks.reasoningHistoryField;
   const said = stringAt(message, field) || stringAt(message, "reasoning_content") || stringAt(message, "reasoning");

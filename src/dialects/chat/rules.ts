@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { type CheckRules, refuse } from "../check.ts";
+import { checkBase64, checkDataUrl } from "../check-base64.ts";
 import { describeValue } from "../describe-value.ts";
 import type { ChatRequest } from "./schema.ts";
 import type { ChatMessage } from "./schema-content.ts";
@@ -31,10 +32,13 @@ export const chatRules: CheckRules<ChatRequest> = {
     }
     for (let index = 0; index < body.messages.length; index++) {
       const message = body.messages[index];
+      if (message?.role === "user" && typeof message.content !== "string") {
+        checkData(message.content, () => `messages[${index}].content`);
+      }
       if (message?.role === "assistant" && !saysSomething(message)) {
         refuse(
           `messages[${index}].content`,
-          `must be a string or an array, because the message has no tool_calls and no function_call; it is ${describeValue(message.content)}`,
+          `must be a string or an array, because the message has no tool_calls, no function_call and no reasoning; it is ${describeValue(message.content)}`,
         );
       }
     }
@@ -50,13 +54,34 @@ function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>): void 
   }
 }
 
-/** A refusal or a spoken answer stands in for content, as the answers that clients echo back have it. */
+/** A refusal, a spoken answer or reasoning alone stands in for content, as the answers that clients echo back have it. */
 function saysSomething(message: ChatMessage & { role: "assistant" }): boolean {
   return (
     (message.content !== undefined && message.content !== null) ||
     (message.tool_calls !== undefined && message.tool_calls !== null && message.tool_calls.length > 0) ||
     (message.function_call !== undefined && message.function_call !== null) ||
     (message.refusal !== undefined && message.refusal !== null) ||
-    (message.audio !== undefined && message.audio !== null)
+    (message.audio !== undefined && message.audio !== null) ||
+    Boolean(message.reasoning || message.reasoning_content) ||
+    (message.reasoning_details !== undefined &&
+      message.reasoning_details !== null &&
+      message.reasoning_details.length > 0)
   );
+}
+
+type UserPart = Exclude<Extract<ChatMessage, { role: "user" }>["content"], string>[number];
+
+/** `path` is a function, because it is needed for refusals only and parts are many. */
+function checkData(parts: readonly UserPart[], path: () => string): void {
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index];
+    if (part === undefined) continue;
+    const at = (field: string) => () => `${path()}[${index}].${field}`;
+    if ("image_url" in part) checkDataUrl(part.image_url.url, at("image_url.url"));
+    else if ("input_audio" in part) checkBase64(part.input_audio.data, at("input_audio.data"));
+    else if ("file" in part && part.file.file_data !== undefined) {
+      const check = part.file.file_data.startsWith("data:") ? checkDataUrl : checkBase64;
+      check(part.file.file_data, at("file.file_data"));
+    }
+  }
 }

@@ -4,7 +4,7 @@ import { checkChatRequest } from "./schema.ts";
 
 const sound = { model: "acme/one" };
 const says = (message: unknown) => ({ messages: [message] });
-const asks = (part: unknown) => says({ role: "user", content: [part] });
+const asks = (...parts: unknown[]) => says({ role: "user", content: parts });
 const answers = (fields: object) => says({ role: "assistant", ...fields });
 const call = { id: "call_1", type: "function", function: { name: "weather", arguments: "{}" } };
 
@@ -73,8 +73,15 @@ const rows: RefusalRow[] = [
     says: "a string; it is 7",
   },
   {
-    rule: "a part of a kind that the contract does not list goes on; a listed one in the wrong place does not",
-    good: asks({ type: "video_url", video_url: { url: "https://a/b.mp4" } }),
+    rule: "contract 2.12: a part of a kind that is not listed",
+    good: asks({ type: "text", text: "a" }),
+    bad: asks({ type: "video_url", video_url: { url: "https://a/b.mp4" } }),
+    path: "messages[0].content[0].type",
+    says: 'one of "text", "image_url", "input_audio", "file"; it is "video_url"',
+  },
+  {
+    rule: "contract 2.12: a listed part in the wrong place",
+    good: asks({ type: "text", text: "a" }),
     bad: asks({ type: "refusal", refusal: "no" }),
     path: "messages[0].content[0].type",
     says: 'one of "text", "image_url", "input_audio", "file"',
@@ -84,7 +91,25 @@ const rows: RefusalRow[] = [
     good: answers({ content: null, tool_calls: [call] }),
     bad: answers({ content: null }),
     path: "messages[0].content",
-    says: "has no tool_calls and no function_call; it is null",
+    says: "has no tool_calls, no function_call and no reasoning; it is null",
+  },
+  {
+    rule: "contract 2.12: reasoning alone stands in for content",
+    good: answers({ content: null, reasoning: "Hm.", reasoning_details: [] }),
+    bad: answers({ content: null, reasoning: "", reasoning_details: [] }),
+    path: "messages[0].content",
+    says: "no reasoning; it is null",
+  },
+  {
+    rule: "contract 2.12: images, audio and files are base64",
+    good: asks(
+      { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+      { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
+      { type: "file", file: { file_data: "data:application/pdf;base64,AAA=" } },
+    ),
+    bad: asks({ type: "text", text: "a" }, { type: "image_url", image_url: { url: "data:image/png;base64,A*==" } }),
+    path: "messages[0].content[1].image_url.url",
+    says: 'must be base64; it has "*" at character 2',
   },
   {
     rule: "contract 2.12: an empty list of tool calls is none",

@@ -28,8 +28,15 @@ const rows: RefusalRow[] = [
     says: 'one of "text", "grammar"',
   },
   {
-    rule: "a tool of a kind that the contract does not list goes on; one without a kind does not",
-    good: { tools: [{ type: "acme:web_search", depth: 3 }] },
+    rule: "contract 2.12: a tool of a kind that is not listed",
+    good: { tools: [] },
+    bad: { tools: [{ type: "acme:web_search", depth: 3 }] },
+    path: "tools[0].type",
+    says: 'one of "function", "custom"; it is "acme:web_search"',
+  },
+  {
+    rule: "a tool without a kind",
+    good: { tools: [] },
     bad: { tools: [{ name: "weather" }] },
     path: "tools[0].type",
     says: 'one of "function", "custom"; it is missing',

@@ -87,6 +87,7 @@ export const ChatRequest = Type.Object(
     max_tokens: Type.Optional(nullable(Type.Integer({ minimum: 1, ...dropInOnly }))),
     seed: Type.Optional(nullable(Type.Integer(dropInOnly))),
     user: Type.Optional(nullable(Type.String(dropInOnly))),
+    top_k: Type.Optional(nullable(Type.Integer({ description: "Passed on to providers that know it." }))),
   },
   { title: "ChatRequest" },
 );

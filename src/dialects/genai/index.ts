@@ -1,7 +1,7 @@
-import { isObject, numberAt, objectAt } from "../../canon/json.ts";
-import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
-import type { Dialect, ReceivedRequest } from "../dialect.ts";
+import { numberAt, objectAt } from "../../canon/json.ts";
+import type { Dialect } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
+import { rewriteRequest } from "../rewrite-request.ts";
 import { genaiCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
@@ -17,10 +17,9 @@ export const genai: Dialect = {
   keepAlive: undefined,
   checkRequest: (request, context) => {
     // A request in another spelling is written anew in the protocol's own; all others keep their bytes.
-    const { body, changed } = normaliseGenaiRequest(request.body);
-    if (context.verb === "count_tokens") checkGenaiCountTokensRequest(body, context);
-    else checkGenerateContentRequest(body, context);
-    return changed ? rewritten(request, body) : request;
+    const check = context.verb === "count_tokens" ? checkGenaiCountTokensRequest : checkGenerateContentRequest;
+    const body = check(normaliseGenaiRequest(request.body), context);
+    return rewriteRequest(request, body, (exact) => check.withoutNulls(normaliseGenaiRequest(exact)));
   },
   codec: genaiCodec,
   carriesForeign,
@@ -39,10 +38,3 @@ export const genai: Dialect = {
   outputLimit: (body) => numberAt(objectAt(body, "generationConfig"), "maxOutputTokens"),
   answerCount: (body) => numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1,
 };
-
-/** Keys keep their order and numbers their digits in what is sent (H05), though not in what was checked. */
-function rewritten(request: ReceivedRequest, body: unknown): ReceivedRequest {
-  const exact = parseInOrder(request.text, request.body);
-  const written = exact === request.body ? body : normaliseGenaiRequest(exact).body;
-  return { text: stringifyInOrder(written), body: isObject(body) ? body : {} };
-}

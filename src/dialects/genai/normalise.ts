@@ -5,20 +5,14 @@ import { DEEPEST_NESTING } from "../nesting.ts";
 import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
 import { treatString } from "./treat-string.ts";
 
-export interface NormalisedRequest {
-  body: unknown;
-  changed: boolean;
-}
-
 const PLAIN: Shape = { fields: new Map() };
 
 /**
  * One spelling for what clients of this protocol send in several: snake_case beside camelCase, enums in either case,
- * URL-safe base64, short names of enums. Key order stays. A request that needs nothing comes back as the same object.
+ * URL-safe base64, short names of enums, one object where a list is meant. Key order stays. A request that needs nothing comes back as the same object.
  */
-export function normaliseGenaiRequest(body: unknown): NormalisedRequest {
-  const normal = isObject(body) ? treatObject(body, REQUEST_SHAPE, 1) : body;
-  return { body: normal, changed: normal !== body };
+export function normaliseGenaiRequest(body: unknown): unknown {
+  return isObject(body) ? treatObject(body, REQUEST_SHAPE, 1) : body;
 }
 
 function treat(value: unknown, treatment: Treatment, depth: number): unknown {
@@ -50,7 +44,8 @@ function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, de
   for (const key in source) {
     const name = shape.values === undefined ? nameOf(key, source, shape) : key;
     const value = source[key];
-    const child = treat(value, shape.values ?? shape.fields.get(name) ?? PLAIN, depth + 1);
+    const treated = treat(value, shape.values ?? shape.fields.get(name) ?? PLAIN, depth + 1);
+    const child = shape.lists?.has(name) && isObject(treated) ? [treated] : treated;
     if (copy === undefined) {
       if (name === key && child === value) continue;
       copy = entriesBefore(source, key);

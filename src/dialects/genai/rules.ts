@@ -1,4 +1,5 @@
-import { type CheckContext, type CheckRules, refuse } from "../check.ts";
+import { type CheckContext, type CheckRules, type Door, refuse } from "../check.ts";
+import { checkBase64 } from "../check-base64.ts";
 import { pathTo } from "../explain.ts";
 import type { GenaiCountTokensRequest, GenerateContentRequest } from "./schema.ts";
 import type { Part } from "./schema-content.ts";
@@ -26,10 +27,13 @@ export const countTokensRules: CheckRules<GenaiCountTokensRequest> = {
 function checkRequest(body: Partial<GenerateContentRequest>, prefix: string, context: CheckContext): void {
   const contents = body.contents ?? [];
   for (let index = 0; index < contents.length; index++) {
-    checkParts(contents[index]?.parts ?? [], () => `${prefix}contents[${index}].parts`);
+    checkParts(contents[index]?.parts ?? [], context.door, () => `${prefix}contents[${index}].parts`);
   }
   if (body.systemInstruction !== undefined) {
-    checkParts(body.systemInstruction.parts, () => `${prefix}systemInstruction.parts`);
+    checkParts(body.systemInstruction.parts, context.door, () => `${prefix}systemInstruction.parts`);
+  }
+  if (context.door === "contract") {
+    for (const [index, tool] of (body.tools ?? []).entries()) checkKinds(tool, `${prefix}tools[${index}]`);
   }
   if (body.generationConfig !== undefined) checkConfig(body.generationConfig, `${prefix}generationConfig`, context);
 }
@@ -48,7 +52,7 @@ const DATA_FIELDS = [
 const SIDE_FIELDS: ReadonlySet<string> = new Set(["videoMetadata", "mediaResolution", "thought", "thoughtSignature"]);
 
 /** `path` is a function, because it is needed for refusals only and parts are many. */
-function checkParts(parts: readonly Part[], path: () => string): void {
+function checkParts(parts: readonly Part[], door: Door, path: () => string): void {
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] as Part;
     let found: string | undefined;
@@ -57,13 +61,40 @@ function checkParts(parts: readonly Part[], path: () => string): void {
       if (found !== undefined) refuse(`${path()}[${index}]`, `must have one data field; it has ${found} and ${field}`);
       found = field;
     }
-    if (found === undefined && Object.keys(part).every((key) => SIDE_FIELDS.has(key))) {
-      refuse(`${path()}[${index}]`, `must have one data field of ${DATA_FIELDS.join(", ")}; it has none`);
+    if (found === undefined && (door === "contract" || Object.keys(part).every((key) => SIDE_FIELDS.has(key)))) {
+      const others = Object.keys(part).filter((key) => !SIDE_FIELDS.has(key));
+      const has = others.length === 0 ? "none" : others.join(", ").slice(0, 80);
+      refuse(`${path()}[${index}]`, `must have one data field of ${DATA_FIELDS.join(", ")}; it has ${has}`);
     }
+    checkBytes(part, () => `${path()}[${index}]`);
     if (part.functionCall !== undefined && lacksName(part.functionCall)) {
       refuse(`${path()}[${index}].functionCall.name`, "must be a string; it is missing");
     }
   }
+}
+
+function checkBytes({ inlineData, functionResponse }: Part, path: () => string): void {
+  if (inlineData !== undefined) checkBase64(inlineData.data, () => `${path()}.inlineData.data`);
+  functionResponse?.parts?.forEach((part, index) => {
+    if (part.inlineData === undefined) return;
+    checkBase64(part.inlineData.data, () => `${path()}.functionResponse.parts[${index}].inlineData.data`);
+  });
+}
+
+/** Function calling, retrieval, search, code execution (contract 2.6; decisions §5). */
+const TOOL_KINDS: readonly string[] = [
+  "functionDeclarations",
+  "googleSearch",
+  "codeExecution",
+  "urlContext",
+  "retrieval",
+  "googleSearchRetrieval",
+];
+
+function checkKinds(tool: object, path: string): void {
+  const other = Object.keys(tool).find((kind) => !TOOL_KINDS.includes(kind));
+  if (other !== undefined)
+    refuse(pathTo(path, other), `is not a kind of tool here; known are ${TOOL_KINDS.join(", ")}`);
 }
 
 /** Only the later pieces of a call that was streamed in pieces have no name, and the last of them is empty. */

@@ -27,9 +27,9 @@ const rows: RefusalRow[] = [
   {
     rule: "contract 2.6: role may be left out, and function is known",
     good: { contents: [{ parts: [{ text: "a" }] }, { role: "function", parts: [{ text: "a" }] }] },
-    bad: { contents: [{ role: null, parts: [{ text: "a" }] }] },
+    bad: { contents: [{ role: 7, parts: [{ text: "a" }] }] },
     path: "contents[0].role",
-    says: "it is null",
+    says: "it is 7",
   },
   {
     rule: "contract 2.6: parts is required",
@@ -109,8 +109,15 @@ const rows: RefusalRow[] = [
     says: 'one of "STRING", "INTEGER", "NUMBER", "BOOLEAN", "ARRAY", "OBJECT"; it is "tuple"',
   },
   {
-    rule: "decisions 5: built-in tools are objects, others are open",
-    good: { tools: [{ googleSearch: {} }, { codeExecution: {} }, { urlContext: {} }, { googleMaps: {} }] },
+    rule: "decisions 5: a kind of tool that is not listed",
+    good: { tools: [{ retrieval: {} }] },
+    bad: { tools: [{ googleSearch: {} }, { googleMaps: {} }] },
+    path: "tools[1].googleMaps",
+    says: "is not a kind of tool here; known are functionDeclarations, googleSearch",
+  },
+  {
+    rule: "decisions 5: built-in tools are objects",
+    good: { tools: [{ googleSearch: {} }, { codeExecution: {} }, { urlContext: {} }] },
     bad: { tools: [{ googleSearch: true }] },
     path: "tools[0].googleSearch",
     says: "an object",

@@ -7,6 +7,8 @@ export interface Shape {
   values?: Treatment;
   /** Other names of a field, beside snake_case. */
   synonyms?: ReadonlyMap<string, string>;
+  /** Fields that hold a list of objects; one that stands there alone is a list of one. */
+  lists?: ReadonlySet<string>;
   finish?: (object: object) => object;
 }
 
@@ -44,9 +46,10 @@ const part = shape(
   },
   { finish: nestResolution },
 );
-part.fields.set("functionResponse", shape({ response: "data", parts: part, scheduling: "enum" }));
+const parts = new Set(["parts"]);
+part.fields.set("functionResponse", shape({ response: "data", parts: part, scheduling: "enum" }, { lists: parts }));
 
-const content = shape({ role: "role", parts: part });
+const content = shape({ role: "role", parts: part }, { lists: parts });
 
 const voice = shape({ replicatedVoiceConfig: shape({ voiceSample: "bytes" }) });
 
@@ -64,29 +67,35 @@ const generationConfig = shape({
   imageConfig: shape({}, { finish: nestImageOutput }),
 });
 
-const tool = shape({
-  functionDeclarations: shape({
-    parameters: schema,
-    response: schema,
-    parametersJsonSchema: "data",
-    responseJsonSchema: "data",
-    behavior: "enum",
-  }),
-  mcpServers: shape({ streamableHttpTransport: shape({ headers: "data" }) }),
-});
+const tool = shape(
+  {
+    functionDeclarations: shape({
+      parameters: schema,
+      response: schema,
+      parametersJsonSchema: "data",
+      responseJsonSchema: "data",
+      behavior: "enum",
+    }),
+    mcpServers: shape({ streamableHttpTransport: shape({ headers: "data" }) }),
+  },
+  { lists: new Set(["functionDeclarations"]) },
+);
 
 /** A generateContent request, with the fields by which a caller speaks to the gateway itself left as they are. */
-export const REQUEST_SHAPE = shape({
-  contents: content,
-  systemInstruction: content,
-  generationConfig,
-  tools: tool,
-  toolConfig: shape({ functionCallingConfig: shape({ mode: "enum" }) }),
-  safetySettings: shape({ category: "enum", threshold: "enum", method: "enum" }),
-  labels: "data",
-  provider: "data",
-  model_routing_config: "data",
-});
+export const REQUEST_SHAPE = shape(
+  {
+    contents: content,
+    systemInstruction: content,
+    generationConfig,
+    tools: tool,
+    toolConfig: shape({ functionCallingConfig: shape({ mode: "enum" }) }),
+    safetySettings: shape({ category: "enum", threshold: "enum", method: "enum" }),
+    labels: "data",
+    provider: "data",
+    model_routing_config: "data",
+  },
+  { lists: new Set(["contents", "tools", "safetySettings"]) },
+);
 REQUEST_SHAPE.fields.set("generateContentRequest", REQUEST_SHAPE);
 
 /** The contract writes a part's resolution as a word; on the provider's wire it is an object. */

@@ -1,5 +1,6 @@
 import { numberAt } from "../../canon/json.ts";
 import type { Dialect } from "../dialect.ts";
+import { rewriteRequest } from "../rewrite-request.ts";
 import { messagesCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
@@ -14,9 +15,8 @@ export const messages: Dialect = {
   requestIdHeader: "request-id",
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   checkRequest: (request, context) => {
-    if (context.verb === "count_tokens") checkCountTokensRequest(request.body, context);
-    else checkMessagesRequest(request.body, context);
-    return request;
+    const check = context.verb === "count_tokens" ? checkCountTokensRequest : checkMessagesRequest;
+    return rewriteRequest(request, check(request.body, context), check.withoutNulls);
   },
   codec: messagesCodec,
   carriesForeign,

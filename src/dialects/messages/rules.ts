@@ -1,17 +1,50 @@
+import { isObject } from "../../canon/json.ts";
 import { type CheckRules, refuse } from "../check.ts";
+import { checkBase64 } from "../check-base64.ts";
 import type { CountTokensRequest, MessagesRequest } from "./schema.ts";
+
+/** The one version that the contract lists. */
+const WEB_SEARCH = "web_search_20250305";
+
+interface Block {
+  type: string;
+  source?: unknown;
+  content?: unknown;
+}
+
+/** Images and documents, those in results of tools and in documents too. `path` is needed for refusals only. */
+function checkData(blocks: unknown, path: () => string): void {
+  if (!Array.isArray(blocks)) return;
+  for (let index = 0; index < blocks.length; index++) {
+    const { type, source, content } = blocks[index] as Block;
+    if (isObject(source) && (type === "image" || type === "document")) {
+      const { data } = source;
+      if (source["type"] === "base64" && typeof data === "string") {
+        checkBase64(data, () => `${path()}[${index}].source.data`);
+      } else checkData(source["content"], () => `${path()}[${index}].source.content`);
+    } else if (content !== undefined) checkData(content, () => `${path()}[${index}].content`);
+  }
+}
 
 type Request = CountTokensRequest & Partial<Pick<MessagesRequest, "max_tokens">>;
 
 export const messagesRules: CheckRules<Request> = {
-  relations({ max_tokens, thinking, tools }) {
+  relations({ max_tokens, thinking, tools, messages }, { door }) {
     if (thinking?.type === "enabled" && max_tokens !== undefined && thinking.budget_tokens >= max_tokens) {
       refuse(
         "thinking.budget_tokens",
         `must be below max_tokens, which is ${max_tokens}; it is ${thinking.budget_tokens}`,
       );
     }
+    for (let index = 0; index < messages.length; index++) {
+      const content = messages[index]?.content;
+      if (typeof content !== "string") checkData(content, () => `messages[${index}].content`);
+    }
     tools?.forEach((tool, index) => {
+      const type = "type" in tool ? tool.type : undefined;
+      if (door === "contract" && type?.startsWith("web_search_") && type !== WEB_SEARCH) {
+        refuse(`tools[${index}].type`, `must be "${WEB_SEARCH}"; it is "${type}"`);
+      }
       if ("allowed_domains" in tool && tool.allowed_domains?.length && tool.blocked_domains?.length) {
         refuse(
           `tools[${index}].blocked_domains`,

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable, unlistedKind } from "../forms.ts";
+import { anyOtherKind, nullable } from "../forms.ts";
 
 const cited_text = Type.String();
 const index = Type.Optional(Type.Integer({ minimum: 0 }));
@@ -52,7 +52,7 @@ export const Citation = Type.Union(
       start_block_index: index,
       end_block_index: index,
     }),
-    unlistedKind(LISTED),
+    anyOtherKind(LISTED),
   ],
   { title: "Citation" },
 );

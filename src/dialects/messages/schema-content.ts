@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { nullable, openObject, unlistedKind } from "../forms.ts";
+import { nullable, openObject, unlisted, unlistedKind } from "../forms.ts";
 import { Citation } from "./schema-citations.ts";
 
 const LISTED_BLOCKS = [
@@ -29,7 +29,7 @@ const nullableText = Type.Optional(nullable(Type.String()));
 const citationSwitch = Type.Optional(nullable(Type.Object({ enabled: Type.Boolean() })));
 const base64 = Type.String({ description: "Base64." });
 const UrlSource = Type.Object({ type: Type.Literal("url"), url: Type.String({ minLength: 1 }) });
-const FileSource = Type.Object({ type: Type.Literal("file"), file_id: Type.String({ minLength: 1 }) });
+const FileSource = Type.Object({ type: Type.Literal("file"), file_id: Type.String({ minLength: 1 }) }, unlisted);
 
 export const TextBlock = Type.Object(
   {

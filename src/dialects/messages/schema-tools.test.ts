@@ -103,12 +103,22 @@ const rows: RefusalRow[] = [
     says: 'one of "5m", "1h"; it is "2h"',
   },
   {
-    rule: "a built-in tool that the contract does not list goes on; a type that is no string does not",
-    good: tools(
-      { type: "web_fetch_20250910", name: "web_fetch", max_uses: 0 },
-      { type: "mcp_toolset", mcp_server_name: "wiki" },
-      { type: "memory_20250818", name: "memory" },
-    ),
+    rule: "a built-in tool that is not listed",
+    good: tools({ type: "bash_20250124", name: "bash" }),
+    bad: tools({ type: "memory_20250818", name: "memory" }),
+    path: "tools[0].type",
+    says: 'one of "custom", "bash_20250124", or "text_editor_<date>", or "web_search_<date>"; it is "memory_20250818"',
+  },
+  {
+    rule: "another version of the web search",
+    good: tools({ type: "web_search_20250305", name: "web_search" }),
+    bad: tools({ type: "web_search_20260209", name: "web_search" }),
+    path: "tools[0].type",
+    says: 'must be "web_search_20250305"; it is "web_search_20260209"',
+  },
+  {
+    rule: "a tool's type that is no string",
+    good: tools({ type: "bash_20250124", name: "bash" }),
     bad: tools({ type: 7, name: "memory" }),
     path: "tools[0].type",
     says: 'one of "custom", "bash_20250124", or "text_editor_<date>", or "web_search_<date>"; it is 7',

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable, openObject, stringLike, type UnlistedName } from "../forms.ts";
+import { nullable, openObject, stringLike, type UnlistedName, unlisted } from "../forms.ts";
 import { CacheControl } from "./schema-content.ts";
 
 const cache_control = Type.Optional(CacheControl);
@@ -61,13 +61,16 @@ const WebSearchTool = Type.Object(
   { title: "WebSearchTool" },
 );
 
-/** Built-in tools that the contract does not list go on as they are; the upstream judges them. */
-const UnlistedTool = Type.Object({
-  type: Type.Unsafe<UnlistedName>({
-    type: "string",
-    not: { type: "string", pattern: "^(custom|bash_20250124|(text_editor|web_search)_[0-9]{8})$" },
-  }),
-});
+/** Built-in tools that the contract does not list go on as they are at the drop-in door; the upstream judges them. */
+const UnlistedTool = Type.Object(
+  {
+    type: Type.Unsafe<UnlistedName>({
+      type: "string",
+      not: { type: "string", pattern: "^(custom|bash_20250124|(text_editor|web_search)_[0-9]{8})$" },
+    }),
+  },
+  unlisted,
+);
 
 export const Tool = Type.Union([CustomTool, BashTool, TextEditorTool, WebSearchTool, UnlistedTool], {
   title: "MessagesTool",

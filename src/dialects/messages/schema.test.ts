@@ -92,11 +92,18 @@ const rows: RefusalRow[] = [
     says: "a number from 0 to 1",
   },
   {
+    rule: "contract 2.10: top_k is whole",
+    good: { top_k: 1 },
+    bad: { top_k: 1.5 },
+    path: "top_k",
+    says: "an integer of at least 0; it is 1.5",
+  },
+  {
     rule: "contract 2.10: top_k is at least 0",
     good: { top_k: 0 },
     bad: { top_k: -1 },
     path: "top_k",
-    says: "a number of at least 0",
+    says: "an integer of at least 0",
   },
   {
     rule: "contract 2.10: top_p 0..1",

@@ -42,7 +42,7 @@ export const MessagesRequest = Type.Object(
     stop_sequences: Type.Optional(Type.Array(Type.String())),
     stream: Type.Optional(Type.Boolean()),
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_k: Type.Optional(Type.Number({ minimum: 0 })),
+    top_k: Type.Optional(Type.Integer({ minimum: 0 })),
     top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     metadata: Type.Optional(
       Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." }),

@@ -32,8 +32,8 @@ export const listKeysHandler: Handler = async (_routed, { storage }) =>
   Response.json({ data: await listKeys(storage) });
 
 export const createKeyHandler: Handler = async ({ request }, { storage, gateway }) => {
-  const wanted: unknown = await readSmallBody(request, MAX_BYTES, OPERATOR, gateway);
-  checkKeyRequest(wanted, { door: "contract", model: { id: "", reasoning: false } });
+  const body = await readSmallBody(request, MAX_BYTES, OPERATOR, gateway);
+  const wanted = checkKeyRequest(body, { door: "contract", model: { id: "", reasoning: false } });
   const { name, project, models, protocols, expires_at, limits, strict } = wanted;
   const created = await createKey(storage, {
     name,

@@ -1,0 +1,297 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { type CallOptions, callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+/** A short answer of whichever dialect was asked, streamed where that was asked for. */
+function answer(): void {
+  upstream.play(({ path, body }, response) => {
+    const stream = path.includes("streamGenerateContent") || JSON.parse(body).stream === true;
+    const dialect: DialectName = path.includes("/messages") ? "messages" : path.includes(":") ? "genai" : "chat";
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    if (stream) {
+      startEvents(response);
+      const events: Readonly<Record<DialectName, string>> = {
+        chat: wire.chatChunk({ content: "ok" }, "stop") + wire.chatUsage(usage) + wire.done,
+        messages: wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
+        genai: wire.genaiChunk("ok", "STOP"),
+      };
+      response.end(events[dialect]);
+      return;
+    }
+    const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" };
+    const answers: Readonly<Record<DialectName, object>> = {
+      chat: {
+        id: "c",
+        object: "chat.completion",
+        choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+        usage,
+      },
+      messages: { ...message, content: [{ type: "text", text: "ok" }], usage: { input_tokens: 1, output_tokens: 1 } },
+      genai: { candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP", index: 0 }] },
+    };
+    sendJson(response, answers[dialect]);
+  });
+}
+
+const call = (client: DialectName, target: DialectName, options: CallOptions) => {
+  answer();
+  return callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
+};
+
+const sent = (): Record<string, unknown> => JSON.parse(upstream.seen[0]?.body ?? "{}");
+
+describe("contract 2: null for an optional field is that field left out", () => {
+  const NULLS: Readonly<Record<DialectName, Record<string, unknown>>> = {
+    chat: {
+      messages: [{ role: "user", name: null, content: [{ type: "text", text: "hi" }] }],
+      tools: null,
+      tool_choice: null,
+      response_format: null,
+      reasoning: null,
+      parallel_tool_calls: null,
+      stream_options: null,
+    },
+    messages: {
+      messages: [{ role: "user", content: [{ type: "text", text: "hi", citations: null, cache_control: null }] }],
+      system: null,
+      tools: null,
+      tool_choice: null,
+      thinking: null,
+      temperature: null,
+      stop_sequences: null,
+    },
+    genai: {
+      contents: [{ role: null, parts: [{ text: "hi", thought: null, inline_data: null }] }],
+      systemInstruction: null,
+      tools: null,
+      tool_config: null,
+      safetySettings: null,
+      generationConfig: { temperature: null, stop_sequences: null, thinkingConfig: null, responseSchema: null },
+      cachedContent: null,
+    },
+  };
+
+  for (const client of DIALECTS) {
+    for (const target of DIALECTS) {
+      for (const stream of [false, true]) {
+        test(`${client} at ${target}, ${stream ? "streamed" : "whole"}`, async () => {
+          const response = await call(client, target, { stream, body: NULLS[client] });
+          expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
+          expect((await gateway.receipt(response)).fields).toEqual([]);
+          if (client !== target) expect(upstream.seen[0]?.body).not.toContain("null");
+          const needless = ["tools", "tool_choice", "response_format", "system", "thinking", "systemInstruction"];
+          for (const name of needless) expect(Object.keys(sent())).not.toContain(name);
+        });
+      }
+    }
+  }
+
+  test("a field that must be given must not be null", async () => {
+    const response = await call("chat", "chat", { body: { messages: null, tools: null } });
+    expect(await errorOf(response)).toMatchObject({
+      status: 400,
+      message: "messages must be an array of at least 1 item; it is null.",
+    });
+  });
+});
+
+describe("contract 2.6: one object where a list is meant", () => {
+  const single = {
+    systemInstruction: { parts: { text: "Be brief." } },
+    contents: { role: "user", parts: { text: "hi" } },
+    tools: { functionDeclarations: { name: "f", parametersJsonSchema: { type: "object", default: null } } },
+    safetySettings: { category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" },
+  };
+
+  test("genai at genai: a list of one goes on, data of the client's own stays as it came", async () => {
+    const response = await call("genai", "genai", { body: single });
+    expect(response.status).toBe(200);
+    expect(sent()).toEqual({
+      systemInstruction: { parts: [{ text: "Be brief." }] },
+      contents: [{ role: "user", parts: [{ text: "hi" }] }],
+      tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object", default: null } }] }],
+      safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
+    });
+  });
+
+  test.each(["chat", "messages"] as const)("genai at %s", async (target) => {
+    const response = await call("genai", target, { stream: true, body: single });
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
+    expect(upstream.seen[0]?.body).toContain("Be brief.");
+    expect(sent()["tools"]).toBeArrayOfSize(1);
+  });
+});
+
+/** Something of a kind that the contract does not list, its path, and what a host of the protocol gets of it. */
+const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: string, trace: string][] = [
+  [
+    "a part",
+    "chat",
+    {
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "a" },
+            { type: "video_url", video_url: { url: "u" } },
+          ],
+        },
+      ],
+    },
+    "messages[0].content[1].type",
+    "video_url",
+  ],
+  ["a tool", "chat", { tools: [{ type: "acme:search", depth: 3 }] }, "tools[0].type", "acme:search"],
+  [
+    "a block",
+    "messages",
+    {
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "a" },
+            { type: "container_upload", file_id: "f" },
+          ],
+        },
+      ],
+    },
+    "messages[0].content[1].type",
+    "container_upload",
+  ],
+  ["a tool", "messages", { tools: [{ type: "memory_20250818", name: "memory" }] }, "tools[0].type", "memory_20250818"],
+  [
+    "a source",
+    "messages",
+    { messages: [{ role: "user", content: [{ type: "image", source: { type: "file", file_id: "file_1" } }] }] },
+    "messages[0].content[0].source.type",
+    "file_1",
+  ],
+  [
+    "a part",
+    "genai",
+    { contents: [{ role: "user", parts: [{ text: "a" }, { hologram: { data: "x" } }] }] },
+    "contents[0].parts[1]",
+    "hologram",
+  ],
+  ["a tool", "genai", { tools: [{ googleMaps: {} }] }, "tools[0].googleMaps", "googleMaps"],
+];
+
+describe("decisions §3: kinds of content and tools that the contract does not list", () => {
+  for (const [what, client, body, path, trace] of UNLISTED) {
+    for (const stream of [false, true]) {
+      test(`${client}: ${what} (${trace}) at the contract's address is refused, ${stream ? "streamed" : "whole"}`, async () => {
+        for (const target of DIALECTS) {
+          const { status, message } = await errorOf(await call(client, target, { stream, body }));
+          expect([status, message]).toEqual([400, expect.stringContaining(path)]);
+          expect(upstream.seen).toHaveLength(0);
+        }
+      });
+    }
+
+    test(`${client}: ${what} (${trace}) at the drop-in address goes on natively, and is in the receipt elsewhere`, async () => {
+      for (const target of DIALECTS) {
+        const response = await call(client, target, { door: "dropin", body });
+        expect(response.status).toBe(200);
+        const { fields } = await gateway.receipt(response);
+        if (target === client) {
+          expect(upstream.seen[0]?.body).toContain(trace);
+          expect(fields).toEqual([]);
+        } else {
+          expect(upstream.seen[0]?.body).not.toContain(trace);
+          const place = path.replace(/\.(source\.)?type$/, "");
+          expect(fields.map((field) => field.path)).toContainEqual(expect.stringContaining(place));
+          expect(response.headers.get("x-trivium-dropped")).toContain(place);
+        }
+      }
+    });
+  }
+});
+
+describe("contract 2.12: chat", () => {
+  test.each(["contract", "dropin"] as const)("stream_options without stream stay here (%s)", async (door) => {
+    for (const stream of [false, null]) {
+      const body = { stream, stream_options: { include_usage: true } };
+      const response = await call("chat", "chat", { door, body });
+      expect(response.status).toBe(200);
+      expect(sent()).not.toHaveProperty("stream_options");
+      expect((await gateway.receipt(response)).fields).toEqual([]);
+    }
+  });
+
+  test("stream_options with stream go on, the client's own among them", async () => {
+    const body = { stream_options: { include_usage: false, include_obfuscation: false } };
+    const response = await call("chat", "chat", { stream: true, body });
+    expect(await response.text()).toContain("[DONE]");
+    expect(sent()["stream_options"]).toEqual({ include_usage: true, include_obfuscation: false });
+  });
+
+  test.each(DIALECTS)("an answer of reasoning alone may be sent back: at %s", async (target) => {
+    const history = (said: object) => [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: null, ...said },
+      { role: "user", content: "and?" },
+    ];
+    for (const said of [
+      { reasoning: "Hm.", reasoning_content: "Hm." },
+      { reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] },
+    ]) {
+      const response = await call("chat", target, { body: { messages: history(said) } });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
+    }
+    // A host that takes no reasoning back still wants the message to say something.
+    if (target === "chat") expect((sent()["messages"] as object[])[1]).toEqual({ role: "assistant", content: "" });
+  });
+});
+
+describe("contract 2: data that is no base64, and counts that are not whole", () => {
+  const BAD: readonly [DialectName, Record<string, unknown>, path: string][] = [
+    [
+      "genai",
+      { contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "***" } }] }] },
+      "contents[0].parts[0].inlineData.data",
+    ],
+    [
+      "messages",
+      {
+        messages: [
+          { role: "user", content: "a" },
+          { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+          {
+            role: "user",
+            content: [
+              {
+                type: "tool_result",
+                tool_use_id: "t",
+                content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "***" } }],
+              },
+            ],
+          },
+        ],
+      },
+      "messages[2].content[0].content[0].source.data",
+    ],
+    [
+      "chat",
+      { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "***", format: "wav" } }] }] },
+      "messages[0].content[0].input_audio.data",
+    ],
+    ["messages", { top_k: 1.5 }, "top_k"],
+    ["chat", { top_k: 1.5 }, "top_k"],
+    ["genai", { generationConfig: { topK: 1.5 } }, "generationConfig.topK"],
+  ];
+  for (const [client, body, path] of BAD) {
+    test(`${client}: ${path}`, async () => {
+      for (const target of DIALECTS) {
+        for (const door of ["contract", "dropin"] as const) {
+          const { status, message } = await errorOf(await call(client, target, { door, body }));
+          expect([status, message]).toEqual([400, expect.stringContaining(`${path} must be`)]);
+        }
+      }
+    });
+  }
+});

@@ -1,0 +1,18 @@
+import { isObject } from "../canon/json.ts";
+import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
+import type { ReceivedRequest } from "./dialect.ts";
+
+/**
+ * The request with another body, which `change` makes of the one that came. One that is the same keeps its bytes; in the
+ * text of a new one keys keep their order and numbers their digits (H05), though not in what was checked.
+ */
+export function rewriteRequest(
+  request: ReceivedRequest,
+  body: unknown,
+  change: (exact: unknown) => unknown,
+): ReceivedRequest {
+  if (body === request.body) return request;
+  const exact = parseInOrder(request.text, request.body);
+  const written = exact === request.body ? body : change(exact);
+  return { text: stringifyInOrder(written), body: isObject(body) ? body : {} };
+}
