@@ -16,7 +16,7 @@ const { upstream, gateway } = await scriptedStand((url) => {
       models: [...models, { id: "test/priced-offer", context_length: 1000, pricings: {}, offers }],
       keys: [{ name: "tests", key: TEST_KEY }],
     },
-    timings: { commitDeadlineMs: 100, keepAliveMs: 50 },
+    timings: { commitDeadlineMs: 100, keepAliveMs: 50, readOnMs: 100 },
   };
 });
 
@@ -35,7 +35,6 @@ async function leave(model: string, stream: boolean, afterMs: number): Promise<v
 
 /** What the operator sees of the model's calls. */
 async function billed(model: string): Promise<{ calls: number; cost: number }> {
-  await sleep(100);
   const response = await fetch(`${gateway.adminUrl}/api/usage?by=model`, {
     headers: { authorization: `Bearer ${gateway.adminSecret}` },
   });
@@ -56,11 +55,13 @@ test.each([
     ] as const) {
       const before = await billed(model);
       await leave(model, stream, ms);
-      const after = await billed(model);
+      let after = await billed(model);
+      for (; after.calls === before.calls; after = await billed(model)) await sleep(20);
       expect(after.calls - before.calls).toBe(1);
       const tokens = (after.cost - before.cost) / nanoUsdPerToken;
       expect(tokens).toBeGreaterThan(4_900);
-      expect(tokens).toBeLessThan(5_100);
+      // And a little for what may have been generated meanwhile (decision 0017).
+      expect(tokens).toBeLessThan(5_400);
     }
   },
 );

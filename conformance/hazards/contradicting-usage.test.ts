@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
@@ -132,5 +133,68 @@ test.each(DIALECTS)("contract 2.9: sound in a prompt has its own price: a %s cli
   expect(await gateway.receipt(response)).toMatchObject({
     usage: { input: 100, audio_input: 900, output: 10 },
     cost_nano_usd: 100 * 1_000 + 900 * 7_000 + 10 * 2_000,
+  });
+});
+
+describe("H06, H27: a usage that cannot be true is not billed as it stands", () => {
+  const SAID = "word ".repeat(800);
+  const chat = (usage: object, stream: boolean) => (response: ServerResponse) => {
+    if (!stream) {
+      const choices = [{ index: 0, message: { role: "assistant", content: SAID }, finish_reason: "stop" }];
+      sendJson(response, { id: "c", object: "chat.completion", created: 1, model: "m", choices, usage });
+      return;
+    }
+    startEvents(response);
+    response.end(wire.chatChunk({ content: SAID }) + wire.chatChunk({}, "stop") + wire.chatUsage(usage) + wire.done);
+  };
+  const messages = (usage: object, stream: boolean) => (response: ServerResponse) => {
+    if (!stream) {
+      const content = [{ type: "text", text: SAID }];
+      const answer = { id: "msg_1", type: "message", role: "assistant", model: "m", content, stop_reason: "end_turn" };
+      sendJson(response, { ...answer, usage });
+      return;
+    }
+    startEvents(response);
+    response.end(wire.messageStart(usage) + wire.textBlock(SAID) + wire.messageEnd(usage));
+  };
+  const genai = (usage: object, stream: boolean) => (response: ServerResponse) => {
+    const content = { role: "model", parts: [{ text: SAID }] };
+    if (!stream) {
+      sendJson(response, { candidates: [{ index: 0, content, finishReason: "STOP" }], usageMetadata: usage });
+      return;
+    }
+    startEvents(response);
+    response.end(wire.genaiChunk(SAID, undefined, usage) + wire.genaiChunk("", "STOP", usage));
+  };
+  const NOTHING = {
+    chat: chat.bind(undefined, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+    messages: messages.bind(undefined, { input_tokens: 0, output_tokens: 0 }),
+    genai: genai.bind(undefined, { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 }),
+  };
+  const ways = DIALECTS.flatMap((client) =>
+    DIALECTS.flatMap((host) => [false, true].map((stream) => [client, host, stream] as const)),
+  );
+
+  test.each(ways)(
+    "all zero beside 4,000 characters: a %s client, a %s host, stream: %p",
+    async (client, host, stream) => {
+      upstream.play((_request, response) => NOTHING[host](stream)(response));
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });
+      await response.text();
+      const receipt = await gateway.receipt(response);
+      expect(receipt).toMatchObject({ usage: { output: 1_000 }, usage_source: "estimated" });
+      expect(receipt.usage["input"]).toBeGreaterThan(0);
+    },
+  );
+
+  test.each([false, true])("a million tokens from a cache, of ten: stream %p", async (stream) => {
+    const prompt_tokens_details = { cached_tokens: 1_000_000 };
+    const usage = { prompt_tokens: 10, completion_tokens: 900, total_tokens: 910, prompt_tokens_details };
+    upstream.play((_request, response) => chat(usage, stream)(response));
+    const response = await callGateway(gateway.url, "chat", gateway.key, { stream });
+    await response.text();
+    const receipt = await gateway.receipt(response);
+    expect(receipt).toMatchObject({ usage: { input: 10, output: 900 }, usage_source: "estimated" });
+    expect(receipt.usage["cache_read"]).toBeLessThan(20);
   });
 });

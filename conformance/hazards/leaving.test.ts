@@ -11,7 +11,7 @@ const { upstream, gateway } = await scriptedStand((url) => ({
     ...scriptedModels(url),
     keys: [{ name: "few", key: LIMITED_KEY, limits: { concurrent: CONCURRENT } }],
   },
-  timings: { commitDeadlineMs: 15 },
+  timings: { commitDeadlineMs: 15, readOnMs: 100 },
 }));
 
 const whole = {

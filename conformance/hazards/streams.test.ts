@@ -8,7 +8,7 @@ import { scriptedModels } from "../support/test-gateway.ts";
 
 const { upstream, gateway } = await scriptedStand((url) => ({
   config: scriptedModels(url),
-  timings: { commitDeadlineMs: 400, keepAliveMs: 300 },
+  timings: { commitDeadlineMs: 400, keepAliveMs: 300, readOnMs: 200 },
 }));
 
 /** The beginning of an answer with some text, in each upstream's wire. */

@@ -53,6 +53,8 @@ export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<
         { name: "narrow", key: NARROW_KEY, limits: { concurrent: 1 } },
       ],
     },
+    // Long enough for nothing: the simulator is slow, and clients that leave are to stop it.
+    timings: { readOnMs: 100 },
   });
   return {
     gateway,

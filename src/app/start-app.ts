@@ -119,6 +119,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     nowMs,
     timings,
     runningCalls: 0,
+    leftTexts: 0,
     leftImages: 0,
     closing: false,
   };

@@ -1,5 +1,6 @@
 import type { Part } from "./part.ts";
 import type { Stop } from "./stop.ts";
+import { textWeight } from "./text-weight.ts";
 import type { Usage } from "./usage.ts";
 
 export interface TokenLogprob {
@@ -12,12 +13,12 @@ export interface TokenLogprob {
 /** Parts that an answer can have. */
 export type ReplyPart = Exclude<Part, { type: "tool-result" | "search-result" }>;
 
-/** How much was said, thought and asked of tools: what an estimate of an answer's tokens goes by. */
+/** How much was said, thought and asked of tools, by its weight: what an estimate of an answer's tokens goes by. */
 export function charactersOf(parts: readonly ReplyPart[]): number {
   let characters = 0;
   for (const part of parts) {
-    if ("text" in part) characters += part.text.length;
-    else if (part.type === "tool-call") characters += part.input.length;
+    if ("text" in part) characters += textWeight(part.text);
+    else if (part.type === "tool-call") characters += textWeight(part.input);
   }
   return characters;
 }

@@ -61,6 +61,8 @@ export interface StreamDecoder {
   push(frame: SseFrame): CanonEvent[];
   /** The upstream has said why it stopped: only trimmings can be missing, and `end` gives a finish. */
   readonly complete: boolean;
+  /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
+  readonly usageRuns?: boolean;
   /** The upstream closed. */
   end(): CanonEvent[];
 }

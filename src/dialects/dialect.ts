@@ -1,7 +1,7 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
-import type { Effort } from "../canon/reasoning.ts";
+import type { Effort, ReasoningWish } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
@@ -115,8 +115,10 @@ export interface Tap {
   /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
   readonly usageRuns: boolean;
   readonly stop: Stop | undefined;
-  /** Characters of generated text so far, about: for an estimate where the upstream never said its usage. */
+  /** The weight of the generated text so far, about: for an estimate where the upstream never said its usage. */
   readonly generatedCharacters: number;
+  /** Thoughts were shown: those that are not are at most their rest. */
+  readonly reasoningSeen: boolean;
 }
 
 /** One wire language, as clients speak it. */
@@ -148,6 +150,8 @@ export interface Dialect {
   encodeTokenCount(tokens: number): string;
   /** The most tokens that the request lets the model generate, where it says so. */
   outputLimit(body: JsonObject): number | undefined;
+  /** How much the request wants the model to think, where it says so. */
+  reasoningWish(body: JsonObject): ReasoningWish | undefined;
   /** How many answers the request asks for, each of which may come to the limit. */
   answerCount(body: JsonObject): number;
 }

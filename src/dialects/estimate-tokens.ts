@@ -1,6 +1,7 @@
 import { isObject } from "../canon/json.ts";
+import { textWeight } from "../canon/text-weight.ts";
 
-/** English prose and code come to about four characters a token in the tokenizers of all large vendors. */
+/** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
 const CHARACTERS_PER_TOKEN = 4;
 /** What a picture or a page costs is up to the model; this is the order of magnitude that the vendors publish. */
 const TOKENS_PER_MEDIA = 1000;
@@ -20,7 +21,7 @@ export function estimateTokens(roots: readonly unknown[]): number {
     const value = waiting.pop();
     if (typeof value === "string") {
       if (DATA_URL.test(value)) tokens += TOKENS_PER_MEDIA;
-      else characters += value.length;
+      else characters += textWeight(value);
     } else if (Array.isArray(value)) for (const item of value) waiting.push(item);
     else if (isObject(value)) {
       tokens += TOKENS_PER_OBJECT;

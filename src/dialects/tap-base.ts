@@ -13,6 +13,7 @@ export abstract class TapBase implements Tap {
   protected usageSeen: Usage | undefined;
   stop: Stop | undefined;
   generatedCharacters = 0;
+  reasoningSeen = false;
 
   get usage(): Usage | undefined {
     return this.usageSeen;

@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
+import { textWeight } from "../canon/text-weight.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { TapBase } from "./tap-base.ts";
@@ -13,12 +14,14 @@ const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** The tap of the translated lane: frames of the upstream's dialect in, text of the client's out, the canon between. */
 export class TranslatingTap extends TapBase {
+  override readonly usageRuns: boolean;
   readonly #decoder: StreamDecoder;
   readonly #encoder: StreamEncoder;
   readonly #unwrapper: AnswerUnwrapper;
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading) {
     super();
+    this.usageRuns = decoder.usageRuns === true;
     this.#decoder = decoder;
     this.#encoder = encoder;
     this.#unwrapper = new AnswerUnwrapper(reading);
@@ -75,7 +78,7 @@ export class TranslatingTap extends TapBase {
 
   /** Before anything of it waits: what waits is bounded too, and was generated though nobody may ever hear it (H14). */
   #count(text: string): void {
-    this.generatedCharacters += text.length;
+    this.generatedCharacters += textWeight(text);
     if (this.generatedCharacters > MAX_CHARACTERS) {
       this.failure = new GatewayError("upstream_failed", "The provider's answer is longer than can be translated.");
     }
@@ -97,6 +100,7 @@ export class TranslatingTap extends TapBase {
         this.failure = event.error;
         break;
       default:
+        if (event.type === "reasoning-start") this.reasoningSeen = true;
         this.contentSeen = true;
     }
   }

@@ -12,6 +12,10 @@ import { makeUpstreamRequest } from "./upstream-request.ts";
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
+/** So many upstreams are read at once whose clients have left, and no more of each than this. */
+export const MOST_LEFT_TEXTS = 256;
+const MAX_LEFT_BYTES = 4 * 1024 * 1024;
+
 const decoder = new TextDecoder();
 
 /** One try of one offer: an upstream request that the client's leaving, a deadline or the end of the call stops. */
@@ -23,6 +27,10 @@ export class Attempt {
   readonly #gateway: Gateway;
   #exchange: Exchange | undefined;
   #closed = false;
+  #ended = false;
+  /** Since when the upstream is read without the client, and how much of it was. */
+  #leftAtMs: number | undefined;
+  #leftBytes = 0;
   #timedOut = false;
   #unwatch: () => void;
   /** When the upstream was last heard of, as the watchdog saw it: asking the clock for each piece would cost more than the piece. */
@@ -49,13 +57,33 @@ export class Attempt {
         this.close();
         return;
       }
+      if (this.#leftAtMs !== undefined && now - this.#leftAtMs > gateway.timings.readOnMs) {
+        this.close();
+        return;
+      }
       this.#heardAtMs ??= now;
       const patienceMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
       if (this.#paused || now - this.#heardAtMs <= patienceMs) return;
       this.#timedOut = true;
       this.close();
     });
-    call.client.stopWhenGone(() => this.close());
+    call.client.stopWhenGone(() => this.#leave());
+  }
+
+  /**
+   * The client has left. What the upstream generates is paid all the same, and only its end tells how much that is: it is
+   * read on without the client within bounds of time, bytes and number, then ended (H13, H26).
+   */
+  #leave(): void {
+    if (this.#ended || this.#leftAtMs !== undefined) return;
+    const gateway = this.#gateway;
+    const atWork = this.#exchange !== undefined && this.#call.incoming.verb === "generate";
+    if (!atWork || gateway.closing || gateway.leftTexts >= MOST_LEFT_TEXTS) {
+      this.close();
+      return;
+    }
+    gateway.leftTexts++;
+    this.#leftAtMs = gateway.nowMs();
   }
 
   get msSoFar(): number {
@@ -67,6 +95,7 @@ export class Attempt {
     const { url, headers, body } = await makeUpstreamRequest(this.#call, this.lane, this.planned);
     let answer: HttpAnswer;
     try {
+      if (this.#call.client.gone) throw new ClientGoneError();
       if (this.#closed) throw new Error("the attempt was ended while its address was made");
       this.#exchange = post(url, headers, body);
       answer = await this.#exchange.answer();
@@ -96,7 +125,7 @@ export class Attempt {
     const parts: Uint8Array[] = [];
     let size = 0;
     const take = (part: Uint8Array): boolean => {
-      this.hear();
+      this.hear(part.length);
       size += part.length;
       parts.push(part);
       return size <= maxBytes;
@@ -115,10 +144,13 @@ export class Attempt {
     return decoder.decode(parts.length === 1 ? first : Buffer.concat(parts, size));
   }
 
-  /** The upstream gave a sign of life. */
-  hear(): void {
+  /** The upstream gave a sign of life, and so many bytes with it. */
+  hear(bytes = 0): void {
     this.#heard = true;
     this.#heardAtMs = undefined;
+    if (this.#leftAtMs === undefined) return;
+    this.#leftBytes += bytes;
+    if (this.#leftBytes > MAX_LEFT_BYTES) this.close();
   }
 
   /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
@@ -139,7 +171,8 @@ export class Attempt {
   /** What a broken upstream connection means for this call. */
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
-    if (this.#call.client.gone) return new ClientGoneError();
+    // While it is read on for a client that has left, a failure of the upstream's is its own.
+    if (this.#call.client.gone && this.#closed) return new ClientGoneError();
     if (this.#gateway.closing) return shuttingDown();
     if (this.#timedOut) {
       const { firstByte, idle } = this.planned.provider.timeoutMs;
@@ -153,14 +186,17 @@ export class Attempt {
 
   /** Ends the upstream request, finished or not. */
   close(): void {
-    this.#unwatch();
+    this.finish();
     this.#closed = true;
     this.#exchange?.close();
   }
 
   /** The answer was read to its end: nothing is left to stop. */
   finish(): void {
+    if (this.#ended) return;
+    this.#ended = true;
     this.#unwatch();
+    if (this.#leftAtMs !== undefined) this.#gateway.leftTexts--;
   }
 }
 

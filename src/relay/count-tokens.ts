@@ -28,9 +28,11 @@ export async function relayTokenCount(
   await settle(call, gateway, {
     outcome: "ok",
     planned: plan[0],
+    whole: true,
     produced: false,
     usage: undefined,
     generatedCharacters: 0,
+    reasoningSeen: false,
     stop: undefined,
     firstContentAtMs: undefined,
   });

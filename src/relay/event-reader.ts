@@ -35,7 +35,7 @@ export class EventReader {
 
   /** Puts into the room what the client gets for a piece. */
   take(piece: Uint8Array, room: Scratch): void {
-    this.#attempt.hear();
+    this.#attempt.hear(piece.length);
     const tap = this.#tap;
     if (tap.pushBytes && this.#splitter instanceof EventSplitter) {
       const events = this.#splitter.pushBytes(piece);

@@ -35,6 +35,8 @@ export interface Gateway {
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */
   runningCalls: number;
+  /** Calls for texts among them whose upstream is read on without their client. */
+  leftTexts: number;
   /** Calls for images among them that go on without their client. */
   leftImages: number;
   /** The time for running calls is up: each ends with an error in its own protocol. */

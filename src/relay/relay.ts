@@ -14,9 +14,10 @@ import type { Gateway } from "./gateway.ts";
 import { makeTimedId } from "./ids.ts";
 import { refuseFilms, relayConversationImages } from "./media/conversation.ts";
 import { expectedPictureCost } from "./media/expected-picture-cost.ts";
+import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
 import { readBody } from "./read-body.ts";
 import { RelayError } from "./relay-error.ts";
-import { settle } from "./settle.ts";
+import { isAbandoned, settle } from "./settle.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
 
@@ -81,9 +82,11 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     await settle(call, gateway, {
       outcome: client.gone ? "client_gone" : error.kind,
       planned: undefined,
-      produced: client.gone && call.offersTried.length > 0,
+      whole: false,
+      produced: isAbandoned(call),
       usage: undefined,
       generatedCharacters: 0,
+      reasoningSeen: false,
       stop: undefined,
       firstContentAtMs: undefined,
     });
@@ -100,8 +103,6 @@ function modelName(incoming: IncomingCall, body: JsonObject): string {
   });
 }
 
-/** What an answer is taken to need where the caller sets it no limit. */
-const USUAL_OUTPUT = 4096;
 const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 
 const countsUse = ({ tokensPerMinute, budgetUsdPerDay, budgetUsdPerMonth, budgetUsdTotal }: KeyLimits): boolean =>
@@ -126,8 +127,7 @@ function estimateFor(
   }
   const input = incoming.dialect.estimateTokens(body);
   const asked = incoming.dialect.outputLimit(body);
-  const each = Math.min(asked ?? USUAL_OUTPUT, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
-  const output = each * incoming.dialect.answerCount(body);
+  const output = outputLimit({ incoming, model, body }, USUAL_OUTPUT);
   const costs = offers.map(({ pricings }) => dearest(input, output, pricings));
   // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
   const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;

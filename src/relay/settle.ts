@@ -9,11 +9,16 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import type { Call, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
+import { outputLimit } from "./output-limit.ts";
+import { correctedUsage } from "./told-usage.ts";
+import { unseenTokens } from "./unseen-tokens.ts";
 
 /** How a call ended, as far as money is concerned. */
 export interface Ending {
   /** `ok`, `client_gone`, or the kind of the error. */
   outcome: string;
+  /** The answer came to its proper end, though its client may have left before. */
+  whole: boolean;
   planned: PlannedOffer<Provider> | undefined;
   lane?: "native" | "translated";
   /** An answer had begun: something was produced, and is to be paid. */
@@ -22,13 +27,15 @@ export interface Ending {
   /** The usage is that of everything so far, even where the answer broke off. */
   usageRuns?: boolean;
   generatedCharacters: number;
+  /** Thoughts were among what was generated. */
+  reasoningSeen: boolean;
   stop: Stop | undefined;
   firstContentAtMs: number | undefined;
 }
 
 /** Writes the call's one ledger row and gives its reservation back. Resolves when the row is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
-  const { usage, source } = usageOf(call, ending);
+  const { usage, source } = usageOf(call, gateway, ending);
   // A call that failed, or that its client did not wait for, is told and paid as the offer has it that was at work.
   const asked = ending.planned ?? call.asked;
   const offer = asked?.offer;
@@ -110,19 +117,58 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
-/** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14). */
-function usageOf(call: Call, ending: Ending): { usage: Usage; source: UsageSource } {
+/** Whether the last offer that was tried was at work when the client left it. */
+export const isAbandoned = ({ client, offersTried }: Pick<Call, "client" | "offersTried">): boolean =>
+  client.gone && offersTried.at(-1)?.outcome === "abandoned";
+
+interface BilledUsage {
+  usage: Usage;
+  source: UsageSource;
+}
+
+/** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14, H26). */
+function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
-  if (ending.outcome === "ok" && ending.usage?.output !== undefined) return { usage: ending.usage, source: "measured" };
-  const estimate: Usage = {
-    input: call.incoming.dialect.estimateTokens(call.body),
-    output: tokensOfCharacters(ending.generatedCharacters),
+  const { usage: told, generatedCharacters } = ending;
+  const estimateInput = () => call.incoming.dialect.estimateTokens(call.body);
+  if (!ending.whole) return { usage: brokenUsage(call, gateway, ending, estimateInput), source: "partial" };
+  if (told?.output === undefined) {
+    const estimate: Usage = { input: estimateInput(), output: tokensOfCharacters(generatedCharacters) };
+    // A provider may tell the prompt's tokens and not the answer's: what it tells counts.
+    return { usage: { ...estimate, ...told }, source: "estimated" };
+  }
+  const corrected = correctedUsage(told, generatedCharacters, estimateInput);
+  if (corrected === undefined) return { usage: told, source: "measured" };
+  const { offer } = call.asked ?? {};
+  gateway.log.warn(
+    { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, told },
+    "the usage that a provider told cannot be true; it is billed by what passed through",
+  );
+  return { usage: corrected, source: "estimated" };
+}
+
+/** Of an answer that broke off: what was told, never less than what passed; and what was not seen, where we have ended it. */
+function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput: () => number): Usage {
+  const { usage: told, firstContentAtMs } = ending;
+  const passed = tokensOfCharacters(ending.generatedCharacters);
+  const generated = completionTokens(told ?? {});
+  // Figures that run along are those of everything so far.
+  if (told && ending.usageRuns && (generated > 0 || passed === 0)) return told;
+  const ended = ending.outcome === "client_gone" || gateway.closing;
+  const unseen = ended
+    ? unseenTokens(call, {
+        contentSeen: firstContentAtMs !== undefined,
+        reasoningSeen: ending.reasoningSeen,
+        waitedMs: (firstContentAtMs ?? gateway.nowMs()) - call.startedAtMs,
+      })
+    : 0;
+  const most = Math.max(passed, Math.min(passed + unseen, outputLimit(call, Number.MAX_SAFE_INTEGER)));
+  const reasoning = Math.max(told?.reasoning ?? 0, most - passed);
+  const all = Math.max(generated, most);
+  return {
+    ...(told?.input === undefined ? { input: estimateInput() } : {}),
+    ...told,
+    output: all - reasoning,
+    ...(reasoning > 0 ? { reasoning } : {}),
   };
-  // A provider may tell the prompt's tokens and not the answer's: what it tells counts.
-  if (ending.outcome === "ok") return { usage: { ...estimate, ...ending.usage }, source: "estimated" };
-  if (ending.usage && ending.usageRuns) return { usage: ending.usage, source: "partial" };
-  // Elsewhere the figures of a broken stream are those of its beginning: the rest is counted from the text that passed.
-  const { reasoning = 0, output = 0 } = ending.usage ?? {};
-  const generated = Math.max(output + reasoning, estimate.output ?? 0);
-  return { usage: { ...estimate, ...ending.usage, output: generated - reasoning }, source: "partial" };
 }

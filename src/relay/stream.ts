@@ -5,11 +5,11 @@ import type { PlannedOffer } from "../routing/plan.ts";
 import { Scratch } from "../wire/scratch.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { beginAttempt } from "./attempt.ts";
-import { type Call, ClientGoneError } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { heldRooms, MAX_HELD_BYTES, type OpenStream, openStream } from "./open-stream.ts";
-import { settle } from "./settle.ts";
+import { isAbandoned, settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
 
 /** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every piece does. */
@@ -26,6 +26,9 @@ export interface DirectController {
   close(): void;
 }
 
+/** Where an answer goes whose client has left. */
+const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
+
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it comes. */
 export async function relayStream(
   call: Call,
@@ -36,7 +39,6 @@ export async function relayStream(
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
   const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;
-  if (call.client.gone) throw new ClientGoneError();
   const writer = new StreamWriter(call, gateway, opening, opened);
   const whole = opened?.tap.state === "ended" ? await writer.whole(opened) : undefined;
   const body = new ReadableStream({
@@ -96,15 +98,15 @@ class StreamWriter {
     // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
     this.#wroteAtMs = opened ? undefined : Number.NEGATIVE_INFINITY;
     // Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call.
-    call.client.left.then(async () => {
-      if (this.#running) return;
-      // Its failure is how the offers that were tried come to be known.
-      await opening.catch(() => {});
-      await this.#settle("client_gone");
-    });
+    call.client.left.then(() => this.run(NOBODY));
   }
 
+  /** To the end of the upstream's answer, whether or not the client stays for it (H26). */
   async run(controller: DirectController): Promise<void> {
+    if (this.#running) {
+      controller.close();
+      return;
+    }
     this.#running = true;
     const { client, incoming } = this.#call;
     const { keepAlive } = incoming.dialect;
@@ -124,7 +126,7 @@ class StreamWriter {
     try {
       await this.#passOn(controller);
       await this.#settle("ok");
-      if (this.#last) controller.write(this.#last.taken());
+      if (this.#last && !client.gone) controller.write(this.#last.taken());
     } catch (thrown) {
       await this.#fail(controller, asGatewayError(thrown));
     } finally {
@@ -207,7 +209,7 @@ class StreamWriter {
   }
 
   #keep(text: string | Uint8Array): void {
-    if (text.length === 0) return;
+    if (text.length === 0 || this.#call.client.gone) return;
     this.#last ??= heldRooms.take();
     if (this.#last.length + text.length > MAX_HELD_BYTES)
       throw new GatewayError("upstream_failed", "The provider went on and on behind the end of its answer.");
@@ -217,7 +219,7 @@ class StreamWriter {
 
   /** Whether so much is on its way now that the client must be waited for. */
   #write(controller: DirectController, text: Uint8Array): boolean {
-    if (this.#call.client.gone) throw new ClientGoneError();
+    if (this.#call.client.gone) return false;
     this.#begun = true;
     controller.write(text);
     this.#wroteAtMs = undefined;
@@ -236,13 +238,12 @@ class StreamWriter {
     this.#stream?.attempt.resume();
     this.#blockedSinceMs = undefined;
     this.#unconfirmed = 0;
-    if (client.gone) throw new ClientGoneError();
   }
 
   async #fail(controller: DirectController, error: GatewayError): Promise<void> {
     const { client, incoming } = this.#call;
     this.#stream?.attempt.close();
-    await this.#settle(client.gone ? "client_gone" : error.kind);
+    await this.#settle(error.kind);
     if (client.gone) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const provider = this.#stream?.planned.provider;
@@ -255,19 +256,22 @@ class StreamWriter {
     }
   }
 
-  #settle(outcome: string): Promise<void> {
+  #settle(end: string): Promise<void> {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
-    const left = outcome === "client_gone" && this.#call.offersTried.length > 0;
+    const outcome = this.#call.client.gone ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
       planned: this.#stream?.planned,
       ...(this.#stream === undefined ? {} : { lane: this.#stream.attempt.lane.name }),
-      produced: tap?.contentSeen === true || outcome === "ok" || left,
+      // Behind the stop and the usage only trimmings are missing, and nobody waits for them.
+      whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),
+      produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call),
       usage: tap?.usage,
       usageRuns: tap?.usageRuns === true,
       generatedCharacters: tap?.generatedCharacters ?? 0,
+      reasoningSeen: tap?.reasoningSeen === true,
       stop: tap?.stop,
       firstContentAtMs: this.#firstContentAtMs,
     });

@@ -8,6 +8,8 @@ export interface Timings {
   keepAliveMs: number;
   /** Behind the end of an answer's content, usage and the stream's own end are waited for this long. */
   afterFinishMs: number;
+  /** When a client has left, the upstream is read on for this long, for the figures at the end of its answer (H26). */
+  readOnMs: number;
   /** A client that reads nothing for this long is taken for gone. */
   slowReaderMs: number;
   /** A request body that stops arriving for this long is given up. */
@@ -28,6 +30,7 @@ export const DEFAULT_TIMINGS: Timings = {
   commitDeadlineMs: 10_000,
   keepAliveMs: 15_000,
   afterFinishMs: 5_000,
+  readOnMs: 2_000,
   slowReaderMs: 300_000,
   bodyStallMs: 30_000,
   bodyBytesPerSecond: 16 * 1024,

@@ -49,12 +49,14 @@ export async function tryOffers<Planned extends Triable, Attempt extends Try, T>
         return result;
       } catch (thrown) {
         attempt.close();
-        if (call.client.gone) {
-          call.offersTried.push({ provider: planned.offer.provider, outcome: "abandoned", ms: attempt.msSoFar });
+        const { provider } = planned.offer;
+        // An offer that fails by itself, while it goes on for a client that has left, has failed.
+        const itsOwn = thrown instanceof GatewayError && !(thrown instanceof ClientGoneError);
+        if (call.client.gone && !itsOwn) {
+          call.offersTried.push({ provider, outcome: "abandoned", ms: attempt.msSoFar });
           throw new ClientGoneError();
         }
         last = planned.provider.redactError(asGatewayError(thrown));
-        const { provider } = planned.offer;
         const { kind: reason, failure } = last;
         const tried: OfferTried = { provider, outcome: "failed", reason, ms: attempt.msSoFar };
         call.offersTried.push(failure === undefined ? tried : { ...tried, failure });

@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import { parseObject } from "../canon/json.ts";
+import { completionTokens, type Usage } from "../canon/usage.ts";
 import type { NativeAnswer } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
@@ -10,6 +11,7 @@ import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { settle } from "./settle.ts";
+import { isEnough } from "./told-usage.ts";
 import { tryOffers } from "./try-offers.ts";
 
 /** Images in base64 make answers of this size possible; nothing honest is larger. */
@@ -25,12 +27,14 @@ export async function relayUnary(
     wholeAnswer(call, attempt),
   );
   await settle(call, gateway, {
-    outcome: "ok",
+    outcome: call.client.gone ? "client_gone" : "ok",
+    whole: true,
     planned: attempt.planned,
     lane: attempt.lane.name,
     produced: true,
     usage: answer.usage,
     generatedCharacters: characters,
+    reasoningSeen: false,
     stop: answer.stop,
     firstContentAtMs: gateway.nowMs(),
   });
@@ -39,10 +43,17 @@ export async function relayUnary(
 
 interface WholeAnswer {
   answer: NativeAnswer;
-  /** Counted only where the upstream did not tell its usage. */
+  /** Counted only where the upstream did not tell its usage, or one that looks too small for the answer. */
   characters: number;
   attempt: Attempt;
 }
+
+/** What an answer has around its text, about. */
+const ENVELOPE = 4096;
+
+/** Whether a usage need not be held against what the answer says, which must be counted for that. */
+const isBelievable = (usage: Usage | undefined, answerLength: number): boolean =>
+  usage?.output !== undefined && isEnough(completionTokens(usage), Math.max(1, answerLength - ENVELOPE));
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const text = await attempt.readText(await attempt.open(), MAX_ANSWER_BYTES);
@@ -51,6 +62,6 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0, attempt };
   const answer = attempt.lane.readAnswer(text, body);
-  const told = answer.usage?.output !== undefined;
-  return { answer, characters: told ? 0 : answerCharacters(body, attempt.planned), attempt };
+  const counted = isBelievable(answer.usage, text.length);
+  return { answer, characters: counted ? 0 : answerCharacters(body, attempt.planned), attempt };
 }

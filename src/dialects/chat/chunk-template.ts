@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { weigh } from "../../canon/text-weight.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { findValue } from "../../wire/json-text.ts";
@@ -28,7 +29,7 @@ export class ChunkTemplate {
   /** Between the text and its repetition under the field's other name; undefined where there is none. */
   readonly #clientTwin: Buffer | undefined;
   readonly #hide: boolean;
-  /** Set by a successful `renderRun`: how much text the events carried. */
+  /** Set by a successful `renderRun`: the weight of the text that the events carried. */
   characters = 0;
   /** Set by a successful `#match`: where the event's text ends. */
   #textEnd = 0;
@@ -120,7 +121,7 @@ export class ChunkTemplate {
       if (end < 0) return -1;
     }
     if (!CLOSE.isAt(view, end)) return -1;
-    this.characters += characters;
+    this.characters += weigh(characters, this.#textEnd - at - head.length);
     return end + CLOSE.length;
   }
 }

@@ -6,6 +6,7 @@ import { chatCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
+import { decodeReasoning } from "./reasoning.ts";
 import { checkChatRequest } from "./schema.ts";
 import { ChatTap } from "./tap.ts";
 
@@ -29,5 +30,6 @@ export const chat: Dialect = {
   estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
   encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
   outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
+  reasoningWish: (body) => decodeReasoning(body).wish,
   answerCount: () => 1,
 };

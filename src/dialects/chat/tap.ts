@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { textWeight } from "../../canon/text-weight.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { Scratch } from "../../wire/scratch.ts";
@@ -163,10 +164,12 @@ export class ChatTap extends TapBase {
 
   #count(delta: JsonObject): void {
     let characters = 0;
-    for (const key of ["content", "reasoning_content", "refusal"]) characters += stringAt(delta, key)?.length ?? 0;
-    if (stringAt(delta, "reasoning_content") === undefined) characters += stringAt(delta, "reasoning")?.length ?? 0;
+    for (const key of ["content", "refusal"]) characters += textWeight(stringAt(delta, key) ?? "");
+    const thought = stringAt(delta, "reasoning_content") ?? stringAt(delta, "reasoning") ?? "";
+    if (thought !== "") this.reasoningSeen = true;
+    characters += textWeight(thought);
     for (const call of arrayAt(delta, "tool_calls")) {
-      characters += stringAt(objectAt(call, "function"), "arguments")?.length ?? 0;
+      characters += textWeight(stringAt(objectAt(call, "function"), "arguments") ?? "");
     }
     this.generatedCharacters += characters;
     if (characters > 0 || Array.isArray(delta["content"]) || delta["tool_calls"] || delta["function_call"]) {

@@ -8,6 +8,7 @@ import { AnswerReader } from "./answer-reader.ts";
 
 /** Each event is a chunk in the shape of a whole answer; there is no sentinel at the end. */
 export class GenaiStreamDecoder implements StreamDecoder {
+  readonly usageRuns = true;
   readonly #reader: AnswerReader;
 
   constructor(context: DecodeAnswerContext) {

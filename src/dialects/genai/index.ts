@@ -7,6 +7,7 @@ import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import { decodeThinking } from "./reasoning.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
 import { GenaiTap } from "./tap.ts";
 
@@ -36,5 +37,9 @@ export const genai: Dialect = {
   },
   encodeTokenCount: (tokens) => JSON.stringify({ totalTokens: tokens }),
   outputLimit: (body) => numberAt(objectAt(body, "generationConfig"), "maxOutputTokens"),
+  reasoningWish: (body) => {
+    const thinking = objectAt(objectAt(body, "generationConfig"), "thinkingConfig");
+    return thinking && decodeThinking(thinking).reasoning;
+  },
   answerCount: (body) => numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1,
 };

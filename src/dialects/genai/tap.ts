@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { textWeight } from "../../canon/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
@@ -41,7 +42,7 @@ export class GenaiTap extends TapBase {
       !MARKS.some((mark) => events.includes(mark));
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
-    for (const [piece] of events.matchAll(TEXT)) this.generatedCharacters += piece.length - EMPTY_TEXT;
+    for (const [piece] of events.matchAll(TEXT)) this.generatedCharacters += textWeight(piece) - EMPTY_TEXT;
     return events;
   }
 
@@ -86,9 +87,9 @@ export class GenaiTap extends TapBase {
     for (const candidate of arrayAt(chunk, "candidates")) {
       for (const part of arrayAt(objectAt(candidate, "content"), "parts")) {
         this.contentSeen = true;
-        this.generatedCharacters += stringAt(part, "text")?.length ?? 0;
+        this.generatedCharacters += textWeight(stringAt(part, "text") ?? "");
         const call = objectAt(part, "functionCall");
-        if (call) this.generatedCharacters += JSON.stringify(call).length;
+        if (call) this.generatedCharacters += textWeight(JSON.stringify(call));
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { CanonEvent } from "../../canon/event.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
+import { textWeight } from "../../canon/text-weight.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { type AnswerManner, encodeAnswerPart } from "./answer-content.ts";
 import { encodeCarrier } from "./carriers.ts";
@@ -28,7 +29,7 @@ export class BlockWriter {
   #unseen = "";
   /** The open call. One that takes free text gets it as the one argument of a function's. */
   #call = { name: "", input: "", custom: false };
-  /** Characters of generated text, for an estimate where the upstream never says its usage. */
+  /** The weight of the generated text, for an estimate where the upstream never says its usage. */
   characters = 0;
   refused = false;
 
@@ -37,7 +38,7 @@ export class BlockWriter {
   }
 
   push(event: BlockEvent): JsonObject[] {
-    if ("text" in event) this.characters += event.text.length;
+    if ("text" in event) this.characters += textWeight(event.text);
     switch (event.type) {
       case "text-start":
       case "reasoning-start":

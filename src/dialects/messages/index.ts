@@ -1,4 +1,4 @@
-import { numberAt } from "../../canon/json.ts";
+import { numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { messagesCodec } from "./codec.ts";
@@ -6,6 +6,7 @@ import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { carriesForeign } from "./foreign.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
+import { decodeReasoning } from "./reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 import { MessagesTap } from "./tap.ts";
 
@@ -29,5 +30,7 @@ export const messages: Dialect = {
   estimateTokens: estimateMessagesTokens,
   encodeTokenCount: (tokens) => JSON.stringify({ input_tokens: tokens }),
   outputLimit: (body) => numberAt(body, "max_tokens"),
+  reasoningWish: (body) =>
+    decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
   answerCount: () => 1,
 };

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { textWeight } from "../../canon/text-weight.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
@@ -15,6 +16,8 @@ const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
 /** Bytes of a text delta's event that are not generated text. */
 const ENVELOPE = 118;
+
+const THOUGHTS: ReadonlySet<string | undefined> = new Set(["thinking", "redacted_thinking"]);
 
 export class MessagesTap extends TapBase {
   readonly #context: NativeAnswerContext;
@@ -33,8 +36,9 @@ export class MessagesTap extends TapBase {
       const end = blank < 0 ? events.length : blank + 2;
       // A whole delta holds nothing to patch, and its name tells it.
       if (this.contentSeen && events.startsWith(DELTA, at) && events.startsWith("}\n\n", end - 3)) {
-        this.generatedCharacters += Math.max(0, end - at - ENVELOPE);
-        text += events.slice(at, end);
+        const delta = events.slice(at, end);
+        this.generatedCharacters += Math.max(0, textWeight(delta) - ENVELOPE);
+        text += delta;
       } else text += this.pushCarefully(events.slice(at, end));
       at = end;
     }
@@ -73,6 +77,7 @@ export class MessagesTap extends TapBase {
       case "content_block_start":
       case "content_block_delta":
         this.contentSeen = true;
+        if (THOUGHTS.has(stringAt(objectAt(event, "content_block"), "type"))) this.reasoningSeen = true;
         this.#count(objectAt(event, "delta"));
         return data;
       default:
@@ -129,7 +134,7 @@ export class MessagesTap extends TapBase {
 
   #count(delta: JsonObject | undefined): void {
     for (const key of ["text", "thinking", "partial_json"]) {
-      this.generatedCharacters += stringAt(delta, key)?.length ?? 0;
+      this.generatedCharacters += textWeight(stringAt(delta, key) ?? "");
     }
   }
 }

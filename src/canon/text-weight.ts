@@ -1,0 +1,12 @@
+/** What each byte of a character behind its first adds. */
+const WEIGHT_OF_SURPLUS_BYTE = 1.5;
+
+/**
+ * The length of a text as an estimate of its tokens goes by it: four to a token. A character of English weighs 1, one of two
+ * bytes 2.5 and one of three, as Chinese, Japanese and Korean are written, 4: about one token each.
+ */
+export const textWeight = (text: string): number => weigh(text.length, Buffer.byteLength(text));
+
+/** The same of a text that was counted already. */
+export const weigh = (characters: number, bytes: number): number =>
+  characters + WEIGHT_OF_SURPLUS_BYTE * (bytes - characters);

@@ -1,0 +1,45 @@
+import { BUDGET_OF_EFFORT, type ReasoningAmount, wantedAmount } from "../canon/reasoning.ts";
+import type { Call } from "./call.ts";
+import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
+
+/** What an answer is taken to have come to, in tokens a second, where nothing of it was seen. */
+const USUAL_PACE = 100;
+/** No host thinks faster than this, in tokens a second. */
+const TOP_PACE = 1000;
+
+/** An answer that the gateway has ended before its usage was told. */
+export interface EndedAnswer {
+  contentSeen: boolean;
+  reasoningSeen: boolean;
+  /** From the call's beginning to its first content, or to its end where there was none. */
+  waitedMs: number;
+}
+
+/**
+ * Tokens that were generated and that nobody has seen, by an estimate that leaving early cannot lower (H26). Of an answer
+ * that had not begun: what its time allows. Of one that had: the thinking before it, where the model thinks and does not
+ * show it.
+ */
+export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
+  if (!contentSeen) return Math.min(outputLimit(call, USUAL_OUTPUT), Math.ceil((waitedMs / 1000) * USUAL_PACE));
+  // Hosts of chat completions show thoughts as they are, those of the other protocols may show a summary.
+  if (reasoningSeen && call.asked?.dialect === "chat") return 0;
+  const wish = call.incoming.dialect.reasoningWish(call.body);
+  const amount = wish && wantedAmount(wish);
+  const budget = budgetOf(amount);
+  if (budget !== undefined) return budget;
+  return thinksUnasked(call, amount) ? Math.min(BUDGET_OF_EFFORT.medium, Math.ceil((waitedMs / 1000) * TOP_PACE)) : 0;
+}
+
+/** What was asked for, in tokens; undefined where that is left to the model. */
+function budgetOf(amount: ReasoningAmount | undefined): number | undefined {
+  if (amount === undefined || amount === "dynamic") return undefined;
+  if (typeof amount === "object") return amount.budget;
+  return amount === "off" ? 0 : BUDGET_OF_EFFORT[amount];
+}
+
+/** In the messages protocol, and the one made after it, thinking has to be asked for. */
+function thinksUnasked({ model, asked }: Call, amount: ReasoningAmount | undefined): boolean {
+  if (amount === "dynamic") return true;
+  return model.reasoning && asked?.dialect !== "messages" && asked?.dialect !== "converse";
+}
