@@ -43,6 +43,7 @@ export interface TestGatewayOptions {
   /** Sections of trivium.yaml, as JSON, which is YAML too. */
   config?: Record<string, unknown>;
   timings?: Partial<Timings>;
+  wallMs?: () => number;
   environment?: Record<string, string>;
   /** What the gateway says, and to whom; else TRIVIUM_TEST_LOG decides. */
   log?: LogOptions;
@@ -55,6 +56,7 @@ export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
 export async function startTestGateway({
   config = {},
   timings,
+  wallMs,
   environment = {},
   log = { level: LOG_LEVELS.find((level) => level === process.env["TRIVIUM_TEST_LOG"]) ?? "silent" },
 }: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -75,6 +77,7 @@ export async function startTestGateway({
     environment,
     log: createLog(log),
     ...(timings ? { timings } : {}),
+    ...(wallMs ? { wallMs } : {}),
   });
   return {
     url: app.url,

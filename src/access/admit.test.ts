@@ -11,8 +11,9 @@ function principal(changes: Partial<Principal> = {}): Principal {
 }
 
 function gate(spent: (keyId: string, window: string) => number = () => 0) {
-  const clock = { ms: START_MS };
-  const admissions = new Admissions({ nowMs: () => clock.ms, spent });
+  /** `stepMs` is by how much the clock of the machine was set since. */
+  const clock = { ms: START_MS, stepMs: 0 };
+  const admissions = new Admissions({ nowMs: () => clock.ms, wallMs: () => clock.ms + clock.stepMs, spent });
   const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission => {
     const entry = admissions.enter(who);
     try {
@@ -191,14 +192,17 @@ describe("admit: rates", () => {
     refusal(principal({ limits }));
   });
 
-  test("a clock that is set back neither lets more in nor locks the key out", () => {
+  test("H30: rates do not hear of a clock that is set, back or forward", () => {
     const { clock, admit, refusal } = gate();
-    const who = principal({ limits: { requestsPerMinute: 1 } });
-    admit(who);
-    clock.ms -= 30_000;
-    expect(refusal(who).retryAfterSeconds).toBeWithin(1, 61);
-    clock.ms = START_MS + 60_000;
-    admit(who);
+    const who = principal({ limits: { requestsPerMinute: 1, tokensPerMinute: 10 } });
+    admit(who, { estimatedTokens: 10 }).release({ costNanoUsd: 0, tokens: 10 });
+    for (const stepMs of [-3_600_000, 3_600_000, 0]) {
+      clock.stepMs = stepMs;
+      expect(refusal(who)).toMatchObject({ kind: "rate_limited", retryAfterSeconds: 60 });
+    }
+    clock.stepMs = -3_600_000;
+    clock.ms += 60_000;
+    admit(who, { estimatedTokens: 10 });
   });
 });
 
@@ -267,6 +271,63 @@ describe("admit: budgets", () => {
     admit(who).release({ costNanoUsd: 100_000_000, tokens: 0 });
     expect(refusal(who).kind).toBe("budget_exhausted");
     expect(refusal(principal({ keyId: "key_0", limits: { budgetUsdTotal: 0 } })).kind).toBe("budget_exhausted");
+  });
+
+  test("H30: a budget counts what the receipts of its day and month come to, however the clock is set", () => {
+    const receipts: { atMs: number; costNanoUsd: number }[] = [];
+    const DAY_MS = 86_400_000;
+    const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+    const step = fc.record({
+      // Mostly hours and days, there and back.
+      stepMs: fc.integer({ min: -72, max: 72 }).map((hours) => hours * 3_600_000),
+      lateMs: fc.integer({ min: 0, max: 7_200_000 }),
+      costNanoUsd: fc.integer({ min: 0, max: 1_000 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+        receipts.length = 0;
+        const { clock, admit, refusal } = gate();
+        const who = principal({ limits: { budgetUsdPerDay: 1, budgetUsdPerMonth: 1 } });
+        for (const { stepMs, lateMs, costNanoUsd } of steps) {
+          clock.stepMs = stepMs;
+          const admission = admit(who);
+          clock.ms += lateMs;
+          clock.stepMs = 0;
+          admission.release({ costNanoUsd, tokens: 0 });
+          receipts.push({ atMs: admission.atMs, costNanoUsd });
+          clock.stepMs = stepMs;
+          const nowMs = clock.ms + stepMs;
+          const sum = (same: (atMs: number) => boolean) =>
+            receipts.reduce((total, receipt) => total + (same(receipt.atMs) ? receipt.costNanoUsd : 0), 0);
+          const day = sum((atMs) => Math.floor(atMs / DAY_MS) === Math.floor(nowMs / DAY_MS));
+          const month = sum((atMs) => monthOf(atMs) === monthOf(nowMs));
+          for (const [window, spent] of [
+            ["day", day],
+            ["month", month],
+          ] as const) {
+            const only = principal({ limits: window === "day" ? { budgetUsdPerDay: 1 } : { budgetUsdPerMonth: 1 } });
+            const left = 1e9 - spent;
+            admit(only, { estimatedCostNanoUsd: left }).release({ costNanoUsd: 0, tokens: 0 });
+            expect(refusal(only, { estimatedCostNanoUsd: left + 1 }).kind).toBe("budget_exhausted");
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("H30: where the start's clock was wrong, the ledger's sums of the right day are learnt", () => {
+    const { clock, admissions, admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdPerDay: 1 } });
+    clock.stepMs = -86_400_000;
+    admit(who).release({ costNanoUsd: 2e8, tokens: 0 });
+    // The ledger holds the row of that call too.
+    admissions.learn((_, window) => (window === "total" ? 9e9 : 9e8), clock.ms + clock.stepMs);
+    expect(refusal(who, { estimatedCostNanoUsd: 1e8 + 1 }).kind).toBe("budget_exhausted");
+    const other = principal({ keyId: "key_2", limits: { budgetUsdPerDay: 1 } });
+    expect(refusal(other, { estimatedCostNanoUsd: 1e8 + 1 }).kind).toBe("budget_exhausted");
+    clock.stepMs = 0;
+    admit(who, { estimatedCostNanoUsd: 1e9 });
   });
 
   test("days and months start anew in UTC; a total never does", () => {

@@ -24,6 +24,8 @@ export interface Entry {
 export interface Admission {
   /** Called once, at the end: what was reserved is given back, what was used is counted. */
   release(actual: ActualUse): void;
+  /** The moment that its receipt and its budgets put it at: one reading of one clock for both (H30). */
+  readonly atMs: number;
   readonly rateHeaders: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +37,10 @@ export interface AdmittedCall {
 }
 
 export interface AdmissionsOptions {
+  /** A clock that only goes on, for rates. */
   nowMs: () => number;
+  /** The clock of the machine, for money and for expiry. */
+  wallMs: () => number;
   /** What the ledger held for the key when the gateway started, in nano-dollars; answered from memory. */
   spent: (keyId: string, window: BudgetWindow) => number;
 }
@@ -43,6 +48,8 @@ export interface AdmissionsOptions {
 /** After this much idleness nothing that a key's rate counters hold counts any more. */
 const IDLE_MS = 120_000;
 const SWEEP_MS = 60_000;
+/** The start, and the last few times that the clock was set. */
+const MOST_LEARNT = 4;
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
@@ -51,8 +58,9 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
  */
 export class Admissions {
   readonly #nowMs: () => number;
-  readonly #spentAtStart: AdmissionsOptions["spent"];
-  readonly #startedMs: number;
+  readonly #wallMs: () => number;
+  /** What the ledger held, and when it was asked; again after the clock was set. */
+  readonly #learnt: { spent: AdmissionsOptions["spent"]; asOfMs: number }[];
   /** Only of keys with limits, and only while they are in use. */
   readonly #counters = new Map<string, RateCounters>();
   /** Of each key that has spent since the start, limited or not: a budget may come with a new configuration. */
@@ -61,9 +69,9 @@ export class Admissions {
 
   constructor(options: AdmissionsOptions) {
     this.#nowMs = options.nowMs;
-    this.#spentAtStart = options.spent;
-    this.#startedMs = options.nowMs();
-    this.#sweptMs = this.#startedMs;
+    this.#wallMs = options.wallMs;
+    this.#learnt = [{ spent: options.spent, asOfMs: options.wallMs() }];
+    this.#sweptMs = options.nowMs();
   }
 
   /** How many keys have live rate counters. */
@@ -79,24 +87,31 @@ export class Admissions {
     const nowMs = this.#nowMs();
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const { keyId, limits } = principal;
-    if (!hasBudget(limits) && !hasRateLimit(limits)) return new OpenEntry(principal, this.#nowMs, this.#charge);
+    if (!hasBudget(limits) && !hasRateLimit(limits)) return new OpenEntry(principal, this.#wallMs, this.#charge);
     const counters = this.#countersOf(keyId, nowMs);
     counters.enter(principal, nowMs);
-    return new LimitedEntry(principal, this.#nowMs, counters, this.#meterOf(keyId), nowMs);
+    return new LimitedEntry(principal, this.#nowMs, this.#wallMs, counters, this.#meterOf(keyId), nowMs);
   }
 
   /** Keeps money of a key aside for something that ends later than the call that began it. */
-  hold(keyId: string, costNanoUsd: number): (actualNanoUsd: number) => void {
+  hold(keyId: string, costNanoUsd: number): (actualNanoUsd: number, atMs: number) => void {
     const meter = this.#meterOf(keyId);
     meter.reserved += costNanoUsd;
-    return (actualNanoUsd) => {
+    return (actualNanoUsd, atMs) => {
       meter.reserved -= costNanoUsd;
-      meter.add(actualNanoUsd, this.#nowMs());
+      meter.add(actualNanoUsd, atMs);
     };
   }
 
-  readonly #charge = (keyId: string, costNanoUsd: number): void => {
-    this.#meterOf(keyId).add(costNanoUsd, this.#nowMs());
+  /** The clock was set: the day and month that it shows now may hold receipts that nobody has counted here. */
+  learn(spent: AdmissionsOptions["spent"], asOfMs: number): void {
+    this.#learnt.push({ spent, asOfMs });
+    if (this.#learnt.length > MOST_LEARNT) this.#learnt.splice(1, 1);
+    for (const [keyId, meter] of this.#meters) meter.learn(sumsOf(keyId, spent), asOfMs);
+  }
+
+  readonly #charge = (keyId: string, costNanoUsd: number, atMs: number): void => {
+    this.#meterOf(keyId).add(costNanoUsd, atMs);
   };
 
   #countersOf(keyId: string, nowMs: number): RateCounters {
@@ -111,9 +126,10 @@ export class Admissions {
   #meterOf(keyId: string): SpendMeter {
     let meter = this.#meters.get(keyId);
     if (meter === undefined) {
-      const spent = this.#spentAtStart;
-      const atStart = { day: spent(keyId, "day"), month: spent(keyId, "month"), total: spent(keyId, "total") };
-      meter = new SpendMeter(atStart, this.#startedMs);
+      const [atStart, ...later] = this.#learnt;
+      if (atStart === undefined) throw new Error("the ledger's sums are known from the start");
+      meter = new SpendMeter(sumsOf(keyId, atStart.spent), atStart.asOfMs);
+      for (const { spent, asOfMs } of later) meter.learn(sumsOf(keyId, spent), asOfMs);
       this.#meters.set(keyId, meter);
     }
     return meter;
@@ -127,16 +143,25 @@ export class Admissions {
   }
 }
 
+const sumsOf = (keyId: string, spent: AdmissionsOptions["spent"]) => ({
+  day: spent(keyId, "day"),
+  month: spent(keyId, "month"),
+  total: spent(keyId, "total"),
+});
+
+type Charge = (keyId: string, costNanoUsd: number, atMs: number) => void;
+
 /** The entry and admission of a key without limits: one small object a call. */
 class OpenEntry implements Entry, Admission {
   readonly #principal: Principal;
-  readonly #nowMs: () => number;
-  readonly #charge: (keyId: string, costNanoUsd: number) => void;
+  readonly #charge: Charge;
+  readonly #wallMs: () => number;
   #released = false;
+  atMs = 0;
 
-  constructor(principal: Principal, nowMs: () => number, charge: (keyId: string, costNanoUsd: number) => void) {
+  constructor(principal: Principal, wallMs: () => number, charge: Charge) {
     this.#principal = principal;
-    this.#nowMs = nowMs;
+    this.#wallMs = wallMs;
     this.#charge = charge;
   }
 
@@ -145,7 +170,8 @@ class OpenEntry implements Entry, Admission {
   }
 
   admit(call: AdmittedCall): Admission {
-    checkScopes(this.#principal, call, this.#nowMs());
+    this.atMs = this.#wallMs();
+    checkScopes(this.#principal, call, this.atMs);
     return this;
   }
 
@@ -154,7 +180,7 @@ class OpenEntry implements Entry, Admission {
   release(actual: ActualUse): void {
     if (this.#released) return;
     this.#released = true;
-    if (actual.costNanoUsd > 0) this.#charge(this.#principal.keyId, actual.costNanoUsd);
+    if (actual.costNanoUsd > 0) this.#charge(this.#principal.keyId, actual.costNanoUsd, this.atMs);
   }
 }
 
@@ -162,16 +188,26 @@ class OpenEntry implements Entry, Admission {
 class LimitedEntry implements Entry, Admission {
   readonly #principal: Principal;
   readonly #nowMs: () => number;
+  readonly #wallMs: () => number;
   readonly #counters: RateCounters;
   readonly #meter: SpendMeter;
   readonly #enteredMs: number;
-  #admitted: { atMs: number; tokens: number; costNanoUsd: number } | undefined;
+  #admitted: { takenMs: number; tokens: number; costNanoUsd: number } | undefined;
   #left = false;
+  atMs = 0;
   rateHeaders: Readonly<Record<string, string>> = NO_HEADERS;
 
-  constructor(principal: Principal, nowMs: () => number, counters: RateCounters, meter: SpendMeter, enteredMs: number) {
+  constructor(
+    principal: Principal,
+    nowMs: () => number,
+    wallMs: () => number,
+    counters: RateCounters,
+    meter: SpendMeter,
+    enteredMs: number,
+  ) {
     this.#principal = principal;
     this.#nowMs = nowMs;
+    this.#wallMs = wallMs;
     this.#counters = counters;
     this.#meter = meter;
     this.#enteredMs = enteredMs;
@@ -179,19 +215,20 @@ class LimitedEntry implements Entry, Admission {
 
   admit(call: AdmittedCall): Admission {
     const { limits } = this.#principal;
-    const atMs = this.#nowMs();
+    const takenMs = this.#nowMs();
+    this.atMs = this.#wallMs();
     const { estimatedTokens: tokens, estimatedCostNanoUsd: costNanoUsd } = call;
     try {
-      checkScopes(this.#principal, call, atMs);
-      if (hasBudget(limits)) checkBudgets(this.#principal, this.#meter, costNanoUsd, atMs);
-      this.#counters.takeTokens(this.#principal, tokens, atMs);
+      checkScopes(this.#principal, call, this.atMs);
+      if (hasBudget(limits)) checkBudgets(this.#principal, this.#meter, costNanoUsd, this.atMs);
+      this.#counters.takeTokens(this.#principal, tokens, takenMs);
     } catch (refusal) {
-      this.#counters.forget(limits, this.#enteredMs, atMs);
+      this.#counters.forget(limits, this.#enteredMs, takenMs);
       throw refusal;
     }
     this.#meter.reserved += costNanoUsd;
-    this.#admitted = { atMs, tokens, costNanoUsd };
-    this.rateHeaders = this.#counters.headers(limits, atMs);
+    this.#admitted = { takenMs, tokens, costNanoUsd };
+    this.rateHeaders = this.#counters.headers(limits, takenMs);
     return this;
   }
 
@@ -206,9 +243,9 @@ class LimitedEntry implements Entry, Admission {
     if (this.#left || admitted === undefined) return;
     this.leave();
     const endMs = this.#nowMs();
-    this.#counters.correctTokens(this.#principal.limits, admitted.atMs, endMs, admitted.tokens, actual.tokens);
+    this.#counters.correctTokens(this.#principal.limits, admitted.takenMs, endMs, admitted.tokens, actual.tokens);
     this.#meter.reserved -= admitted.costNanoUsd;
-    this.#meter.add(actual.costNanoUsd, endMs);
+    this.#meter.add(actual.costNanoUsd, this.atMs);
   }
 }
 

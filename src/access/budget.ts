@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import type { Principal } from "./principal.ts";
-import { BUDGET_WINDOWS, type BudgetWindow, type SpendMeter } from "./spend-meter.ts";
+import { BUDGET_WINDOWS, type BudgetWindow, type SpendMeter, windowEndMs } from "./spend-meter.ts";
 
 const BUDGETS: Readonly<Record<BudgetWindow, { limit: keyof KeyLimits; words: string }>> = {
   day: { limit: "budgetUsdPerDay", words: " a day" },
@@ -21,7 +21,7 @@ export function checkBudgets(principal: Principal, meter: SpendMeter, estimatedN
     const budget = Math.round(budgetUsd * NANO_PER_USD);
     // A call of unknown cost counts as nothing, yet must not pass on a budget that is used up.
     if (used < budget && used + estimatedNanoUsd <= budget) continue;
-    const endsMs = meter.endsMs(window);
+    const endsMs = windowEndMs(window, nowMs);
     const renewal = endsMs === undefined ? "" : ` It starts anew at ${new Date(endsMs).toISOString()}.`;
     throw new GatewayError(
       "budget_exhausted",

@@ -57,7 +57,7 @@ export class RateWindow {
     this.#total += amount;
   }
 
-  /** Forgets what is a minute old. A clock that was set back stays where it was until it has caught up. */
+  /** Forgets what is a minute old. */
   #advance(nowMs: number): void {
     const second = secondOf(nowMs);
     if (second - this.#second >= SLOTS) {

@@ -3,53 +3,91 @@ export const BUDGET_WINDOWS = ["day", "month", "total"] as const;
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
 const DAY_MS = 86_400_000;
+/** So many days, and so many months, are remembered: a clock that was set wrong finds its way back to those that it left. */
+const MOST_WINDOWS = 8;
 
-/** What one key has spent, in nano-dollars, in the running day and month and in all. */
+/**
+ * What one key has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
+ * budget to the day and month of the clock: whichever way that is set, a window holds what its receipts come to (H30).
+ */
 export class SpendMeter {
   /** Promised to calls under way; it counts against every window until they end. */
   reserved = 0;
-  readonly #spent: Record<BudgetWindow, number>;
-  #dayEndsMs: number;
-  #monthEndsMs: number;
+  #total: number;
+  readonly #days = new WindowSums();
+  readonly #months = new WindowSums();
 
   /** `spent` is what the ledger held at `asOfMs`. */
   constructor(spent: Readonly<Record<BudgetWindow, number>>, asOfMs: number) {
-    this.#spent = { ...spent };
-    this.#dayEndsMs = endOfDay(asOfMs);
-    this.#monthEndsMs = endOfMonth(asOfMs);
+    this.#total = spent.total;
+    this.learn(spent, asOfMs);
   }
 
-  add(nanoUsd: number, nowMs: number): void {
-    this.#roll(nowMs);
-    for (const window of BUDGET_WINDOWS) this.#spent[window] += nanoUsd;
+  /** The ledger's sums of another day and month, which may not be known here. */
+  learn(spent: Readonly<Record<"day" | "month", number>>, asOfMs: number): void {
+    this.#days.atLeast(dayOf(asOfMs), spent.day);
+    this.#months.atLeast(monthOf(asOfMs), spent.month);
+  }
+
+  /** `atMs` is the moment in the receipt. */
+  add(nanoUsd: number, atMs: number): void {
+    this.#total += nanoUsd;
+    this.#days.add(dayOf(atMs), nanoUsd);
+    this.#months.add(monthOf(atMs), nanoUsd);
   }
 
   spent(window: BudgetWindow, nowMs: number): number {
-    this.#roll(nowMs);
-    return this.#spent[window];
-  }
-
-  /** When the window starts anew; a total never does. */
-  endsMs(window: BudgetWindow): number | undefined {
-    if (window === "total") return undefined;
-    return window === "day" ? this.#dayEndsMs : this.#monthEndsMs;
-  }
-
-  #roll(nowMs: number): void {
-    if (nowMs < this.#dayEndsMs) return;
-    this.#spent.day = 0;
-    this.#dayEndsMs = endOfDay(nowMs);
-    if (nowMs < this.#monthEndsMs) return;
-    this.#spent.month = 0;
-    this.#monthEndsMs = endOfMonth(nowMs);
+    if (window === "total") return this.#total;
+    return window === "day" ? this.#days.of(dayOf(nowMs)) : this.#months.of(monthOf(nowMs));
   }
 }
 
-function endOfDay(ms: number): number {
-  return ms - (ms % DAY_MS) + DAY_MS;
+/** When the window starts anew; a total never does. */
+export function windowEndMs(window: BudgetWindow, nowMs: number): number | undefined {
+  if (window === "total") return undefined;
+  return window === "day" ? (dayOf(nowMs) + 1) * DAY_MS : Date.UTC(1970, monthOf(nowMs) + 1);
 }
 
-function endOfMonth(ms: number): number {
+/** Sums by the number of their window; of too many, the one that is farthest from the last that was used goes. */
+class WindowSums {
+  readonly #windows: number[] = [];
+  readonly #sums: number[] = [];
+
+  of(window: number): number {
+    return this.#sums[this.#windows.indexOf(window)] ?? 0;
+  }
+
+  add(window: number, amount: number): void {
+    this.#set(window, this.of(window) + amount);
+  }
+
+  atLeast(window: number, sum: number): void {
+    this.#set(window, Math.max(this.of(window), sum));
+  }
+
+  #set(window: number, sum: number): void {
+    const place = this.#windows.indexOf(window);
+    if (place >= 0) {
+      this.#sums[place] = sum;
+      return;
+    }
+    this.#windows.push(window);
+    this.#sums.push(sum);
+    if (this.#windows.length <= MOST_WINDOWS) return;
+    const distances = this.#windows.map((one) => Math.abs(one - window));
+    const farthest = distances.indexOf(Math.max(...distances));
+    this.#windows.splice(farthest, 1);
+    this.#sums.splice(farthest, 1);
+  }
+}
+
+/** Days since 1970. */
+function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
+}
+
+/** Months since 1970. */
+function monthOf(ms: number): number {
   const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }

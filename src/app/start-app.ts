@@ -1,5 +1,6 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
+import type { BudgetWindow } from "../access/spend-meter.ts";
 import { within } from "../canon/within.ts";
 import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
@@ -33,9 +34,12 @@ import { Presence } from "./presence.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { replaceKeysOrExplain, staticKeys } from "./static-keys.ts";
+import { watchClock } from "./watch-clock.ts";
 
 export interface AppOptions extends ConfigSource {
   log: Log;
+  /** A clock that can be set, for tests; else that of the machine. */
+  wallMs?: () => number;
   /** Shorter waits, for tests. */
   timings?: Partial<Timings>;
 }
@@ -84,7 +88,11 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const simulator = config.simulator ? await startSimulator() : undefined;
   const nowMs = () => performance.timeOrigin + performance.now();
   let { publicUrl } = config.server;
-  const spent = await spentByKey(storage, Date.now());
+  const wallMs = options.wallMs ?? Date.now;
+  const spentAt = async (asOfMs: number) => {
+    const spent = await spentByKey(storage, asOfMs);
+    return (keyId: string, window: BudgetWindow) => spent.get(keyId)?.[window] ?? 0;
+  };
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
   const files = await Files.open({
     storage,
@@ -102,10 +110,10 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     keys: await KeyRing.open({
       storage,
       staticKeys: staticKeys(config),
-      nowMs: Date.now,
+      nowMs: wallMs,
       onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
     }),
-    admissions: new Admissions({ nowMs: Date.now, spent: (keyId, window) => spent.get(keyId)?.[window] ?? 0 }),
+    admissions: new Admissions({ nowMs, wallMs, spent: await spentAt(wallMs()) }),
     ledger: new LedgerWriter({
       storage,
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
@@ -117,6 +125,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     files,
     log,
     nowMs,
+    wallMs,
     timings,
     runningCalls: 0,
     leftTexts: 0,
@@ -125,7 +134,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   };
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let phase: "starting" | "running" | "draining" = "starting";
-  const presence = new Presence({ storage, log, nowMs, everyMs: timings.presenceMs });
+  const presence = new Presence({ storage, log, nowMs: wallMs, everyMs: timings.presenceMs });
   const context: ServerContext = {
     gateway,
     storage,
@@ -156,6 +165,20 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
   presence.start();
+  const stopWatchingClock = watchClock({
+    wallMs,
+    nowMs,
+    onStep: (byMs) => {
+      const way = byMs > 0 ? "forward" : "back";
+      log.warn({ seconds: Math.round(byMs / 1000) }, `the clock went ${way}: it was set, or the machine slept`);
+      const asOfMs = wallMs();
+      spentAt(asOfMs).then(
+        (spent) => gateway.admissions.learn(spent, asOfMs),
+        (err: unknown) => log.error({ err }, "what was spent on the day that the clock shows could not be read"),
+      );
+    },
+    ...(options.timings?.presenceMs === undefined ? {} : { everyMs: timings.presenceMs }),
+  });
   const stopSweeping = sweepRegularly(gateway, operations);
 
   const watch = watchConfig(
@@ -189,6 +212,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       watch.close();
       await server.drain(config.server.drainSeconds, hurry);
       stopWatchingKeys();
+      stopWatchingClock();
       stopSweeping();
       // Rows first: nothing that may hang stands between them and the storage.
       await settled(gateway);

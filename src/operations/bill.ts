@@ -50,7 +50,8 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     offers: job.offers,
     fields: job.notes,
     usageSource: "measured",
-    totalMs: endedAtMs - operation.createdAtMs,
+    // The two clocks may have been set apart since it began.
+    totalMs: Math.max(0, endedAtMs - operation.createdAtMs),
     ...billOf(operation),
   };
 }

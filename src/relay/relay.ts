@@ -52,7 +52,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   gateway.runningCalls++;
   const call: Call = {
     incoming,
-    receiptId: RECEIPT_PREFIX + makeTimedId(startedAtMs),
+    receiptId: RECEIPT_PREFIX + makeTimedId(admission.atMs),
     principal,
     admission,
     model,

@@ -89,7 +89,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     id: call.receiptId,
     project: call.principal.project,
     key: call.principal.keyId,
-    createdAtMs: Math.round(call.startedAtMs),
+    createdAtMs: call.admission.atMs,
     model: call.model.id,
     provider: offer?.provider ?? call.offersTried.at(-1)?.provider ?? "",
     upstreamModel: offer?.upstreamModel ?? "",

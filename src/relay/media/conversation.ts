@@ -164,7 +164,7 @@ function contextOf(
     makeId,
     // Pictures are counted beside the tokens that the protocol tells: the cost is that of the receipt.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
-    nowSeconds: () => Math.floor(gateway.nowMs() / 1000),
+    nowSeconds: () => Math.floor(gateway.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.estimateTokens(body),
     note: (note) => relay.notes.push(note),
   };

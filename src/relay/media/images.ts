@@ -51,7 +51,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     request,
     client,
     work: new ImageWork(client, gateway),
-    receiptId: RECEIPT_PREFIX + makeTimedId(startedAtMs),
+    receiptId: RECEIPT_PREFIX + makeTimedId(admission.atMs),
     principal,
     admission,
     model,

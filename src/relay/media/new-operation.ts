@@ -21,9 +21,8 @@ export function newOperation(
   { provider, offer }: MediaOffer<VideoWire>,
   { call: { seconds, resolution, audio, count }, notes }: FittedFilm,
   requestDigest: string,
-  nowMs: number,
+  { createdAtMs, nowMs }: { createdAtMs: number; nowMs: number },
 ): Operation {
-  const createdAtMs = Math.round(nowMs);
   return {
     id: makeId(),
     project: principal.project,
@@ -47,7 +46,7 @@ export function newOperation(
     requestDigest,
     claimed: false,
     createdAtMs,
-    deadlineAtMs: createdAtMs + DEADLINE_MS,
-    dueAtMs: createdAtMs,
+    deadlineAtMs: Math.round(nowMs) + DEADLINE_MS,
+    dueAtMs: Math.round(nowMs),
   };
 }

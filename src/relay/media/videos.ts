@@ -67,7 +67,7 @@ async function submit(
   const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
   // Before anything that may come out otherwise the second time: links to frames die, and offers change.
-  const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, startedAtMs);
+  const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.wallMs());
   if (repeated) return named(repeated, incoming, {});
 
   const decoded = decodeVideo(body);
@@ -87,7 +87,10 @@ async function submit(
     ),
     estimatedTokens: 0,
   });
-  const operation = newOperation(principal, model, first, fitted, requestDigest, startedAtMs);
+  const operation = newOperation(principal, model, first, fitted, requestDigest, {
+    createdAtMs: admission.atMs,
+    nowMs: startedAtMs,
+  });
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;
@@ -137,7 +140,12 @@ async function withFrames(asked: VideoRequest, gateway: Gateway, signal: AbortSi
 
 function named(operation: Operation, incoming: IncomingVideo, rateHeaders: Readonly<Record<string, string>>): Response {
   const { receiptId, job } = operation;
-  const call = { incoming, receiptId, admission: { rateHeaders, release: () => {} }, notes: job.notes };
+  const call = {
+    incoming,
+    receiptId,
+    admission: { rateHeaders, atMs: operation.createdAtMs, release: () => {} },
+    notes: job.notes,
+  };
   const body = JSON.stringify({ name: operationName(operation.model, operation.id) });
   return identifiedResponse(body, answerHeaders(call, "application/json"));
 }
