@@ -1,4 +1,4 @@
-import type { GatewayError } from "../canon/error.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import { readFrames, type SseFrame } from "../wire/sse.ts";
@@ -38,9 +38,20 @@ export abstract class TapBase implements Tap {
     for (const frame of readFrames(events)) {
       if (this.failure || this.state === "ended") break;
       // Readers of events take one without data for none.
-      if (frame.data !== "") text += this.frame(frame);
+      if (frame.data !== "") text += this.#read(frame);
     }
     return text;
+  }
+
+  /** What came before an event that cannot be read stands, however the bytes were cut (H31). */
+  #read(frame: SseFrame): string {
+    try {
+      return this.frame(frame);
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.failure = thrown;
+      return "";
+    }
   }
 
   /** Text for the client in place of this event. */

@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<Framing, RegExp>> = {
   "aws-event-stream": /^application\/vnd\.amazon\.eventstream/i,
 };
 
-/** An upstream stream that has shown its first content, or come to a proper end without any. */
+/** An upstream stream that has shown its first content, and may have failed behind it, or come to a proper end without any. */
 export interface OpenStream {
   attempt: Attempt;
   planned: PlannedOffer<Provider>;
@@ -55,7 +55,8 @@ async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): P
     if (piece) reader.take(piece, held);
     else if (!reader.takeLast(held) && tap.state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
-    if (tap.failure) throw tap.failure;
+    // Behind content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
+    if (tap.failure && !tap.contentSeen) throw tap.failure;
     if (held.length > MAX_HELD_BYTES)
       throw new GatewayError("upstream_failed", `The provider sent ${MAX_HELD_BYTES} bytes without any content.`);
   }

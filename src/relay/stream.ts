@@ -40,7 +40,8 @@ export async function relayStream(
   const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;
   const writer = new StreamWriter(call, gateway, opening, opened);
-  const whole = opened?.tap.state === "ended" ? await writer.whole(opened) : undefined;
+  const ended = opened?.tap.state === "ended" && opened.tap.failure === undefined;
+  const whole = ended ? await writer.whole(opened) : undefined;
   const body = new ReadableStream({
     type: "direct",
     pull: (controller: DirectController) => (whole === undefined ? writer.run(controller) : sendAll(controller, whole)),
@@ -187,13 +188,14 @@ class StreamWriter {
 
   /** What was held until the commit. Gives whether the client must be waited for. */
   #passHeld(controller: DirectController, { tap, held, attempt }: OpenStream): boolean {
-    if (tap.state !== "open") {
+    if (tap.state !== "open" && tap.failure === undefined) {
       this.#last = held;
       attempt.expectEnd(this.#gateway.timings.afterFinishMs);
       return false;
     }
     const full = held.length > 0 && this.#write(controller, held.taken());
     heldRooms.giveBack(held);
+    if (tap.failure) throw tap.failure;
     return full;
   }
 

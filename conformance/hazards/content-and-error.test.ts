@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { startEvents, wire } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+const WORDS = "It was a dark and stormy night.";
+
+/** The first content of each dialect's host. */
+const CONTENT: Record<DialectName, string> = {
+  chat: wire.chatChunk({ role: "assistant", content: WORDS }),
+  messages: wire.messageStart() + wire.textBlock(WORDS),
+  genai: wire.genaiChunk(WORDS),
+};
+
+/** How each of them says that it failed. */
+const ERROR: Record<DialectName, string> = {
+  chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
+  messages: wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
+  genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
+};
+
+const ENDS: Record<DialectName, RegExp> = {
+  chat: /\[DONE\]|"finish_reason":"\w/,
+  messages: /message_stop|"stop_reason":"\w/,
+  genai: /"finishReason":"\w/,
+};
+
+const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
+
+describe("H31, H17: content and an error in one read are both told, in this order, by one call that is billed", () => {
+  const endings = {
+    "an error event": (host: DialectName) => ERROR[host],
+    "an event that is not JSON": () => "data: {oh no\n\n",
+  };
+  for (const [what, ending] of Object.entries(endings)) {
+    test.each(lanes)(`%s client, %s host: ${what}`, async (client, host) => {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        response.end(CONTENT[host] + ending(host));
+      });
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+      expect(response.status).toBe(200);
+      const text = await response.text();
+      expect(text).toContain(WORDS);
+      expect(text.indexOf('"error"')).toBeGreaterThan(text.indexOf(WORDS));
+      expect(text).not.toMatch(ENDS[client]);
+      expect(upstream.seen).toHaveLength(1);
+      const receipt = await gateway.receipt(response);
+      expect(receipt.offers).toHaveLength(1);
+      expect(receipt.usage_source).toBe("partial");
+      expect(receipt.cost_nano_usd).toBeGreaterThan(0);
+    });
+  }
+
+  test("an error without content before it stays a failure of the offer's alone", async () => {
+    for (const [client, host] of lanes) {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        response.end((host === "messages" ? wire.messageStart() : "") + ERROR[host]);
+      });
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+      expect(response.status).toBeGreaterThanOrEqual(500);
+      const { cost_nano_usd, offers } = await gateway.receipt(response);
+      expect([cost_nano_usd, upstream.seen.length]).toEqual([0, offers.length]);
+    }
+  });
+});
