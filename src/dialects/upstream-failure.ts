@@ -43,6 +43,9 @@ const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
   "rate_limited",
 ]);
 
+/** Kinds that may be over by the time that a provider names (H19). */
+const MAY_PASS: ReadonlySet<ErrorKind> = new Set(["rate_limited", "overloaded", "upstream_failed", "upstream_timeout"]);
+
 /** "The provider" gets its name where the failure leaves the relay; what a refused credential means is told there too. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
   upstream_credentials: "The provider did not accept the gateway's credentials or account.",
@@ -57,7 +60,8 @@ export function failureToError(facts: FailureFacts): GatewayError {
     words && PROVIDER_WORDS_HELP.has(kind)
       ? words
       : (OWN_WORDS[kind] ?? `The provider failed to answer (HTTP ${facts.status}).`);
-  const retryAfterSeconds = kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
+  const told = facts.retryAfterSeconds !== undefined && MAY_PASS.has(kind);
+  const retryAfterSeconds = told || kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
   const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
   return new GatewayError(kind, message, {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
@@ -76,8 +80,15 @@ export function clampRetryAfter(seconds: number | undefined): number {
   return Math.min(60, Math.max(1, Math.ceil(seconds ?? 5)));
 }
 
-/** A `retry-after` header: seconds, or an HTTP date which needs a clock and is left to the default. */
-export function readRetryAfter(header: string | null | undefined): number | undefined {
-  const seconds = Number(header);
-  return header && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+/** A `retry-after` header: seconds, or the date in GMT at which it is over. */
+export function readRetryAfter(header: string | null | undefined, nowMs = Date.now()): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds : undefined;
+  const atMs = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - nowMs) / 1000);
 }
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, and not whatever else the runtime takes for a date. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -3,8 +3,10 @@ import type { OfferTried } from "../canon/receipt.ts";
 import { type Call, ClientGoneError, type ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** The pause before an offer is tried a second time. */
+/** The pause before an offer is tried a second time, unless the provider asks for a longer one (H19). */
 const SECOND_TRY_MS = 200;
+/** A call is not held longer than this for the sake of one offer: the next is tried, or the client told when to come again. */
+const LONGEST_PAUSE_MS = 2_000;
 
 /** What trying needs to know of a call. */
 export interface Trying extends Pick<Call, "offersTried" | "asked"> {
@@ -65,7 +67,9 @@ export async function tryOffers<Planned extends Triable, Attempt extends Try, T>
         if (last.kind === "internal") gateway.log.error({ err: last.cause, provider }, "internal error in an attempt");
         if (!last.rule.tryNextOffer || mayRepeat?.(last) === false || gateway.closing) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
-        if (!attempt.retryAtOnce) await Promise.race([Bun.sleep(SECOND_TRY_MS), call.client.left]);
+        const pauseMs = attempt.retryAtOnce ? 0 : Math.max(SECOND_TRY_MS, (last.retryAfterSeconds ?? 0) * 1000);
+        if (pauseMs > LONGEST_PAUSE_MS) break;
+        if (pauseMs > 0) await Promise.race([Bun.sleep(pauseMs), call.client.left]);
       }
     }
   }

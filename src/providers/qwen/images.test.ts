@@ -117,6 +117,6 @@ describe("providers §2.5: what comes back", () => {
   ])("HTTP %d %s", (status, code, kind) => {
     const error = images.error(mediaAnswer({ code, message: "words", request_id: "r" }, status, "7"));
     expect<string>(error.kind).toBe(kind);
-    expect(error.retryAfterSeconds).toBe(kind === "rate_limited" ? 7 : undefined);
+    expect(error.retryAfterSeconds).toBe(kind === "rate_limited" || kind === "upstream_failed" ? 7 : undefined);
   });
 });
