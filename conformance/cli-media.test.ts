@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const newFolder = () => mkdtempSync(join(workFolder, "place-"));
 
-const environment = (more: Record<string, string> = {}) => ({
+const environment = (more: Record<string, string> = {}): Record<string, string> => ({
   PATH: `${join(root, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,
   TRIVIUM_CONFIG: gateway.configFile,
   TRIVIUM_API_KEY: gateway.key,
@@ -186,8 +186,8 @@ test("fewer pictures than asked for are no success, even where the answer does n
   await host.stop(true);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "fox-1.png\n" });
   expect(stderr).toBe(
-    "A picture was not made, and nothing is known about why.\n" +
-      "1 of 3 pictures was not made, and the provider did not say why.\n",
+    "An image was not made, and nothing is known about why.\n" +
+      "1 of 3 images was not made, and the provider did not say why.\n",
   );
   expect(await look(folder, "fox-1.png")).toEqual({ width: 64, height: 64, format: "png" });
   expect(readdirSync(folder)).toEqual(["fox-1.png"]);
@@ -255,7 +255,8 @@ describe("trivium video", () => {
     expect(await child.exited).toBe(130);
     child.terminal?.close();
     const name = /^Operation (\S+)/m.exec(shown())?.[1] ?? "";
-    const line = /Interrupted\. The film is not lost\. Resume with:\r\n {2}(trivium [^\r\n]*)/.exec(shown())?.[1] ?? "";
+    const line =
+      /Interrupted\. The video is not lost\. Resume with:\r\n {2}(trivium [^\r\n]*)/.exec(shown())?.[1] ?? "";
     expect(line).toBe(`trivium video --operation ${name} -o 'my cat.mp4'`);
     expect(readdirSync(folder)).toEqual([]);
 
@@ -278,7 +279,7 @@ describe("trivium video", () => {
     const { code, stdout, stderr } = await finish(child);
     await host.stop(true);
     expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
-    expect(stderr).toMatch(/^Interrupted\. .* the same command within ten minutes makes no second film\.\n$/);
+    expect(stderr).toMatch(/^Interrupted\. .* the same command within ten minutes makes no second video\.\n$/);
   });
 
   test("exit codes: 3 for moderation, before and after the job was taken; 1 for failures", async () => {
@@ -319,7 +320,7 @@ describe("trivium video", () => {
     expect(polls).toBe(2);
     expect(ended.stderr).toBe(
       `Operation ${name}\nThe connection to the gateway broke in the middle of its answer.\n` +
-        `The film is not lost. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${address}\n`,
+        `The video is not lost. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${address}\n`,
     );
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -335,9 +336,9 @@ test("what is called wrongly ends with 2 and says what would be right, before an
     [/"a\.tiff" does not end in \.png, \.jpg, \.jpeg, \.webp/, ["image", "a fox", "-o", "a.tiff"]],
     [/--format is png, and "a\.jpg" is the name of a jpeg file/, ["image", "a fox", "-o", "a.jpg", "--format", "png"]],
     [/--n: "0" is not a whole number from 1 to 100/, ["image", "a fox", "-o", "a.png", "--n", "0"]],
-    [/--image: "text\.png" is no picture/, ["image", "a fox", "-o", "a.png", "--image", "text.png"]],
+    [/--image: "text\.png" is not an image/, ["image", "a fox", "-o", "a.png", "--image", "text.png"]],
     [/--image: "none\.png" cannot be read/, ["image", "a fox", "-o", "a.png", "--image", "none.png"]],
-    [/name that picture with --image/, ["image", "a fox", "-o", "a.png", "--mask", "text.png"]],
+    [/name that image with --image/, ["image", "a fox", "-o", "a.png", "--mask", "text.png"]],
     [/"nowhere" is not a folder that can be written to/, ["image", "a fox", "-o", "nowhere/a.png"]],
     [/--model: "picture" is not PROVIDER\/MODEL/, ["image", "a fox", "-o", "a.png", "--model", "picture"]],
     [/-o is missing: .* such as -o cat\.mp4/, ["video", "a cat"]],
@@ -354,6 +355,32 @@ test("what is called wrongly ends with 2 and says what would be right, before an
     expect(stderr).toContain(`\n\nUsage: trivium ${args[0]} `);
   }
   expect(readdirSync(folder)).toEqual(["text.png"]);
+});
+
+test("S20: the key goes where the caller says, never where a file in the working folder says", async () => {
+  const folder = newFolder();
+  const asked: string[] = [];
+  const trap = startHost((request) => {
+    asked.push(request.headers.get("authorization") ?? "");
+    return Response.json({ data: [] });
+  });
+  writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ server: { host: "127.0.0.1", port: trap.port } }));
+  const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"];
+  const { TRIVIUM_CONFIG: _unset, ...bare } = environment();
+  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${await freePort()}` });
+  expect(lured).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("or say with --url or TRIVIUM_URL where it is"),
+  });
+  expect(asked).toEqual([]);
+  // The same file, named by the operator, is asked; and TRIVIUM_URL, with or without a version, wins over it.
+  await run(folder, args, { ...bare, TRIVIUM_CONFIG: join(folder, "trivium.yaml") });
+  expect(asked).toEqual([`Bearer ${gateway.key}`]);
+  const found = await run(folder, args, environment({ TRIVIUM_URL: `${gateway.url}/v1/` }));
+  expect(found).toEqual({ code: 0, stdout: "fox.png\n", stderr: "" });
+  const nonsense = await run(folder, [...args, "--force"], environment({ TRIVIUM_URL: "localhost" }));
+  expect(nonsense.code).toBe(2);
+  expect(nonsense.stderr).toStartWith('TRIVIUM_URL: "localhost" is not a URL such as http://127.0.0.1:8787.\n');
 });
 
 test("without a key, a gateway or a model it says how to come by one", async () => {
@@ -403,7 +430,7 @@ async function operationTold(stderr: ReadableStream<Uint8Array>): Promise<string
 }
 
 /** Whatever answers instead of a gateway. */
-const startHost = (fetch: () => Response | Promise<Response>) =>
+const startHost = (fetch: (request: Request) => Response | Promise<Response>) =>
   Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch });
 
 /** A host that promises more bytes than it sends. */

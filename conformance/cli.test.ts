@@ -119,6 +119,9 @@ async function jsonOf<T>(folder: string, ...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
+const usageOf = (place: Place) =>
+  jsonOf<{ group: string; calls: number; costNanoUsd: number }[]>(place.folder, "usage");
+
 const ask = (place: Place, key: string, model = "sim/standard", stream = false) =>
   callGateway(place.url, "chat", key, { model, stream });
 
@@ -240,8 +243,11 @@ describe("commands beside a running gateway", () => {
     await waitFor(async () => (await ask(place, key)).status === 200, 1000);
 
     const list = await command(place.folder, "keys", "list");
-    expect(list.stdout).toMatch(/^id +name +project +key +models +made +state$/m);
-    expect(list.stdout).toMatch(new RegExp(`^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* .* valid$`, "m"));
+    expect(list.stdout).toMatch(/^id +name +project +key +models +limits +today +month +total +made +state$/m);
+    const cost = (await usageOf(place)).find(({ group }) => group === "sim/standard")?.costNanoUsd ?? 0;
+    const spent = (cost / 1e9).toFixed(4);
+    const row = `^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* +none +${spent} +${spent} +${spent} +\\S+ +valid$`;
+    expect(list.stdout).toMatch(new RegExp(row, "m"));
     expect(list.stdout).not.toContain(key);
 
     const revoked = await command(place.folder, "keys", "revoke", "ci");
@@ -252,7 +258,8 @@ describe("commands beside a running gateway", () => {
 
   test("keys --json: create, list, revoke; limits and scopes hold", async () => {
     const { place } = await stand;
-    const options = ["--project", "team", "--protocols", "chat", "--expires", "2099-01-31", "--limit", "concurrent=3"];
+    const limits = ["--limit", "concurrent=3", "--limit", "budget_usd_per_day=0.5"];
+    const options = ["--project", "team", "--protocols", "chat", "--expires", "2099-01-31", ...limits];
     const { id, key } = await jsonOf<{ id: string; key: string }>(
       place.folder,
       "keys",
@@ -264,12 +271,68 @@ describe("commands beside a running gateway", () => {
     const listed = await jsonOf<{ id: string }[]>(place.folder, "keys", "list", "--project", "team");
     expect(JSON.stringify(listed)).not.toContain(key);
     expect(listed).toEqual([
-      expect.objectContaining({ id, name: "narrow", protocols: ["chat"], limits: { concurrent: 3 } }),
+      expect.objectContaining({
+        id,
+        name: "narrow",
+        protocols: ["chat"],
+        limits: { concurrent: 3, budget_usd_per_day: 0.5 },
+        expires_at: "2099-01-31T00:00:00.000Z",
+        spent_usd: { day: 0, month: 0, total: 0 },
+      }),
     ]);
     await waitFor(async () => (await ask(place, key)).status === 200, 1000);
     const other = await callGateway(place.url, "messages", key, { model: "sim/standard" });
     expect(other.status).toBe(403);
-    expect(await jsonOf<object>(place.folder, "keys", "revoke", id)).toMatchObject({ id, name: "narrow" });
+    const revoked = await jsonOf<object>(place.folder, "keys", "revoke", id);
+    expect(revoked).toMatchObject({ id, name: "narrow", revoked_at: expect.any(String) });
+  });
+
+  test("decisions §9: keys update changes what is named, leaves the rest, and is held to within a second", async () => {
+    const { place } = await stand;
+    const update = (...args: string[]) => jsonOf<Record<string, unknown>>(place.folder, "keys", "update", ...args);
+    const created = await jsonOf<{ id: string; key: string }>(
+      place.folder,
+      ...["keys", "create", "--name", "changed", "--models", "openai/*", "--limit", "requests_per_minute=900"],
+      ...["--limit", "concurrent=5", "--protocols", "chat"],
+    );
+    const { id, key } = created;
+    expect((await ask(place, key)).status).toBe(403);
+    const wider = await update(id, "--models", "sim/*", "--limit", "concurrent=none", "--limit", "budget_usd_total=0");
+    expect(wider).toMatchObject({
+      name: "changed",
+      models: ["sim/*"],
+      protocols: ["chat"],
+      limits: { requests_per_minute: 900, budget_usd_total: 0 },
+    });
+    await waitFor(async () => (await ask(place, key)).status === 402, 2000);
+    await update("changed", "--limit", "budget_usd_total=none", "--protocols", "all", "--name", "renamed", "--strict");
+    await waitFor(async () => (await ask(place, key)).status === 200, 2000);
+    expect((await callGateway(place.url, "messages", key, { model: "sim/standard" })).status).toBe(200);
+    const listed = await jsonOf<{ id: string }[]>(place.folder, "keys", "list");
+    expect(listed.find((one) => one.id === id)).toMatchObject({ name: "renamed", strict: true, protocols: null });
+
+    const mistakes: [number, RegExp, string[]][] = [
+      [
+        1,
+        /limits\.speed is not a limit; known are requests_per_minute, tokens_per_minute,/,
+        [id, "--limit", "speed=none"],
+      ],
+      [1, /limits\.concurrent must be a whole number of at least 1/, [id, "--limit", "concurrent=0.5"]],
+      [1, /The expiry must be in the future/, [id, "--expires", "2020-01-01"]],
+      [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
+      [2, /--limit: "concurrent" is not NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
+      [2, /--limit: concurrent is given twice/, [id, "--limit", "concurrent=1", "--limit", "concurrent=2"]],
+      [2, /Nothing is to change/, [id]],
+    ];
+    const ended = await Promise.all(mistakes.map(([, , args]) => command(place.folder, "keys", "update", ...args)));
+    ended.forEach(({ code, stderr }, index) => {
+      const [expected, message] = mistakes[index] ?? [];
+      expect(code).toBe(expected ?? -1);
+      expect(stderr).toMatch(message ?? "");
+    });
+    await command(place.folder, "keys", "revoke", id);
+    const late = await command(place.folder, "keys", "update", id, "--name", "x");
+    expect(late).toMatchObject({ code: 1, stderr: `The key renamed (${id}) is revoked, and stays so.\n` });
   });
 
   test("models and usage, for people and for programs", async () => {
@@ -347,7 +410,7 @@ describe("commands by themselves", () => {
     const cases: [number, RegExp, string[]][] = [
       [1, /There is no key with the id or name "nobody"/, ["keys", "revoke", "nobody"]],
       [1, /limits\.speed is not a limit/, ["keys", "create", "--name", "x", "--limit", "speed=9"]],
-      [2, /There is no command "sreve"/, ["sreve"]],
+      [2, /There is no command "sreve"\. Did you mean "serve"\?/, ["sreve"]],
       [2, /--name is missing/, ["keys", "create"]],
       [2, /--by: "colour" is not one of model, key, day, provider, project/, ["usage", "--by", "colour"]],
     ];
@@ -358,9 +421,12 @@ describe("commands by themselves", () => {
       expect(stderr).toMatch(message ?? "");
       expect(stderr).not.toMatch(/^\s+at /m);
     });
-    const version = await command(folder, "--version");
-    expect(version.code).toBe(0);
-    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const words of [["--version"], ["version"]]) {
+      const version = await command(folder, ...words);
+      expect(version.code).toBe(0);
+      expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    }
+    expect(await jsonOf<object>(folder, "version")).toMatchObject({ version: expect.any(String), bun: Bun.version });
   });
 
   test("openapi prints the document of this configuration", async () => {
@@ -451,7 +517,9 @@ describe("signals", () => {
     await waitFor(() => reloads() >= 2);
     expect((await ask(place, key)).status).toBe(200);
     const listed = await command(place.folder, "keys", "list");
-    expect(listed.stdout).toMatch(/^static:static +static +default +…xxxx +\* +configured +valid$/m);
+    expect(listed.stdout).toMatch(
+      /^static:static +static +default +…xxxx +\* +none +[\d.]+ +[\d.]+ +[\d.]+ +configured +valid$/m,
+    );
     expect(listed.stdout).not.toContain(key);
     // S10: four characters are half of this one.
     expect(listed.stdout).toMatch(/^static:short /m);

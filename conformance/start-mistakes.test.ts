@@ -199,7 +199,7 @@ describe("decisions §7: --help tells the options of every command", () => {
     [["models"], ["trivium models [TEXT]"]],
     [["image"], ["-o, --output FILE", "--n N", "--key KEY"]],
     [["video"], ["--last-frame FILE", "--operation NAME"]],
-    [["usage"], ["--by GROUP", "(30 unless given)"]],
+    [["usage"], ["--by GROUP", "(default: 30)"]],
     [["sim"], ["--port PORT", "--host HOST"]],
     [["openapi"], []],
   ])("%j", async (command, told) => {

@@ -8,6 +8,7 @@ import { readConfig } from "../src/app/read-config.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
 import { Secret } from "../src/canon/secret.ts";
 import { PRICE_NAMES } from "../src/catalogue/model.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
 import { tellProblem } from "../src/config/load.ts";
 import { type Shape, shapeOf } from "../src/config/read-values.ts";
 import { ProviderFile, RootFile } from "../src/config/schema.ts";
@@ -447,6 +448,22 @@ describe("docs/architecture.md", () => {
       return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];
     });
     expect(Object.fromEntries(shown)).toEqual(expected);
+  });
+});
+
+describe("docs/cli.md", () => {
+  const page = read("docs/cli.md");
+
+  test("its table has the commands of the program, as the help tells them", async () => {
+    const expected = COMMANDS.map(({ name, usage, summary }) => [
+      `${name} ${usage}`.trim().replaceAll("|", "\\|"),
+      summary,
+    ]);
+    expect(rowsUnder(page, "command", "what it does")).toEqual(expected);
+    for (const listed of COMMANDS) {
+      const { name, usage, summary } = await listed.load();
+      expect({ name, usage, summary }).toEqual({ name: listed.name, usage: listed.usage, summary: listed.summary });
+    }
   });
 });
 

@@ -1,4 +1,6 @@
 export const KEY_PREFIX = "sk-trv-";
+/** What the admin secrets begin with that a first start makes. */
+export const ADMIN_SECRET_PREFIX = "trv-admin-";
 
 /** 256 random bits, written in base64url. */
 const SECRET_BYTES = 32;

@@ -21,26 +21,52 @@ export const LIMIT_NAMES = [
   "budgetUsdTotal",
 ] as const satisfies readonly (keyof KeyLimits)[];
 
-/** The limits as they were stored or configured, known names only, with figures that can be held to. */
+type LimitName = (typeof LIMIT_NAMES)[number];
+
+/** As files, answers and the command line spell it: `requests_per_minute`. */
+export const wireName = (name: LimitName): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The names of limits for people and programs. */
+export const LIMIT_WIRE_NAMES: readonly string[] = LIMIT_NAMES.map(wireName);
+
+/** By either spelling: stored rows have the program's own. */
+const KNOWN: ReadonlyMap<string, LimitName> = new Map(
+  LIMIT_NAMES.flatMap((name) => [
+    [name, name],
+    [wireName(name), name],
+  ]),
+);
+
+/** The limits as they were stored or given, known names only, with figures that can be held to. */
 export function readLimits(given: Readonly<Record<string, number | undefined>>): KeyLimits {
-  const limits: Partial<Record<keyof KeyLimits, number>> = {};
-  for (const name of Object.keys(given)) {
-    if (!LIMIT_NAMES.some((known) => known === name)) {
-      throw new GatewayError("invalid_request", `limits.${name} is not a limit; known are ${LIMIT_NAMES.join(", ")}.`, {
-        path: `limits.${name}`,
-      });
-    }
-  }
-  for (const name of LIMIT_NAMES) {
-    const value = given[name];
+  const limits: Partial<Record<LimitName, number>> = {};
+  for (const [told, value] of Object.entries(given)) {
+    const name = KNOWN.get(told);
+    if (name === undefined) refuse(told, `is not a limit; known are ${LIMIT_WIRE_NAMES.join(", ")}`);
     if (value === undefined) continue;
+    if (limits[name] !== undefined) refuse(wireName(name), "is given twice");
     const isBudget = name.startsWith("budget");
     const fits = isBudget ? value >= 0 && value <= MAX_BUDGET_USD : Number.isInteger(value) && value >= 1;
     if (!fits) {
       const right = isBudget ? `an amount from 0 to ${MAX_BUDGET_USD} US dollars` : "a whole number of at least 1";
-      throw new GatewayError("invalid_request", `limits.${name} must be ${right}.`, { path: `limits.${name}` });
+      refuse(wireName(name), `must be ${right}`);
     }
     limits[name] = value;
   }
   return limits;
+}
+
+/** The limits as files and answers spell them. */
+export function limitsView(limits: Readonly<Record<string, number | undefined>>): Record<string, number> {
+  const known = readLimits(limits);
+  return Object.fromEntries(
+    LIMIT_NAMES.flatMap((name) => {
+      const value = known[name];
+      return value === undefined ? [] : [[wireName(name), value] as const];
+    }),
+  );
+}
+
+function refuse(name: string, why: string): never {
+  throw new GatewayError("invalid_request", `limits.${name} ${why}.`, { path: `limits.${name}` });
 }

@@ -90,6 +90,13 @@ describe("KeyRing", () => {
     expect(refusalOf(ring, key).message).not.toContain(key.slice(-4));
   });
 
+  test("a key of the configuration may look like anything: a wrong one is not told to look like a made one", async () => {
+    const ring = await open([{ name: "one", project: "default", models: ["*"], key: "a-key-of-the-configuration" }]);
+    expect(refusalOf(ring, "a-key-of-the-confguration").message).toContain("is not known here. Ask the operator");
+    expect(refusalOf(ring, "sk-trv-short").message).toContain("well-formed");
+    expect(refusalOf(ring, "trv-admin-abcdef").message).toContain("This is an admin secret");
+  });
+
   test("unknown, revoked and expired keys are refused in the same words but for the cause", async () => {
     const made = await createKey(storage, { name: "old", project: "default" });
     const brief = await createKey(

@@ -1,11 +1,11 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { MAX_KEY_LENGTH } from "../canon/key-bounds.ts";
-import { markKeyRevoked, type StoredKey, selectKeys } from "../storage/keys.ts";
+import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
-import { hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
+import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
 import { type KeyLimits, readLimits } from "./key-limits.ts";
-import type { Principal } from "./principal.ts";
+import { type Principal, principalOf } from "./principal.ts";
 
 /** A key that is written in the configuration instead of the storage. */
 export interface StaticKey {
@@ -76,16 +76,23 @@ export class KeyRing {
         "No API key was given: send it as `Authorization: Bearer <key>`, or in the key header of your protocol.",
       );
     }
-    if (presented.length > MAX_KEY_LENGTH) throw malformed();
+    if (presented.length > MAX_KEY_LENGTH) throw this.#unknown(presented);
     const hash = hashKey(presented);
     const known = this.#static.get(hash) ?? this.#stored.get(hash);
-    if (known === undefined) throw isWellFormedKey(presented) ? refused("is not known here") : malformed();
+    if (known === undefined) throw this.#unknown(presented);
     const { principal } = known;
     if (known.revoked || this.#revokedHere.has(principal.keyId)) throw refused("has been revoked");
     if (principal.expiresAtMs !== undefined && principal.expiresAtMs <= this.#nowMs()) {
       throw refused(`expired on ${new Date(principal.expiresAtMs).toISOString()}`);
     }
     return principal;
+  }
+
+  #unknown(presented: string): GatewayError {
+    if (presented.startsWith(ADMIN_SECRET_PREFIX)) return isAdminSecret();
+    // Keys of the configuration may look like anything: where there are some, the form of made keys tells nobody anything.
+    const meantMade = presented.startsWith(KEY_PREFIX) || this.#static.size === 0;
+    return meantMade && !isWellFormedKey(presented) ? malformed() : refused("is not known here");
   }
 
   /** Reads all stored keys again. */
@@ -198,19 +205,6 @@ function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
   return known;
 }
 
-function principalOf(key: StoredKey): Principal {
-  return {
-    keyId: key.id,
-    keyName: key.name,
-    project: key.project,
-    models: key.models,
-    ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly DialectName[] }),
-    limits: readLimits(key.limits),
-    ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
-    ...(key.strict ? { strict: true } : {}),
-  };
-}
-
 function cannotLook(cause: unknown): GatewayError {
   const message = "API keys cannot be refreshed: those in memory stay valid, and what others revoke is not seen.";
   return new GatewayError("internal", message, { cause });
@@ -223,6 +217,12 @@ function refused(what: string): GatewayError {
 function malformed(): GatewayError {
   return new GatewayError(
     "unauthenticated",
-    `This is not a well-formed API key: \`${KEY_PREFIX}\` and 43 characters, without spaces or quotes, are expected.`,
+    `This is not a well-formed API key: \`${KEY_PREFIX}\` and 43 characters, without spaces or quotes, are expected. The operator of this gateway makes one with \`trivium keys create\`.`,
   );
 }
+
+const isAdminSecret = (): GatewayError =>
+  new GatewayError(
+    "unauthenticated",
+    "This is an admin secret, which is for the Admin API alone. Models are called with an API key; `trivium keys create` makes one.",
+  );

@@ -1,5 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
-import { LIMIT_NAMES } from "./key-limits.ts";
+import { LIMIT_NAMES, wireName } from "./key-limits.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
@@ -25,7 +25,7 @@ export function checkSubset(child: Scopes, maker: Scopes): void {
   for (const name of LIMIT_NAMES) {
     const most = maker.limits[name];
     if (most !== undefined && (child.limits[name] ?? Number.POSITIVE_INFINITY) > most) {
-      refuse(`limits.${name}`, `it may be at most ${most}`);
+      refuse(`limits.${wireName(name)}`, `it may be at most ${most}`);
     }
   }
 }

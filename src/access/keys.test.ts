@@ -4,8 +4,9 @@ import { GatewayError } from "../canon/error.ts";
 import { openStorage } from "../storage/open.ts";
 import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
+import { readLimits } from "./key-limits.ts";
 import { checkSubset } from "./key-subset.ts";
-import { createKey, ensureProject, type KeyRequest, listKeys, revokeKey } from "./keys.ts";
+import { createKey, ensureProject, type KeyRequest, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
@@ -43,12 +44,46 @@ describe("keys", () => {
     expect(await kindOf(child({ protocols: ["chat", "genai"] }))).toBe("forbidden protocols");
     expect(await kindOf(child({ project: "theirs" }))).toBe("forbidden project");
     expect(await kindOf(child({ expiresAtMs: Date.UTC(2100, 1) }))).toBe("forbidden expires_at");
-    expect(await kindOf(child({ limits: { requestsPerMinute: 61 } }))).toBe("forbidden limits.requestsPerMinute");
-    expect(await kindOf(child({ limits: { budgetUsdPerDay: 5.01 } }))).toBe("forbidden limits.budgetUsdPerDay");
+    expect(await kindOf(child({ limits: { requestsPerMinute: 61 } }))).toBe("forbidden limits.requests_per_minute");
+    expect(await kindOf(child({ limits: { budgetUsdPerDay: 5.01 } }))).toBe("forbidden limits.budget_usd_per_day");
     expect(await listKeys(storage)).toEqual([]);
     const { expiresAtMs: _expiry, protocols: _protocols, ...unbound } = maker;
     expect(() => checkSubset(unbound, maker)).toThrow(/protocols/);
     expect(() => checkSubset({ ...maker, limits: {} }, maker)).toThrow(/limits/);
+  });
+
+  test("S05: a key cannot be changed into a stronger one than its maker", async () => {
+    const { id: makerId } = await createKey(storage, {
+      name: "maker",
+      project: "default",
+      models: ["acme/*"],
+      limits: { concurrent: 3 },
+    });
+    const principal = { ...maker, keyId: makerId, models: ["acme/*"], limits: { concurrent: 3 } };
+    const { id } = await createKey(storage, {
+      name: "child",
+      project: "default",
+      maker: principal,
+      models: ["acme/a"],
+    });
+    expect(await kindOf(updateKey(storage, id, { models: ["*"] }))).toBe("forbidden models");
+    expect(await kindOf(updateKey(storage, id, { limits: { concurrent: null } }))).toBe("forbidden limits.concurrent");
+    expect(await updateKey(storage, id, { models: ["acme/b"], limits: { concurrent: 2 } })).toMatchObject({
+      models: ["acme/b"],
+      limits: { concurrent: 2 },
+      madeBy: makerId,
+    });
+  });
+
+  test("decisions §9: limits are given in snake_case; either spelling counts once", async () => {
+    expect(readLimits({ requests_per_minute: 60, budget_usd_total: 1.5 })).toEqual({
+      requestsPerMinute: 60,
+      budgetUsdTotal: 1.5,
+    });
+    expect(() => readLimits({ requests_per_minute: 60, requestsPerMinute: 600 })).toThrow(
+      /limits\.requests_per_minute is given twice/,
+    );
+    expect(() => readLimits({ speed: 1 })).toThrow(/limits\.speed is not a limit; known are requests_per_minute, /);
   });
 
   test("S05: whatever is left out is the maker's, and what is within it is granted", async () => {
@@ -107,8 +142,8 @@ describe("keys", () => {
     expect(await make({ models: [] })).toBe("invalid_request models");
     expect(await make({ protocols: [] })).toBe("invalid_request protocols");
     expect(await make({ expiresAtMs: Date.now() - 1 })).toBe("invalid_request expires_at");
-    expect(await make({ limits: { requestsPerMinute: 0.5 } })).toBe("invalid_request limits.requestsPerMinute");
-    expect(await make({ limits: { budgetUsdTotal: Number.NaN } })).toBe("invalid_request limits.budgetUsdTotal");
+    expect(await make({ limits: { requestsPerMinute: 0.5 } })).toBe("invalid_request limits.requests_per_minute");
+    expect(await make({ limits: { budgetUsdTotal: Number.NaN } })).toBe("invalid_request limits.budget_usd_total");
     expect(await listKeys(storage)).toEqual([]);
     expect(await selectProjects(storage)).toEqual([]);
   });

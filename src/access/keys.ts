@@ -2,7 +2,9 @@ import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import {
   insertKey,
+  type KeyChange,
   markKeyRevoked,
+  replaceKey,
   type StoredKey,
   selectKeys,
   selectKeysByIdOrName,
@@ -11,9 +13,9 @@ import {
 import { insertProject } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { newApiKey, type RandomBytes } from "./key-hash.ts";
-import { type KeyLimits, readLimits } from "./key-limits.ts";
+import { type KeyLimits, limitsView, readLimits } from "./key-limits.ts";
 import { checkSubset } from "./key-subset.ts";
-import type { Principal } from "./principal.ts";
+import { type Principal, principalOf } from "./principal.ts";
 
 const MAX_NAME_LENGTH = 100;
 const MAX_PATTERNS = 100;
@@ -64,9 +66,7 @@ export async function createKey(storage: Storage, request: KeyRequest, sources: 
   };
   if (maker !== undefined) checkSubset(scopes, maker);
   const nowMs = (sources.nowMs ?? Date.now)();
-  if (expiresAtMs !== undefined && !(expiresAtMs > nowMs)) {
-    throw new GatewayError("invalid_request", "The expiry must be in the future.", { path: "expires_at" });
-  }
+  checkExpiry(expiresAtMs, nowMs);
   const random = sources.random ?? systemRandom;
   const { key, hash, hint } = newApiKey(random);
   const id = `key_${random(12).toHex()}`;
@@ -93,17 +93,79 @@ export async function listKeys(storage: Storage, filter: { project?: string } = 
 
 /** Revokes the key of that id, or the one valid key of that name. A key that is revoked already stays so. */
 export async function revokeKey(storage: Storage, idOrName: string, sources: KeySources = {}): Promise<KeySummary> {
-  const found = await selectKeysByIdOrName(storage, idOrName);
-  const key = found.find((candidate) => candidate.id === idOrName) ?? onlyOne(found, idOrName);
+  const key = await findKey(storage, idOrName);
   if (key.revokedAtMs !== undefined) return summarise(key);
   const revokedAtMs = (sources.nowMs ?? Date.now)();
   await markKeyRevoked(storage, key.id, revokedAtMs);
   return { ...summarise(key), revokedAtMs };
 }
 
+/** What is to change; `null` takes a bound away, and what is left out stays. */
+export interface KeyUpdate {
+  name?: string;
+  models?: readonly string[];
+  protocols?: readonly DialectName[] | null;
+  expiresAtMs?: number | null;
+  /** By their names in files: limits that are not named stay. */
+  limits?: Readonly<Record<string, number | null>>;
+  strict?: boolean;
+}
+
+/** Changes the key of that id, or the one valid key of that name. */
+export async function updateKey(
+  storage: Storage,
+  idOrName: string,
+  update: KeyUpdate,
+  sources: KeySources = {},
+): Promise<KeySummary> {
+  checkExpiry(update.expiresAtMs ?? undefined, (sources.nowMs ?? Date.now)());
+  const key = await findKey(storage, idOrName);
+  if (key.revokedAtMs !== undefined) {
+    throw new GatewayError("invalid_request", `The key ${key.name} (${key.id}) is revoked, and stays so.`);
+  }
+  const protocols = update.protocols === undefined ? key.protocols : update.protocols;
+  const expiresAtMs = update.expiresAtMs === undefined ? key.expiresAtMs : update.expiresAtMs;
+  const changed: KeyChange = {
+    name: update.name === undefined ? key.name : checkName("name", update.name),
+    models: update.models === undefined ? key.models : checkModels(update.models),
+    ...(protocols == null ? {} : { protocols: checkProtocols(protocols) }),
+    ...(expiresAtMs == null ? {} : { expiresAtMs }),
+    limits: changeLimits(key.limits, update.limits ?? {}),
+    ...((update.strict ?? key.strict) ? { strict: true } : {}),
+  };
+  if (key.madeBy !== undefined) {
+    const [maker] = await selectKeysByIdOrName(storage, key.madeBy);
+    if (maker) checkSubset(principalOf({ ...key, ...changed }), principalOf(maker));
+  }
+  await replaceKey(storage, key.id, changed);
+  const { protocols: _protocols, expiresAtMs: _expiry, strict: _strict, ...rest } = summarise(key);
+  return { ...rest, ...changed };
+}
+
+function changeLimits(
+  stored: Readonly<Record<string, number>>,
+  update: Readonly<Record<string, number | null>>,
+): Record<string, number> {
+  const removed = Object.keys(update).filter((name) => update[name] === null);
+  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null)) as Record<
+    string,
+    number
+  >;
+  // Both are read alone first, so that a name that is none is told, whether it comes or goes.
+  readLimits(Object.fromEntries(removed.map((name) => [name, undefined])));
+  const limits = { ...limitsView(stored), ...limitsView(given) };
+  for (const name of removed) delete limits[name];
+  return { ...readLimits(limits) };
+}
+
 /** Makes the project where there is none of that name. */
 export async function ensureProject(storage: Storage, name: string, sources: KeySources = {}): Promise<void> {
   await insertProject(storage, { name: checkName("project", name), createdAtMs: (sources.nowMs ?? Date.now)() });
+}
+
+async function findKey(storage: Storage, idOrName: string): Promise<StoredKey> {
+  const found = await selectKeysByIdOrName(storage, idOrName);
+  return found.find((candidate) => candidate.id === idOrName) ?? onlyOne(found, idOrName);
 }
 
 function onlyOne(named: readonly StoredKey[], name: string): StoredKey {
@@ -131,6 +193,11 @@ function checkName(path: "name" | "project", name: string): string {
     throw new GatewayError("invalid_request", message, { path });
   }
   return name;
+}
+
+function checkExpiry(expiresAtMs: number | undefined, nowMs: number): void {
+  if (expiresAtMs === undefined || expiresAtMs > nowMs) return;
+  throw new GatewayError("invalid_request", "The expiry must be in the future.", { path: "expires_at" });
 }
 
 function checkModels(patterns: readonly string[]): readonly string[] {

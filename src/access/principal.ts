@@ -1,5 +1,6 @@
 import type { DialectName } from "../canon/dialect-name.ts";
-import type { KeyLimits } from "./key-limits.ts";
+import type { StoredKey } from "../storage/keys.ts";
+import { type KeyLimits, readLimits } from "./key-limits.ts";
 
 /** Who is calling, and what it may do. */
 export interface Principal {
@@ -14,4 +15,18 @@ export interface Principal {
   /** Calls that cannot be honoured to the letter are refused, not approximated. */
   strict?: boolean;
   expiresAtMs?: number;
+}
+
+/** Throws where the key has a limit that this program does not know: it could not be held to. */
+export function principalOf(key: Omit<StoredKey, "hash">): Principal {
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    project: key.project,
+    models: key.models,
+    ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly DialectName[] }),
+    limits: readLimits(key.limits),
+    ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
+    ...(key.strict ? { strict: true } : {}),
+  };
 }

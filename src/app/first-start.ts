@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { ADMIN_SECRET_PREFIX } from "../access/key-hash.ts";
 import { createKey, listKeys } from "../access/keys.ts";
 import type { Config } from "../config/config.ts";
 import { makeId } from "../relay/ids.ts";
@@ -21,7 +22,7 @@ export async function makeFirstKeys(storage: Storage, config: Config): Promise<F
     first.apiKey = (await createKey(storage, { name: "first", project: "default" })).key;
   }
   if (!config.admin.secret && (await readSetting(storage, ADMIN_DIGEST)) === undefined) {
-    const secret = `trv-admin-${makeId()}${makeId()}`;
+    const secret = `${ADMIN_SECRET_PREFIX}${makeId()}${makeId()}`;
     // Of two instances that start at once, one wins; the other must not print a secret that opens nothing.
     if ((await claimSetting(storage, ADMIN_DIGEST, digest(secret))) === digest(secret)) first.adminSecret = secret;
   }

@@ -39,7 +39,7 @@ export async function awaitOperation(
       failures += 1;
       if (!isPassing(error) || failures > MOST_FAILURES) throw error;
     }
-    if (nowMs() > until) throw new GatewayError("upstream_timeout", "The film takes too long to be waited for.");
+    if (nowMs() > until) throw new GatewayError("upstream_timeout", "The video takes too long.");
     await sleep(pauseMs, undefined, { signal });
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * PAUSE_GROWTH);
   }

@@ -2,12 +2,11 @@ import { readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { ConfigError, tellProblem } from "../config/load.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { configPath } from "./config-path.ts";
 
 export const check = defineCommand({
-  name: "check",
-  usage: "",
-  summary: "read the configuration and say what is wrong with it",
+  ...aboutCommand("check"),
   flags: {},
   run: async ({ values }) => {
     const options = { ...configPath(values.config), cwd: process.cwd(), environment: process.env };

@@ -22,10 +22,14 @@ export class UsageError extends Error {}
 
 /** Flags that every command takes. */
 const COMMON = {
-  config: { type: "string", value: "FILE", about: "the configuration; else TRIVIUM_CONFIG, else ./trivium.yaml" },
-  json: { type: "boolean", default: false, about: "answer for a program" },
+  config: {
+    type: "string",
+    value: "FILE",
+    about: "configuration file (default: $TRIVIUM_CONFIG, else ./trivium.yaml)",
+  },
+  json: { type: "boolean", default: false, about: "print JSON" },
 } as const satisfies Flags;
-const HELP = { help: { type: "boolean", short: "h", about: "show this" } } as const satisfies Flags;
+const HELP = { help: { type: "boolean", short: "h", about: "show this help" } } as const satisfies Flags;
 
 /** What a command was called with. */
 export type Given<F extends Flags> = ReturnType<typeof readFlags<F>>;
@@ -65,11 +69,8 @@ function asksForHelp(args: readonly string[]): boolean {
 function describe({ name, usage, summary }: Pick<Command, "name" | "usage" | "summary">, flags: Flags): string {
   const rows = Object.entries(flags).map(([flag, { short, value, about, multiple, default: unlessGiven }]) => {
     const words = `${short ? `-${short}, ` : "    "}--${flag}${value ? ` ${value}` : ""}`;
-    const repeated = multiple ? "; as often as needed" : "";
-    return [
-      words,
-      about + repeated + (typeof unlessGiven === "string" ? ` (${unlessGiven} unless given)` : ""),
-    ] as const;
+    const repeated = multiple ? " (repeatable)" : "";
+    return [words, about + repeated + (typeof unlessGiven === "string" ? ` (default: ${unlessGiven})` : "")] as const;
   });
   const width = Math.max(...rows.map(([words]) => words.length));
   const lines = rows.map(([words, about]) => `  ${words.padEnd(width)}  ${about}`);

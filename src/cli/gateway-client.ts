@@ -1,13 +1,16 @@
-import { readConfig } from "../app/read-config.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../canon/json.ts";
 import { UsageError } from "./command.ts";
-import { configPath } from "./config-path.ts";
+import { gatewayUrl } from "./gateway-url.ts";
 
 /** Flags of the commands that call a running gateway. */
 export const CONNECTION_FLAGS = {
-  url: { type: "string", value: "URL", about: "where the gateway is; else as the configuration says" },
-  key: { type: "string", value: "KEY", about: "an API key; else TRIVIUM_API_KEY" },
+  url: {
+    type: "string",
+    value: "URL",
+    about: "where the gateway is (default: $TRIVIUM_URL, else http://127.0.0.1:8787)",
+  },
+  key: { type: "string", value: "KEY", about: "API key (default: $TRIVIUM_API_KEY)" },
 } as const;
 
 /** The request may have arrived, and its answer was not heard. */
@@ -36,22 +39,11 @@ interface Connection {
   key?: string | undefined;
 }
 
-export function connect({ config, url, key }: Connection): GatewayClient {
+export async function connect({ config, url, key }: Connection): Promise<GatewayClient> {
   const given = (key ?? process.env["TRIVIUM_API_KEY"])?.trim();
   if (!given) throw new UsageError(`There is no API key. ${NO_KEY}`);
   if (!/^[\x21-\x7e]+$/.test(given)) throw new UsageError(`The API key has characters that no key has. ${NO_KEY}`);
-  const address = url ?? configuredUrl(config);
-  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
-    throw new UsageError(`--url: "${address}" is not an address such as http://127.0.0.1:8787.`);
-  }
-  return new GatewayClient(address.replace(/\/+$/, ""), given);
-}
-
-/** Where the gateway of this configuration listens, as seen from the same machine. */
-function configuredUrl(config: string | undefined): string {
-  const { server } = readConfig({ ...configPath(config), cwd: process.cwd(), environment: process.env });
-  const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  return new GatewayClient(await gatewayUrl({ url, config }), given);
 }
 
 export interface Sending {
@@ -117,7 +109,7 @@ export class GatewayClient {
       signal?.throwIfAborted();
       const { origin } = new URL(url);
       if (cause instanceof Error && "code" in cause && NEVER_SENT.includes(cause.code)) {
-        const remedy = "Start one with `trivium serve`, or say with --url where it is.";
+        const remedy = "Start one with `trivium serve`, or say with --url or TRIVIUM_URL where it is.";
         throw new GatewayError("upstream_failed", `No gateway answers at ${origin}. ${remedy}`, { cause });
       }
       const problem = limit.aborted ? "did not answer in time" : "broke the connection";

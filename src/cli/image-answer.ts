@@ -38,7 +38,7 @@ export async function* readImageStream(response: Response): AsyncGenerator<Image
       yield readFailure(error);
     }
   }
-  if (index === 0) throw new GatewayError("upstream_failed", "The gateway's answer broke off before its picture.");
+  if (index === 0) throw new GatewayError("upstream_failed", "The gateway's answer broke off before its image.");
 }
 
 async function* eventsOf(response: Response) {
@@ -65,7 +65,7 @@ function readPicture(item: unknown, index: number): ImageStep {
 
 function readFailure(error: unknown): ImageStep {
   const code = isObject(error) ? error["code"] : undefined;
-  const reason = stringAt(error, "message") ?? "A picture was not made, and nothing is known about why.";
+  const reason = stringAt(error, "message") ?? "An image was not made, and nothing is known about why.";
   return { kind: "failed", reason, moderated: isModerationCode(code) };
 }
 

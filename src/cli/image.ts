@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { sniffMedia } from "../wire/sniff-media.ts";
 import { defineCommand, UsageError } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
 import { MOST_WORKS, readPictureFile } from "./media-flags.ts";
@@ -19,31 +20,33 @@ const TIMEOUT_MS = 20 * 60_000;
 const MOST_PARTIALS = 3;
 
 export const image = defineCommand({
-  name: "image",
-  usage: '"PROMPT" -o FILE [--model M] [--image FILE] …',
-  summary: "make or edit pictures with a running gateway",
+  ...aboutCommand("image"),
   flags: {
-    output: { type: "string", short: "o", value: "FILE", about: "the file for the picture; several are numbered" },
-    force: { type: "boolean", default: false, about: "overwrite it" },
-    model: { type: "string", value: "M", about: "PROVIDER/MODEL; else the simulator's" },
-    n: { type: "string", value: "N", about: "how many pictures" },
+    output: { type: "string", short: "o", value: "FILE", about: "output file; several are numbered" },
+    force: { type: "boolean", default: false, about: "overwrite existing files" },
+    model: { type: "string", value: "M", about: "PROVIDER/MODEL (default: the simulator's)" },
+    n: { type: "string", value: "N", about: "how many images" },
     size: { type: "string", value: "SIZE", about: "such as 1536x1024" },
     ratio: { type: "string", value: "RATIO", about: "such as 16:9" },
     quality: { type: "string", value: "WORD", about: "such as high" },
-    format: { type: "string", value: "FORMAT", about: `one of ${Object.keys(FORMATS).join(", ")}; else as FILE ends` },
-    seed: { type: "string", value: "N", about: "the same seed, the same picture, where the model can" },
-    image: { type: "string", multiple: true, default: [], value: "FILE", about: "a picture to edit" },
-    mask: { type: "string", value: "FILE", about: "where it is to be edited" },
-    partial: { type: "string", value: "N", about: "pictures half made" },
+    format: {
+      type: "string",
+      value: "FORMAT",
+      about: `one of ${Object.keys(FORMATS).join(", ")} (default: by FILE's extension)`,
+    },
+    seed: { type: "string", value: "N", about: "same seed, same image, where the model supports it" },
+    image: { type: "string", multiple: true, default: [], value: "FILE", about: "image to edit" },
+    mask: { type: "string", value: "FILE", about: "area to edit" },
+    partial: { type: "string", value: "N", about: "stream N partial images" },
     ...CONNECTION_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [prompt] }) => {
     const { output, force } = values;
-    if (!prompt) throw new UsageError("The prompt is missing: say what the picture is to show.");
-    if (!output) throw new UsageError("-o is missing: name the file for the picture, such as -o fox.png.");
+    if (!prompt) throw new UsageError("The prompt is missing: say what the image is to show.");
+    if (!output) throw new UsageError("-o is missing: name the output file, such as -o fox.png.");
     if (values.mask !== undefined && values.image.length === 0) {
-      throw new UsageError("--mask says where a picture is to be edited: name that picture with --image.");
+      throw new UsageError("--mask says which area of an image to edit: name that image with --image.");
     }
     const count = readWholeNumber("--n", values.n, 1, MOST_WORKS) ?? 1;
     const partials = readWholeNumber("--partial", values.partial, 0, MOST_PARTIALS) ?? 0;
@@ -55,7 +58,7 @@ export const image = defineCommand({
     const partialPaths = Array.from({ length: partials * count }, (_, index) => partialPath(output, index));
     checkOutput([...paths, ...partialPaths], force);
 
-    const client = connect(values);
+    const client = await connect(values);
     const model = await client.chooseModel(values.model, "sim/picture", "image");
     const fields = {
       model,
@@ -133,7 +136,7 @@ async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): 
   const missing = count - files.length - notMade.length;
   // One failure may stand for all of them.
   if (missing > 0 && (files.length > 0 || notMade.length === 0)) {
-    const reason = `${missing} of ${count} pictures ${missing === 1 ? "was" : "were"} not made, and the provider did not say why.`;
+    const reason = `${missing} of ${count} images ${missing === 1 ? "was" : "were"} not made, and the provider did not say why.`;
     notMade.push({ reason, moderated: false });
   }
   return { files, notMade };

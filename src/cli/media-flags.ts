@@ -19,13 +19,13 @@ export function readPictureFile(flag: string, path: string): PictureFile {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const { size } = statSync(path);
-    if (size > MOST_BYTES) throw new UsageError(`${flag}: "${path}" is larger than any picture that is taken.`);
+    if (size > MOST_BYTES) throw new UsageError(`${flag}: "${path}" is too large for an image.`);
     bytes = new Uint8Array(readFileSync(path));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${flag}: "${path}" cannot be read.`, { cause });
   }
   const mimeType = sniffMedia(bytes);
-  if (!mimeType?.startsWith("image/")) throw new UsageError(`${flag}: "${path}" is no picture.`);
+  if (!mimeType?.startsWith("image/")) throw new UsageError(`${flag}: "${path}" is not an image.`);
   return { name: basename(path), mimeType, bytes };
 }

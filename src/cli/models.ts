@@ -3,12 +3,11 @@ import { makeSnapshot } from "../app/snapshot.ts";
 import { chatModelEntry } from "../catalogue/lists.ts";
 import type { Model } from "../catalogue/model.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { configPath } from "./config-path.ts";
 
 export const models = defineCommand({
-  name: "models",
-  usage: "[TEXT]",
-  summary: "list the models that have a live offer",
+  ...aboutCommand("models"),
   flags: {},
   takes: 1,
   run: async ({ values, positionals: [text = ""] }) => {

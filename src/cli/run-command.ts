@@ -1,31 +1,24 @@
 import { GatewayError } from "../canon/error.ts";
-import { ConfigError } from "../config/load.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { nearest } from "../config/nearest.ts";
 import { VERSION } from "../version.ts";
-import { check } from "./check.ts";
-import { type Command, EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
-import { image } from "./image.ts";
-import { keys } from "./keys.ts";
-import { models } from "./models.ts";
-import { openapi } from "./openapi.ts";
-import { serve } from "./serve.ts";
-import { sim } from "./sim.ts";
-import { usage } from "./usage.ts";
-import { video } from "./video.ts";
-
-const COMMANDS: readonly Command[] = [serve, check, keys, models, image, video, usage, sim, openapi];
+import { EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 
 function help(): string {
-  const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(64)}${summary}`);
+  const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(66)}${summary}`);
   return [
     `trivium ${VERSION}: one API key, every provider, three wire protocols.`,
     "",
-    "Usage: trivium <command> [--config FILE] [--json]; trivium <command> --help tells its options",
+    "Usage: trivium <command> [options]; trivium <command> --help shows its options",
     "",
     ...lines,
+    "",
+    "Every command takes --config FILE, --json and --help.",
   ].join("\n");
 }
 
-/** Runs one command and gives its exit code. Whatever a person can mend is told in one line, without a stack. */
+/** Runs one command and gives its exit code. Whatever a person can fix is told in one line, without a stack. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name = "help", ...rest] = args;
   if (name === "help" || isHelpFlag(name)) {
@@ -36,13 +29,14 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     console.log(VERSION);
     return EXIT.ok;
   }
-  const command = COMMANDS.find((one) => one.name === name);
+  const listed = COMMANDS.find((one) => one.name === name);
   try {
-    if (!command) throw new UsageError(`There is no command "${name}".`);
+    if (!listed) throw new UsageError(`There is no command "${name}".${guess(name)}`);
+    const command = await listed.load();
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${command ? usageLine(command) : help()}`);
+      console.error(`${error.message}\n\n${listed ? usageLine(listed) : help()}`);
       return EXIT.usage;
     }
     if (error instanceof ConfigError || error instanceof GatewayError) {
@@ -51,4 +45,12 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     }
     throw error;
   }
+}
+
+function guess(name: string): string {
+  const near = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  return near === undefined ? "" : ` Did you mean "${near}"?`;
 }

@@ -5,6 +5,7 @@ import { createLog, LOG_LEVELS, type Log } from "../observe/log.ts";
 import { banner, baseUrls } from "./banner.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { configPath } from "./config-path.ts";
 import { readPort } from "./whole-number.ts";
 
@@ -21,9 +22,7 @@ const FLAGS = {
 } as const;
 
 export const serve = defineCommand({
-  name: "serve",
-  usage: "[--port PORT] [--host HOST] [--log-level LEVEL]",
-  summary: "run the gateway",
+  ...aboutCommand("serve"),
   flags: FLAGS,
   run: async ({ values }) => {
     const source = readSource(values);

@@ -2,12 +2,11 @@ import { GatewayError } from "../canon/error.ts";
 import { listenFailure } from "../server/listen-failure.ts";
 import { type Simulator, startSimulator } from "../sim/simulator.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { readPort } from "./whole-number.ts";
 
 export const sim = defineCommand({
-  name: "sim",
-  usage: "[--port 8790] [--host 127.0.0.1]",
-  summary: "run the simulator of upstream providers by itself",
+  ...aboutCommand("sim"),
   flags: {
     port: { type: "string", default: "8790", value: "PORT", about: "where to listen; 0 is any free port" },
     host: { type: "string", default: "127.0.0.1", value: "HOST", about: "an address of this machine" },

@@ -1,19 +1,18 @@
 import { summariseUsage } from "../ledger/queries.ts";
 import type { UsageGroup } from "../storage/usage-sums.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { withStorage } from "./with-storage.ts";
 
 const GROUPS: readonly UsageGroup[] = ["model", "key", "day", "provider", "project"];
 const DAY_MS = 86_400_000;
 
 export const usage = defineCommand({
-  name: "usage",
-  usage: `[--by ${GROUPS.join("|")}] [--days N]`,
-  summary: "what was called and what it cost",
+  ...aboutCommand("usage"),
   flags: {
     by: { type: "string", default: "model", value: "GROUP", about: `one of ${GROUPS.join(", ")}` },
-    days: { type: "string", default: "30", value: "N", about: "how far back" },
-    project: { type: "string", value: "P", about: "calls of this project only" },
+    days: { type: "string", default: "30", value: "N", about: "days to look back" },
+    project: { type: "string", value: "P", about: "only this project" },
   },
   run: async ({ values }) => {
     const groupBy = GROUPS.find((group) => group === values.by);

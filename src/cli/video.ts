@@ -3,6 +3,7 @@ import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../canon
 import { readOperationName } from "../media/operations/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
 import { MOST_WORKS, readPictureFile } from "./media-flags.ts";
 import { checkOutput, numbered, writeOutput } from "./output-file.ts";
@@ -12,36 +13,34 @@ import { readWholeNumber } from "./whole-number.ts";
 
 const SUBMIT_TIMEOUT_MS = 5 * 60_000;
 const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
-const UNHEARD = "Nobody knows whether the job was taken; the same command within ten minutes makes no second film.";
+const UNHEARD = "Nobody knows whether the job was taken; the same command within ten minutes makes no second video.";
 
 const FLAGS = {
-  output: { type: "string", short: "o", value: "FILE", about: "the file for the film; several are numbered" },
-  force: { type: "boolean", default: false, about: "overwrite it" },
-  operation: { type: "string", value: "NAME", about: "go on with a film that was asked for already" },
-  model: { type: "string", value: "M", about: "PROVIDER/MODEL; else the simulator's" },
-  n: { type: "string", value: "N", about: "how many films" },
-  seconds: { type: "string", value: "N", about: "how long" },
+  output: { type: "string", short: "o", value: "FILE", about: "output file; several are numbered" },
+  force: { type: "boolean", default: false, about: "overwrite existing files" },
+  operation: { type: "string", value: "NAME", about: "resume waiting for this video job" },
+  model: { type: "string", value: "M", about: "PROVIDER/MODEL (default: the simulator's)" },
+  n: { type: "string", value: "N", about: "how many videos" },
+  seconds: { type: "string", value: "N", about: "length in seconds" },
   resolution: { type: "string", value: "WORD", about: "such as 720p" },
   ratio: { type: "string", value: "RATIO", about: "such as 16:9" },
   image: { type: "string", value: "FILE", about: "the first frame" },
-  "last-frame": { type: "string", value: "FILE", about: "the last one" },
+  "last-frame": { type: "string", value: "FILE", about: "the last frame" },
   audio: { type: "boolean", about: "with sound" },
-  "no-audio": { type: "boolean", about: "without" },
-  seed: { type: "string", value: "N", about: "the same seed, the same film, where the model can" },
+  "no-audio": { type: "boolean", about: "without sound" },
+  seed: { type: "string", value: "N", about: "same seed, same video, where the model supports it" },
   ...CONNECTION_FLAGS,
 } as const;
 
 type Values = Given<typeof FLAGS>["values"];
 
 export const video = defineCommand({
-  name: "video",
-  usage: '"PROMPT" -o FILE … | --operation NAME -o FILE',
-  summary: "make films with a running gateway",
+  ...aboutCommand("video"),
   flags: FLAGS,
   takes: 1,
   run: async ({ values, positionals: [prompt] }) => {
     const { output } = values;
-    if (!output) throw new UsageError("-o is missing: name the file for the film, such as -o cat.mp4.");
+    if (!output) throw new UsageError("-o is missing: name the output file, such as -o cat.mp4.");
     const request = values.operation === undefined ? readRequest(values, prompt || undefined) : undefined;
     if (!request) checkResumption(values, prompt);
     const count = request?.parameters.sampleCount ?? 1;
@@ -49,7 +48,7 @@ export const video = defineCommand({
       Array.from({ length: count }, (_, index) => numbered(output, index, count)),
       values.force,
     );
-    const client = connect(values);
+    const client = await connect(values);
     const leaving = new AbortController();
     const leave = () => leaving.abort();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, leave);
@@ -87,7 +86,7 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
   };
   const [first, last] = [frame("image"), frame("last-frame")];
   if (!prompt && !first)
-    throw new UsageError("The prompt is missing: say what the film is to show, or name an --image.");
+    throw new UsageError("The prompt is missing: say what the video is to show, or name an --image.");
   if (values.audio && values["no-audio"]) throw new UsageError("--audio and --no-audio exclude each other.");
   const seconds = readWholeNumber("--seconds", values.seconds, 1);
   const seed = readWholeNumber("--seed", values.seed);
@@ -118,7 +117,7 @@ function checkResumption(values: Values, prompt: string | undefined): void {
   const more = Object.keys(values).find((flag) => !WITH_OPERATION.includes(flag));
   if (more !== undefined || prompt !== undefined) {
     const what = more === undefined ? "a prompt" : `--${more}`;
-    throw new UsageError(`--operation goes on with a film that was asked for already: ${what} comes too late.`);
+    throw new UsageError(`--operation resumes a video job that was submitted already: ${what} comes too late.`);
   }
   try {
     readOperationName(values.operation ?? "");
@@ -160,7 +159,7 @@ async function seeThrough({ name, about }: Submitted, making: Making): Promise<n
   } catch (error) {
     progress.stop();
     if (!signal.aborted && error instanceof GatewayError && error.kind === "not_found") throw error;
-    const resume = `The film is not lost. Resume with:\n  ${resumeLine(name, output, values)}`;
+    const resume = `The video is not lost. Resume with:\n  ${resumeLine(name, output, values)}`;
     if (signal.aborted) {
       console.error(`Interrupted. ${resume}`);
       return EXIT.interrupted;
@@ -182,7 +181,7 @@ async function writeFilms(operation: JsonObject, making: Making): Promise<MediaO
     const url = stringAt(film, "gcsUri");
     const path = paths[index] ?? output;
     if (url === undefined) {
-      notMade.push({ reason: "A film was made and is kept no longer.", moderated: false });
+      notMade.push({ reason: "The video was made and is kept no longer.", moderated: false });
       continue;
     }
     const content = client.download(url, { signal, timeoutMs: DOWNLOAD_TIMEOUT_MS });
@@ -202,7 +201,8 @@ function readNotMade(operation: JsonObject): MediaOutcome["notMade"] {
   }));
   const error = objectAt(operation, "error");
   const failures = [...(error ? [error] : []), ...arrayAt(objectAt(operation, "metadata"), "failures")];
-  const reasonOf = (failure: unknown) => stringAt(failure, "message") ?? "The film was not made, and nobody says why.";
+  const reasonOf = (failure: unknown) =>
+    stringAt(failure, "message") ?? "The video was not made, and the provider did not say why.";
   return [...heldBack, ...failures.map((failure) => ({ reason: reasonOf(failure), moderated: false }))];
 }
 

@@ -50,6 +50,28 @@ export async function insertKey(storage: Storage, key: StoredKey): Promise<void>
   });
 }
 
+/** What may change in a key while it lives. */
+export type KeyChange = Pick<StoredKey, "name" | "models" | "protocols" | "limits" | "strict" | "expiresAtMs">;
+
+/** Replaces what may change, and lets running servers notice. */
+export async function replaceKey(storage: Storage, id: string, key: KeyChange): Promise<void> {
+  await storage.transaction(async (queries) => {
+    await queries.query(
+      "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ? WHERE id = ?",
+      [
+        key.name,
+        JSON.stringify(key.models),
+        key.protocols === undefined ? null : JSON.stringify(key.protocols),
+        JSON.stringify(key.limits),
+        key.expiresAtMs ?? null,
+        key.strict ? 1 : 0,
+        id,
+      ],
+    );
+    await countKeyChange(queries);
+  });
+}
+
 /** Revokes the key unless it already is, and lets running servers notice. */
 export async function markKeyRevoked(storage: Storage, id: string, revokedAtMs: number): Promise<void> {
   await storage.transaction(async (queries) => {

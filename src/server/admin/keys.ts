@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { readLimits } from "../../access/key-limits.ts";
+import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -29,7 +30,7 @@ const checkKeyRequest: RequestCheck<Static<typeof KeyRequest>> = defineCheck(Key
 });
 
 export const listKeysHandler: Handler = async (_routed, { storage }) =>
-  Response.json({ data: await listKeys(storage) });
+  Response.json({ data: (await listKeys(storage)).map((key) => keyView(key)) });
 
 export const createKeyHandler: Handler = async ({ request }, { storage, gateway }) => {
   const body = await readSmallBody(request, MAX_BYTES, OPERATOR, gateway);
@@ -55,7 +56,7 @@ export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gatew
   try {
     const revoked = await revokeKey(storage, id);
     await gateway.keys.refresh();
-    return Response.json({ data: revoked });
+    return Response.json({ data: keyView(revoked) });
   } catch (thrown) {
     if (!stopped || !isAway(thrown)) throw thrown;
     const message = `The key ${id} no longer works at this instance, but the storage does not answer: it is written down, and works nowhere else, as soon as it does, unless this process ends before. Revoke it again then to be sure.`;

@@ -1,0 +1,41 @@
+import { limitsView } from "./key-limits.ts";
+import type { KeySummary } from "./keys.ts";
+
+/** A key as answers and the command line show it: never the key, nor its digest. */
+export interface KeyView {
+  id: string;
+  name: string;
+  project: string;
+  /** The key's last characters, by which a person tells keys apart. */
+  hint: string;
+  models: readonly string[];
+  /** `null`: every one. */
+  protocols: readonly string[] | null;
+  limits: Record<string, number>;
+  strict: boolean;
+  expires_at: string | null;
+  /** `null` where the key stands in the configuration. */
+  created_at: string | null;
+  made_by: string | null;
+  revoked_at: string | null;
+}
+
+const moment = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+
+/** Those of the configuration have no day on which they were made. */
+export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: number }): KeyView {
+  return {
+    id: key.id,
+    name: key.name,
+    project: key.project,
+    hint: key.hint,
+    models: key.models,
+    protocols: key.protocols ?? null,
+    limits: limitsView(key.limits),
+    strict: key.strict === true,
+    expires_at: moment(key.expiresAtMs),
+    created_at: moment(key.createdAtMs),
+    made_by: key.madeBy ?? null,
+    revoked_at: moment(key.revokedAtMs),
+  };
+}

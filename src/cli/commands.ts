@@ -1,0 +1,55 @@
+import type { Command } from "./command.ts";
+
+/** What the help tells of a command. */
+export interface CommandAbout {
+  name: string;
+  /** What stands behind the name, such as `[--port PORT]`. */
+  usage: string;
+  summary: string;
+}
+
+/** A command is loaded when it is called: the whole gateway takes half a second of processor time to load. */
+interface Listed extends CommandAbout {
+  load(): Promise<Command>;
+}
+
+const list = (name: string, usage: string, summary: string, load: () => Promise<Command>): Listed => ({
+  name,
+  usage,
+  summary,
+  load,
+});
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly Listed[] = [
+  list("serve", "[--port PORT] [--host HOST] [--log-level LEVEL]", "run the gateway", () =>
+    import("./serve.ts").then(({ serve }) => serve),
+  ),
+  list("check", "", "check the configuration", () => import("./check.ts").then(({ check }) => check)),
+  list("keys", "create --name NAME | list | update ID | revoke ID", "create, list, change and revoke API keys", () =>
+    import("./keys.ts").then(({ keys }) => keys),
+  ),
+  list("models", "[TEXT]", "list available models", () => import("./models.ts").then(({ models }) => models)),
+  list("usage", "[--by model|key|day|provider|project] [--days N]", "show what was called and what it cost", () =>
+    import("./usage.ts").then(({ usage }) => usage),
+  ),
+  list("image", '"PROMPT" -o FILE [--model M] [--image FILE] …', "create or edit images with a running gateway", () =>
+    import("./image.ts").then(({ image }) => image),
+  ),
+  list("video", '"PROMPT" -o FILE … | --operation NAME -o FILE', "create videos with a running gateway", () =>
+    import("./video.ts").then(({ video }) => video),
+  ),
+  list("sim", "[--port 8790] [--host 127.0.0.1]", "run the simulator of upstream providers by itself", () =>
+    import("./sim.ts").then(({ sim }) => sim),
+  ),
+  list("openapi", "", "print the OpenAPI document of the gateway", () =>
+    import("./openapi.ts").then(({ openapi }) => openapi),
+  ),
+  list("version", "", "print the version", () => import("./version.ts").then(({ version }) => version)),
+];
+
+export function aboutCommand(name: string): CommandAbout {
+  const found = COMMANDS.find((one) => one.name === name);
+  if (!found) throw new Error(`no command ${name}`);
+  return { name: found.name, usage: found.usage, summary: found.summary };
+}

@@ -1,0 +1,29 @@
+import { UsageError } from "./command.ts";
+
+const DEFAULT_URL = "http://127.0.0.1:8787";
+
+/**
+ * Where a running gateway is: `--url`, else TRIVIUM_URL, else as the configuration says that somebody named, else the
+ * address that a gateway has by default. A `trivium.yaml` that merely lies in the working folder is not asked: whoever put it
+ * there would be sent the API key (S20).
+ */
+export async function gatewayUrl(given: { url?: string | undefined; config?: string | undefined }): Promise<string> {
+  const [source, address] = await addressOf(given);
+  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
+    throw new UsageError(`${source}: "${address}" is not a URL such as ${DEFAULT_URL}.`);
+  }
+  return address.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+async function addressOf({ url, config }: Parameters<typeof gatewayUrl>[0]): Promise<[source: string, url: string]> {
+  if (url !== undefined) return ["--url", url];
+  const { TRIVIUM_URL, TRIVIUM_CONFIG } = process.env;
+  if (TRIVIUM_URL) return ["TRIVIUM_URL", TRIVIUM_URL];
+  const path = config ?? TRIVIUM_CONFIG;
+  if (!path) return ["", DEFAULT_URL];
+  // Only here is the configuration needed, which takes long to load.
+  const { readConfig } = await import("../app/read-config.ts");
+  const { server } = readConfig({ configPath: path, cwd: process.cwd(), environment: process.env });
+  const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
+  return ["server.host", `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`];
+}

@@ -1,0 +1,60 @@
+import { LIMIT_WIRE_NAMES } from "../access/key-limits.ts";
+import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
+import { readMoment } from "../canon/moment.ts";
+import { UsageError } from "./command.ts";
+
+/** Flags of the commands that say what a key may do. */
+export const KEY_FLAGS = {
+  models: { type: "string", value: "LIST", about: 'only these models, such as "sim/*,openai/*"' },
+  protocols: { type: "string", value: "LIST", about: `only these protocols, of ${DIALECT_NAMES.join(",")}` },
+  expires: { type: "string", value: "DATE", about: "last day or moment, such as 2027-01-31" },
+  limit: {
+    type: "string",
+    multiple: true,
+    default: [] as string[],
+    value: "NAME=NUMBER",
+    about: `${LIMIT_WIRE_NAMES.join(", ")}`,
+  },
+} as const;
+
+export function readProtocols(list: string): DialectName[] {
+  return list.split(",").map((name) => {
+    const known = DIALECT_NAMES.find((dialect) => dialect === name);
+    if (!known) throw new UsageError(`--protocols: "${name}" is not one of ${DIALECT_NAMES.join(", ")}.`);
+    return known;
+  });
+}
+
+export function readExpiry(text: string): number {
+  const ms = readMoment(text);
+  if (ms === undefined) throw new UsageError(`--expires: "${text}" is not a date such as 2027-01-31.`);
+  return ms;
+}
+
+/** `--limit requests_per_minute=600` */
+export function readLimitFlags(flags: readonly string[]): Record<string, number> {
+  return readNamed(flags, "NAME=NUMBER", readNumber);
+}
+
+/** The same; `NAME=none` takes a limit away. */
+export function readLimitChanges(flags: readonly string[]): Record<string, number | null> {
+  return readNamed(flags, "NAME=NUMBER or NAME=none", (text) => (text === "none" ? null : readNumber(text)));
+}
+
+const readNumber = (text: string): number | undefined => (Number.isNaN(Number(text)) ? undefined : Number(text));
+
+function readNamed<Value>(
+  flags: readonly string[],
+  form: string,
+  read: (text: string) => Value | undefined,
+): Record<string, Value> {
+  const limits: Record<string, Value> = {};
+  for (const flag of flags) {
+    const { name, text } = /^(?<name>\w+)=(?<text>\S+)$/.exec(flag)?.groups ?? {};
+    const value = text === undefined ? undefined : read(text);
+    if (name === undefined || value === undefined) throw new UsageError(`--limit: "${flag}" is not ${form}.`);
+    if (Object.hasOwn(limits, name)) throw new UsageError(`--limit: ${name} is given twice.`);
+    limits[name] = value;
+  }
+  return limits;
+}

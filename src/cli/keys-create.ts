@@ -1,0 +1,39 @@
+import { readLimits } from "../access/key-limits.ts";
+import { KEY_WATCH_MS } from "../access/key-ring.ts";
+import { createKey } from "../access/keys.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols } from "./key-flags.ts";
+import { withStorage } from "./with-storage.ts";
+
+/** Running gateways look for changes; who uses the key the moment it is shown must not be refused. */
+const KNOWN_WITHIN_MS = KEY_WATCH_MS + 100;
+
+export const createKeyCommand = defineCommand({
+  name: "keys create",
+  usage: "--name NAME …",
+  summary: "create a key and show it, once",
+  flags: {
+    name: { type: "string", value: "NAME", about: "name of the key" },
+    project: { type: "string", default: "default", value: "P", about: "project for usage reports" },
+    ...KEY_FLAGS,
+    strict: { type: "boolean", default: false, about: "refuse requests with fields that cannot be honoured exactly" },
+  },
+  run: async ({ values }) => {
+    if (!values.name) throw new UsageError("--name is missing.");
+    const { name, project } = values;
+    const request = {
+      name,
+      project,
+      ...(values.models === undefined ? {} : { models: values.models.split(",") }),
+      ...(values.protocols === undefined ? {} : { protocols: readProtocols(values.protocols) }),
+      ...(values.expires === undefined ? {} : { expiresAtMs: readExpiry(values.expires) }),
+      limits: readLimits(readLimitFlags(values.limit)),
+      ...(values.strict ? { strict: true } : {}),
+    };
+    const created = await withStorage(values.config, (storage) => createKey(storage, request));
+    await Bun.sleep(KNOWN_WITHIN_MS);
+    if (values.json) printJson(created);
+    else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);
+    return EXIT.ok;
+  },
+});

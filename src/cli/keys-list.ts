@@ -1,0 +1,56 @@
+import { hintOf } from "../access/key-hash.ts";
+import { staticKeyId } from "../access/key-ring.ts";
+import { type KeyView, keyView } from "../access/key-view.ts";
+import { listKeys } from "../access/keys.ts";
+import { staticKeys } from "../app/static-keys.ts";
+import type { Config } from "../config/config.ts";
+import { type Spent, spentByKey } from "../ledger/queries.ts";
+import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
+import { withStorage } from "./with-storage.ts";
+
+const NOTHING: Spent = { day: 0, month: 0, total: 0 };
+const HEADER = ["id", "name", "project", "key", "models", "limits", "today", "month", "total", "made", "state"];
+
+export const listKeysCommand = defineCommand({
+  name: "keys list",
+  usage: "[--project P]",
+  summary: "list keys (secrets hidden) with their limits and what they have spent, in US dollars",
+  flags: { project: { type: "string", value: "P", about: "only keys of this project" } },
+  run: async ({ values }) => {
+    const filter = values.project === undefined ? {} : { project: values.project };
+    const found = await withStorage(values.config, async (storage, config): Promise<ListedKey[]> => {
+      const spent = await spentByKey(storage, Date.now());
+      const configured = configuredKeys(config).filter(({ project }) => project === (values.project ?? project));
+      const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
+      return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
+    });
+    if (values.json) printJson(found);
+    else printTable(HEADER, found.map(row));
+    return EXIT.ok;
+  },
+});
+
+interface ListedKey extends KeyView {
+  /** US dollars in the running UTC day and month, and ever. */
+  spent_usd: Record<keyof Spent, number>;
+}
+
+const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> => ({
+  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
+});
+
+const configuredKeys = (config: Config): KeyView[] =>
+  staticKeys(config).map(({ key, limits, ...rest }) =>
+    keyView({ ...rest, id: staticKeyId(rest.name), hint: hintOf(key), limits: { ...limits } }),
+  );
+
+function row({ id, name, project, hint, models, limits, spent_usd, ...key }: ListedKey): string[] {
+  const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";
+  const told = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
+  const spent = [spent_usd.day, spent_usd.month, spent_usd.total].map((usd) => usd.toFixed(4));
+  const made = key.created_at === null ? "configured" : key.created_at.slice(0, 10);
+  return [id, name, project, `…${hint}`, models.join(","), told.join(",") || "none", ...spent, made, state];
+}
+
+const isExpired = ({ expires_at }: Pick<KeyView, "expires_at">) =>
+  expires_at !== null && Date.parse(expires_at) <= Date.now();

@@ -1,0 +1,50 @@
+import { keyView } from "../access/key-view.ts";
+import { type KeyUpdate, updateKey } from "../access/keys.ts";
+import { checkStoredKey } from "./check-stored-key.ts";
+import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
+import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols } from "./key-flags.ts";
+import { withStorage } from "./with-storage.ts";
+
+const FLAGS = {
+  name: { type: "string", value: "NAME", about: "new name" },
+  ...KEY_FLAGS,
+  protocols: { ...KEY_FLAGS.protocols, about: `${KEY_FLAGS.protocols.about}; "all" for every one` },
+  expires: { ...KEY_FLAGS.expires, about: `${KEY_FLAGS.expires.about}; "never" for no end` },
+  limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes it` },
+  strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
+  "no-strict": { type: "boolean", about: "adapt such requests" },
+} as const;
+
+export const updateKeyCommand = defineCommand({
+  name: "keys update",
+  usage: "ID …",
+  summary: "change the key with this id or name; what is not named stays",
+  flags: FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the key to change by its id or its name.");
+    const update = readUpdate(values);
+    if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
+    const changed = await withStorage(values.config, async (storage, config) => {
+      await checkStoredKey(id, storage, config, "change");
+      return updateKey(storage, id, update);
+    });
+    if (values.json) printJson(keyView(changed));
+    else console.log(`${changed.name} (${changed.id}) is changed; running gateways apply it within a second.`);
+    return EXIT.ok;
+  },
+});
+
+function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
+  if (values.strict && values["no-strict"]) throw new UsageError("--strict and --no-strict exclude each other.");
+  const strict = values.strict ? true : values["no-strict"] ? false : undefined;
+  const { protocols, expires } = values;
+  return {
+    ...(values.name === undefined ? {} : { name: values.name }),
+    ...(values.models === undefined ? {} : { models: values.models.split(",") }),
+    ...(protocols === undefined ? {} : { protocols: protocols === "all" ? null : readProtocols(protocols) }),
+    ...(expires === undefined ? {} : { expiresAtMs: expires === "never" ? null : readExpiry(expires) }),
+    ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
+    ...(strict === undefined ? {} : { strict }),
+  };
+}
