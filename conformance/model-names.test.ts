@@ -83,16 +83,19 @@ describe("decisions 1: a vendor's own model name at the drop-in door", () => {
     ["genai", "models/claude-opus-4-8", "anthropic/claude-opus-4-8", "claude-opus-4-8"],
     ["genai", "models/fast", "google/gemini-2.5-flash", "gemini-2.5-flash"],
     ["genai", "publishers/google/models/fast", "google/gemini-2.5-flash", "gemini-2.5-flash"],
-  ] as const)("%s: %s is answered by %s, and says so", async (dialect, name, id, upstreamModel) => {
-    answerAll();
-    const response = await call(dialect, name);
-    expect(response.status).toBe(200);
-    expect(upstream.seen.map(askedModel)).toEqual([upstreamModel]);
-    const body = (await response.json()) as { model?: string };
-    if (dialect !== "genai") expect(body.model).toBe(id);
-    const receipt = await gateway.receipt(response);
-    expect(receipt.model).toBe(id);
-  });
+  ] as const)(
+    "%s: %s is answered by %s, under the name that was asked for",
+    async (dialect, name, id, upstreamModel) => {
+      answerAll();
+      const response = await call(dialect, name);
+      expect(response.status).toBe(200);
+      expect(upstream.seen.map(askedModel)).toEqual([upstreamModel]);
+      const body = (await response.json()) as { model?: string };
+      if (dialect !== "genai") expect(body.model).toBe(name);
+      const receipt = await gateway.receipt(response);
+      expect(receipt.model).toBe(id);
+    },
+  );
 
   test("the bill is the resolved model's, and a date that is not kept stands in the receipt", async () => {
     answerAll();

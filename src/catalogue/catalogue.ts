@@ -72,6 +72,8 @@ export interface Naming {
 export interface Resolved {
   model: Model;
   offers: readonly Offer[];
+  /** The name that the client knows the model by: what it asked for, but for a provider that it pinned. */
+  calledAs: string;
   /** What the name asked for and does not get. */
   notes: readonly FieldNote[];
 }
@@ -209,11 +211,11 @@ export class Catalogue {
 
   #find(name: string, naming: Naming): Resolved | undefined {
     const model = this.#models.get(name);
-    if (model !== undefined) return { model, offers: model.offers, notes: NO_NOTES };
+    if (model !== undefined) return { model, offers: model.offers, calledAs: name, notes: NO_NOTES };
     const bare = bareName(name, naming.impliedPublisher);
     const meant = this.#aliases.get(name) ?? (bare === undefined ? undefined : this.#aliases.get(bare));
     // What an alias stands for is an id: an alias of an alias is a mistake of the configuration.
-    if (meant !== undefined) return this.resolve(meant);
+    if (meant !== undefined) return { ...this.resolve(meant), calledAs: bare ?? name };
     return naming.vendorNames ? this.#findVendors(name, bare) : undefined;
   }
 
@@ -239,7 +241,7 @@ export class Catalogue {
           },
         ]
       : NO_NOTES;
-    return { model, offers: model.offers, notes };
+    return { model, offers: model.offers, calledAs: bare ?? name, notes };
   }
 
   #unknown(name: string, { vendorNames, impliedPublisher }: Naming): GatewayError {
@@ -276,9 +278,9 @@ function bareName(name: string, impliedPublisher: string | undefined): string | 
   return impliedPublisher !== undefined && name.startsWith(`${impliedPublisher}/`) ? nameOf(name) : undefined;
 }
 
-function pin({ model, offers, notes }: Resolved, provider: string): Resolved {
+function pin({ model, offers, calledAs, notes }: Resolved, provider: string): Resolved {
   const pinned = offers.filter((offer) => offer.provider === provider);
-  if (pinned.length > 0) return { model, offers: pinned, notes };
+  if (pinned.length > 0) return { model, offers: pinned, calledAs, notes };
   const offering = [...new Set(offers.map((offer) => offer.provider))].join(", ");
   throw new GatewayError(
     "not_found",

@@ -8,7 +8,7 @@ import { makeId } from "./ids.ts";
 /** What an answer on its way to the client depends on, in either lane. */
 export function answerContext(call: Call, planned: PlannedOffer<Provider>): NativeAnswerContext {
   return {
-    publicModel: call.model.id,
+    publicModel: call.modelInAnswer,
     request: call.body,
     bareFinishReason: call.incoming.bareFinishReason,
     arrayFraming: call.incoming.arrayFraming,

@@ -29,12 +29,12 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const client = new ClientPresence(request.signal);
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const { admission, memory, model, offers, notes, checked } = await beforeAdmission(
+  const { admission, memory, model, offers, calledAs, notes, checked } = await beforeAdmission(
     principal,
     gateway,
     async ({ entry, memory }) => {
       const received = await readBody(request, { maxBytes: maxBodyBytes, memory }, gateway);
-      const { model, offers, notes } = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
+      const { model, offers, calledAs, notes } = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
       const checked = dialect.checkRequest(received, {
         verb,
         door: incoming.door,
@@ -45,7 +45,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
         dialect: dialect.name,
         ...estimateFor(principal, incoming, model, offers, checked.body),
       });
-      return { admission, memory, model, offers, notes, checked };
+      return { admission, memory, model, offers, calledAs, notes, checked };
     },
   );
   const { body } = checked;
@@ -56,6 +56,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     principal,
     admission,
     model,
+    modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     received: checked,
     body,
     stream: incoming.streamInAddress ?? body["stream"] === true,

@@ -155,9 +155,9 @@ function contextOf(
   gateway: Gateway,
   bill: ReturnType<typeof billOfImages>,
 ): EncodeAnswerContext {
-  const { incoming, body, model } = call;
+  const { incoming, body } = call;
   return {
-    publicModel: model.id,
+    publicModel: call.modelInAnswer,
     request: body,
     bareFinishReason: incoming.bareFinishReason,
     arrayFraming: incoming.arrayFraming,

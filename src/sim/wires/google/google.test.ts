@@ -284,6 +284,7 @@ describe("H01: thought signatures", () => {
       change(contents, (part) => (part.functionCall === undefined ? part : { ...part, thoughtSignature }));
     expect((await refusal(body(sign("AAAA")), "strict-thinker")).message).toContain("Thought signature is not valid");
     expect((await refusal(body(sign("skip_thought_signature_validator")), "strict-thinker")).code).toBe(200);
+    expect((await refusal(body(sign(btoa("skip_thought_signature_validator"))), "strict-thinker")).code).toBe(200);
     const other = change(contents, (part) =>
       part.functionCall === undefined
         ? part

@@ -8,7 +8,13 @@ import { names, refuseUnknown } from "./proto-json.ts";
 export const CALL_PURPOSE = "google function call";
 export const TEXT_PURPOSE = "google text";
 /** The value that Google documents for calls which another model made. */
-const BYPASS = "skip_thought_signature_validator";
+/** Words that stand for a signature; SDKs whose field holds bytes send them in base64. */
+const BYPASSES: ReadonlySet<unknown> = new Set(
+  ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"].flatMap((word) => [
+    word,
+    Buffer.from(word).toString("base64"),
+  ]),
+);
 
 const CONTENT = names("role parts");
 const DATA =
@@ -75,7 +81,7 @@ function readCall(call: JsonObject, path: string): PromptPart {
 
 function checkSignature(part: JsonObject, read: PromptPart): void {
   const signature = part.thoughtSignature;
-  if (signature === undefined || signature === BYPASS) return;
+  if (signature === undefined || BYPASSES.has(signature)) return;
   const valid =
     typeof signature === "string" &&
     (read.type === "call"
