@@ -126,6 +126,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     log,
     nowMs,
     wallMs,
+    publicUrl: () => publicUrl,
     timings,
     runningCalls: 0,
     leftTexts: 0,

@@ -54,3 +54,7 @@ export type ToolChoice =
   | { type: "any" }
   | { type: "tool"; name: string }
   | { type: "allowed"; mode: "auto" | "any"; names: readonly string[] };
+
+/** Whether a choice asks for a call. Without tools any other one is kept to anyway. */
+export const asksForCall = (choice: ToolChoice | undefined): boolean =>
+  choice !== undefined && choice.type !== "none" && choice.type !== "auto";

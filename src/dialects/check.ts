@@ -14,6 +14,8 @@ export type Door = "contract" | "dropin";
 export interface CheckContext {
   door: Door;
   model: { id: string; reasoning: boolean };
+  /** How clients reach the gateway; absent where nothing is said of it. */
+  publicUrl?: () => string;
 }
 
 /** Throws a GatewayError for the first problem found; gives the body back, without nulls that only say "not given". */

@@ -55,6 +55,8 @@ export interface NativeRequestContext {
   stream: boolean;
   door: Door;
   maxOutputTokens: number | undefined;
+  /** Whether the model thinks. */
+  reasons: boolean;
   quirks: Quirks;
   /** The efforts that the model is known to take; asked for only where a request speaks of them. */
   knownEfforts: () => readonly Effort[] | undefined;

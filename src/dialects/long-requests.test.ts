@@ -133,6 +133,7 @@ describe("H20, H21: natively", () => {
         stream: false,
         door: "dropin",
         maxOutputTokens: undefined,
+        reasons: true,
         quirks: { ...DEFAULT_QUIRKS, ...changes },
         knownEfforts: () => undefined,
       },

@@ -13,7 +13,11 @@ export interface RefusalRow {
   says: string;
 }
 
-export const AT_CONTRACT_DOOR: CheckContext = { door: "contract", model: { id: "acme/one", reasoning: true } };
+export const AT_CONTRACT_DOOR: CheckContext = {
+  door: "contract",
+  model: { id: "acme/one", reasoning: true },
+  publicUrl: () => "https://t.example",
+};
 export const AT_DROPIN_DOOR: CheckContext = { ...AT_CONTRACT_DOOR, door: "dropin" };
 
 type Check = (body: unknown, context: CheckContext) => void;

@@ -35,6 +35,8 @@ export interface Gateway {
   readonly nowMs: () => number;
   /** The clock of the machine, for every moment that is kept or told; it may be set (H30). */
   readonly wallMs: () => number;
+  /** How clients reach it; a reload may change it. */
+  readonly publicUrl: () => string;
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */
   runningCalls: number;

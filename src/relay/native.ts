@@ -27,6 +27,7 @@ export class NativeLane implements Lane {
       stream,
       door: incoming.door,
       maxOutputTokens: offer.maxOutputTokens ?? model.maxOutputTokens,
+      reasons: model.reasoning,
       quirks: provider.quirksOf(dialect),
       knownEfforts: () => traitsOf(model, offer).efforts,
     });

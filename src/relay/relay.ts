@@ -39,6 +39,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
         verb,
         door: incoming.door,
         model: { id: model.id, reasoning: model.reasoning },
+        publicUrl: gateway.publicUrl,
       });
       const admission = entry.admit({
         model: model.id,

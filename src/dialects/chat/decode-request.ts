@@ -6,7 +6,7 @@ import type { Part, TextPart, ToolResultPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMessage } from "./decode-message.ts";
-import { takeExtras } from "./part-fields.ts";
+import { takeCache, takeExtras } from "./part-fields.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { readFromClient } from "./reasoning-details.ts";
 import { decodeFormat } from "./response-format.ts";
@@ -86,7 +86,7 @@ function decodeMessages(messages: readonly unknown[]): { system: TextPart[]; tur
  * the canon's system, and stands in a turn of its own.
  */
 function decodeSystem(fields: Fields, path: string): { texts: TextPart[]; others: Part[] } {
-  const parts = decodeContent(fields.take("content"), `${path}.content`);
+  const parts = withMark(decodeContent(fields.take("content"), `${path}.content`), fields);
   const own = takeExtras(fields);
   const texts = parts.filter((part) => part.type === "text");
   const others = parts.filter((part) => part.type !== "text");
@@ -94,7 +94,7 @@ function decodeSystem(fields: Fields, path: string): { texts: TextPart[]; others
 }
 
 function decodeTurn(role: Turn["role"], fields: Fields, path: string): Turn {
-  const parts = decodeContent(fields.take("content"), `${path}.content`);
+  const parts = withMark(decodeContent(fields.take("content"), `${path}.content`), fields);
   return { role, parts, ...nameOf(fields), path, ...takeExtras(fields) };
 }
 
@@ -113,7 +113,7 @@ function decodeAssistant(fields: Fields, path: string, legacyCalls: Map<string, 
   for (const part of parts) {
     if (part.type === "tool-call" && part.path?.endsWith("function_call")) legacyCalls.set(part.name, part.id);
   }
-  return { role: "assistant", parts, ...nameOf(fields), path, ...takeExtras(fields) };
+  return { role: "assistant", parts: withMark(parts, fields), ...nameOf(fields), path, ...takeExtras(fields) };
 }
 
 /** The function role names the function instead of the call: it answers the last call of that name. */
@@ -121,7 +121,20 @@ function decodeResult(fields: Fields, path: string, legacyCalls: ReadonlyMap<str
   const { name } = nameOf(fields);
   const callId = fields.string("tool_call_id") ?? legacyCalls.get(name ?? "") ?? name ?? "";
   const content = decodeContent(fields.take("content"), `${path}.content`).filter(isResultContent);
-  return { type: "tool-result", callId, ...(name === undefined ? {} : { name }), content, path, ...takeExtras(fields) };
+  const named = name === undefined ? {} : { name };
+  return { type: "tool-result", callId, ...named, content, path, ...takeCache(fields), ...takeExtras(fields) };
+}
+
+/** Some clients put the mark on a message as a whole: it stands behind its last part, unless that has one of its own. */
+function withMark(parts: Part[], fields: Fields): Part[] {
+  const last = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "native");
+  const part = parts[last];
+  if (part === undefined) return parts;
+  return parts.with(last, {
+    ...part,
+    ...takeCache(fields),
+    ...(part.cache === undefined ? {} : { cache: part.cache }),
+  });
 }
 
 const isResultContent = (part: Part): part is ToolResultPart["content"][number] =>

@@ -10,6 +10,7 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import { emptyTools } from "../empty-tools.ts";
 import type { Quirks } from "../quirks.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
@@ -39,6 +40,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   limitOutput(body, context, changes);
   translateReasoning(body, context, changes);
   fitSettings(body, quirks, changes);
+  leaveOutEmptyTools(body, changes);
   if (context.stream && quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
     changes.set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
   }
@@ -133,6 +135,15 @@ function fitSettings(body: JsonObject, quirks: Quirks, { set, rename, remove, no
     else remove.push("response_format");
     notes.approximated("response_format", "this provider knows no schema of an answer");
   }
+}
+
+function leaveOutEmptyTools(body: JsonObject, { set, remove, notes }: Changes): void {
+  const empty = emptyTools(body);
+  for (const key of empty.remove) {
+    remove.push(key);
+    delete set[key];
+  }
+  for (const { path, reason } of empty.notes) notes.dropped(path, reason);
 }
 
 /** A change to the text of one value. */

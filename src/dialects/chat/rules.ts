@@ -23,8 +23,8 @@ const NOT_ACCEPTED: Readonly<Record<string, string | undefined>> = {
 };
 
 export const chatRules: CheckRules<ChatRequest> = {
-  gate(body, { door }) {
-    if (door === "contract") refuseWhatIsNotAccepted(body);
+  gate(body, { door, publicUrl = () => "" }) {
+    if (door === "contract") refuseWhatIsNotAccepted(body, publicUrl);
   },
   relations(body) {
     if (typeof body.top_logprobs === "number" && body.logprobs !== true) {
@@ -45,12 +45,14 @@ export const chatRules: CheckRules<ChatRequest> = {
   },
 };
 
-function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>): void {
+/** The other door takes what this one refuses: whoever cannot change the client can change its base URL. */
+function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>, publicUrl: () => string): void {
   for (const field in NOT_ACCEPTED) {
     if (body[field] === undefined || body[field] === null) continue;
     const replacement = NOT_ACCEPTED[field];
-    const advice = replacement === undefined ? "leave it out; nothing replaces it" : `use ${replacement} instead`;
-    throw new GatewayError("unsupported_parameter", `${field} is not accepted here: ${advice}.`, { path: field });
+    const instead = replacement === undefined ? "Use" : `Use ${replacement}, or`;
+    const message = `\`${field}\` is not supported on /api/v1. ${instead} base URL ${publicUrl()}/v1, which accepts it.`;
+    throw new GatewayError("unsupported_parameter", message, { path: field });
   }
 }
 

@@ -271,28 +271,30 @@ const routing: RefusalRow[] = [
 describe("chat request fields", () => testRefusals(checkChatRequest, sound, fields));
 describe("chat request routing", () => testRefusals(checkChatRequest, sound, routing));
 
+const OTHER_DOOR = "Use base URL https://t.example/v1, which accepts it.";
+
 describe("contract 2.12: unsupported fields", () => {
   const values: [string, unknown, string][] = [
-    ["max_tokens", 100, "use max_completion_tokens instead"],
-    ["functions", [{ name: "f" }], "use tools instead"],
-    ["function_call", "auto", "use tool_choice instead"],
-    ["audio", { voice: "a", format: "wav" }, "nothing replaces it"],
-    ["modalities", ["text"], "nothing replaces it"],
-    ["prompt_cache_key", "k", "nothing replaces it"],
-    ["prompt_cache_retention", "24h", "nothing replaces it"],
-    ["safety_identifier", "s", "nothing replaces it"],
-    ["store", false, "nothing replaces it"],
-    ["service_tier", "auto", "nothing replaces it"],
-    ["prediction", { type: "content", content: "a" }, "nothing replaces it"],
-    ["seed", 0, "nothing replaces it"],
-    ["user", "u", "nothing replaces it"],
+    ["max_tokens", 100, "Use max_completion_tokens, or base URL https://t.example/v1, which accepts it."],
+    ["functions", [{ name: "f" }], "Use tools, or base URL https://t.example/v1, which accepts it."],
+    ["function_call", "auto", "Use tool_choice, or base URL https://t.example/v1, which accepts it."],
+    ["audio", { voice: "a", format: "wav" }, OTHER_DOOR],
+    ["modalities", ["text"], OTHER_DOOR],
+    ["prompt_cache_key", "k", OTHER_DOOR],
+    ["prompt_cache_retention", "24h", OTHER_DOOR],
+    ["safety_identifier", "s", OTHER_DOOR],
+    ["store", false, OTHER_DOOR],
+    ["service_tier", "auto", OTHER_DOOR],
+    ["prediction", { type: "content", content: "a" }, OTHER_DOOR],
+    ["seed", 0, OTHER_DOOR],
+    ["user", "u", OTHER_DOOR],
   ];
 
   test.each(values)("%s: refused at the contract door, accepted at the drop-in door", (field, value, advice) => {
     const refusal = refusalOf(check, { ...sound, [field]: value });
     expect(refusal?.kind).toBe("unsupported_parameter");
     expect(refusal?.path).toBe(field);
-    expect(refusal?.message).toContain(advice);
+    expect(refusal?.message).toBe(`\`${field}\` is not supported on /api/v1. ${advice}`);
     expect(refusalOf(check, { ...sound, [field]: value }, AT_DROPIN_DOOR)).toBeUndefined();
   });
 

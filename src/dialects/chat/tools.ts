@@ -1,6 +1,13 @@
 import { Fields } from "../../canon/fields.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
-import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../canon/tool.ts";
+import {
+  asksForCall,
+  type CustomTool,
+  type FunctionTool,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from "../../canon/tool.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { isStrict } from "./strict-schema.ts";
@@ -99,8 +106,9 @@ export function encodeTools(scope: RequestScope, standIn?: StandIn): JsonObject 
   const options = search === undefined ? {} : encodeWebSearch(search, scope);
   if (tools.length === 0) {
     const reason = "there are no tools to choose from";
-    if (call.toolChoice !== undefined) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
-    if (call.parallelTools !== undefined) notes.dropped(call.paths.parallelTools ?? "parallel_tool_calls", reason);
+    if (asksForCall(call.toolChoice)) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
+    if (call.parallelTools !== undefined && call.tools.length > 0)
+      notes.dropped(call.paths.parallelTools ?? "parallel_tool_calls", reason);
     return options;
   }
   const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;

@@ -10,6 +10,7 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import { emptyTools } from "../empty-tools.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
@@ -31,8 +32,13 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     const reason = `the model's limit is ${limit}`;
     notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
   }
+  if (!context.reasons && objectAt(objectAt(body, "generationConfig"), "thinkingConfig") !== undefined) {
+    const withoutThinking = (config: string) => new ObjectEdit(config).remove("thinkingConfig").toString();
+    source = { text: changeValue(source.text, ["generationConfig"], withoutThinking) };
+    notes.push(...thinkingNotes(body));
+  }
   // The model stands in the address.
-  const remove: string[] = ["model", ...ROUTING_FIELDS];
+  const remove: string[] = ["model", ...ROUTING_FIELDS, ...emptyTools(body).remove];
   noteRouting(body, notes);
   if (!context.quirks.labels && "labels" in body) {
     remove.push("labels");
@@ -43,6 +49,13 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     payload: untouched ? (source.bytes ?? source.text) : editBody(source, { set: {}, remove }, (key) => key in body),
     notes,
   };
+}
+
+/** Who asks a model that does not think for no thinking loses nothing. */
+function thinkingNotes(body: JsonObject): FieldNote[] {
+  const thinking = objectAt(objectAt(body, "generationConfig"), "thinkingConfig");
+  if (numberAt(thinking, "thinkingBudget") === 0) return [];
+  return [{ path: "generationConfig.thinkingConfig", action: "dropped", reason: "the model does not think" }];
 }
 
 /** One of these is in every answer, were it an empty one. */

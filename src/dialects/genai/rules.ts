@@ -149,9 +149,12 @@ function requireTypes(schema: GenaiSchema, path: string): void {
   }
 }
 
-function checkThinking(thinking: Config["thinkingConfig"], path: string, { model }: CheckContext): void {
+/** Contract §7 at its own door; at the other it is left out on the way. */
+function checkThinking(thinking: Config["thinkingConfig"], path: string, { model, door }: CheckContext): void {
   if (thinking === undefined) return;
-  if (!model.reasoning) refuse(path, `must be left out: the model ${model.id} does not think`);
+  if (!model.reasoning && door === "contract") {
+    refuse(path, `must be left out: the model ${model.id} does not support thinking`);
+  }
   onlyOne(thinking, "thinkingBudget", "thinkingLevel", path);
 }
 

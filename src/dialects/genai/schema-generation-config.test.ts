@@ -213,5 +213,8 @@ test("contract 7: thinkingConfig on a model without thinking is an error", () =>
   const context = { ...AT_CONTRACT_DOOR, model: { id: "acme/plain", reasoning: false } };
   const refusal = refusalOf((value) => checkGenerateContentRequest(value, context), body);
   expect(refusal?.path).toBe("generationConfig.thinkingConfig");
-  expect(refusal?.message).toContain("the model acme/plain does not think");
+  expect(refusal?.message).toContain("the model acme/plain does not support thinking");
+  expect(
+    refusalOf((value) => checkGenerateContentRequest(value, { ...context, door: "dropin" }), body),
+  ).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import { isObject, type JsonObject } from "../../canon/json.ts";
-import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../canon/tool.ts";
+import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../canon/tool.ts";
 import { FREE_TEXT_ARGUMENT } from "./arguments.ts";
 import { type EncodeScope, noteCacheMark, placeOf } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
@@ -186,7 +186,7 @@ export function encodeToolChoice(scope: EncodeScope): JsonObject | undefined {
   const declared = functionNames(call);
   const path = call.paths.toolChoice ?? "toolChoice";
   if (declared.length === 0 && call.dialect !== "genai") {
-    if (choice.type !== "none" && choice.type !== "auto") notes.dropped(path, "there are no functions to choose from");
+    if (asksForCall(choice)) notes.dropped(path, "there are no functions to choose from");
     return undefined;
   }
   const named = choice.type === "tool" ? [choice.name] : choice.type === "allowed" ? choice.names : [];

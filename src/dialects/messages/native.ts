@@ -8,6 +8,7 @@ import type {
   NativeRequestContext,
   ReceivedRequest,
 } from "../dialect.ts";
+import { emptyTools } from "../empty-tools.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeStop } from "./stop-reason.ts";
@@ -25,7 +26,10 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     set["max_tokens"] = String(limit);
     notes.push({ path: "max_tokens", action: "approximated", reason: `the model's limit is ${limit}` });
   }
-  return { payload: editBody(request, { set, remove: ROUTING_FIELDS }, (key) => key in body), notes };
+  const empty = emptyTools(body);
+  notes.push(...empty.notes);
+  const remove = empty.remove.length === 0 ? ROUTING_FIELDS : [...ROUTING_FIELDS, ...empty.remove];
+  return { payload: editBody(request, { set, remove }, (key) => key in body), notes };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {

@@ -2,7 +2,7 @@ import type { CanonCall } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
-import type { ToolChoice } from "../../canon/tool.ts";
+import { asksForCall, type ToolChoice } from "../../canon/tool.ts";
 
 export function decodeToolChoice(value: unknown): { toolChoice?: ToolChoice; parallelTools?: boolean } {
   const fields = new Fields(value);
@@ -34,7 +34,7 @@ export function encodeToolChoice(call: CanonCall, target: ChoiceTarget): JsonObj
   const { hasTools, standIn, notes } = target;
   const path = call.paths.toolChoice ?? "tool_choice";
   if (!hasTools && standIn === undefined) {
-    if (call.toolChoice !== undefined) notes.dropped(path, "no tool was given to choose from");
+    if (asksForCall(call.toolChoice)) notes.dropped(path, "no tool was given to choose from");
     return undefined;
   }
   const choice = standIn === undefined ? ownChoice(call) : standInChoice(call, standIn, hasTools);

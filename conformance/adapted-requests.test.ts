@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test";
+import { buildCall, callGateway, errorOf } from "./support/client-calls.ts";
+import { scriptedStand } from "./support/scripted-stand.ts";
+import { sendJson } from "./support/scripted-upstream.ts";
+import { scriptedModels } from "./support/test-gateway.ts";
+
+/** What existing clients send beyond the contract, and what becomes of it at the drop-in door. */
+const { upstream, gateway } = await scriptedStand((url) => {
+  const { models, ...config } = scriptedModels(url) as { models: object[] };
+  const plain = (provider: string) => ({
+    id: `plain/${provider}`,
+    pricings: {},
+    offers: [{ provider: `up-${provider}`, model: "upstream-model" }],
+  });
+  const routed = { id: "plain/router", pricings: {}, offers: [{ provider: "up-router", model: "upstream-model" }] };
+  return {
+    config: {
+      ...config,
+      providers: {
+        ...(config as { providers: object }).providers,
+        "up-router": { kind: "openrouter", base_url: `${url}/v1`, api_key: "upstream-secret-router" },
+      },
+      models: [...models, plain("chat"), plain("messages"), plain("genai"), routed],
+    },
+  };
+});
+
+const CHAT = {
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+};
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "ok" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 5, output_tokens: 1 },
+};
+const GENAI = {
+  candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+};
+
+function answerAll(): void {
+  upstream.play(({ path }, response) => {
+    sendJson(response, path.includes(":generate") ? GENAI : path.includes("/messages") ? MESSAGE : CHAT);
+  });
+}
+
+/** What went up, and what the receipt says of it. */
+async function sentFor(call: Promise<Response>) {
+  const response = await call;
+  expect(response.status).toBe(200);
+  const sent = JSON.parse(upstream.seen.at(-1)?.body ?? "{}") as Record<string, unknown>;
+  const { fields } = await gateway.receipt(response);
+  return { sent, fields: fields.map(({ path, action }) => `${path} ${action}`) };
+}
+
+test("contract 2.12: what the contract door refuses, it names the base URL for that accepts it", async () => {
+  answerAll();
+  for (const field of ["seed", "max_tokens"]) {
+    const body = { [field]: 7 };
+    const refused = await errorOf(await callGateway(gateway.url, "chat", gateway.key, { model: "test/chat", body }));
+    expect(refused.status).toBe(400);
+    const [, base = ""] = / base URL (http\S+), which accepts it\.$/.exec(refused.message) ?? [];
+    expect(base).toBe(`${gateway.url}/v1`);
+    const [, init] = buildCall(gateway.url, "chat", gateway.key, { model: "test/chat", body });
+    expect((await fetch(`${base}/chat/completions`, init)).status).toBe(200);
+  }
+});
+
+describe("contract 7: thinkingConfig for a model without thinking", () => {
+  const body = {
+    generationConfig: { temperature: 1.0, thinkingConfig: { includeThoughts: true, thinkingBudget: 8192 } },
+  };
+  const ask = (model: string, door: "contract" | "dropin", more: object = body) =>
+    callGateway(gateway.url, "genai", gateway.key, { model, door, body: more as Record<string, unknown> });
+
+  test.each(["plain/genai", "plain/messages", "plain/chat"])("%s: an error at the contract door", async (model) => {
+    const { status, message } = await errorOf(await ask(model, "contract"));
+    expect([status, message]).toEqual([400, expect.stringContaining(`the model ${model} does not support thinking`)]);
+  });
+
+  test.each(["plain/genai", "plain/messages", "plain/chat"])(
+    "%s: left out at the drop-in door, in the receipt",
+    async (model) => {
+      answerAll();
+      const { sent, fields } = await sentFor(ask(model, "dropin"));
+      expect(JSON.stringify(sent)).not.toMatch(/thinking|reasoning/i);
+      expect(fields).toContain("generationConfig.thinkingConfig dropped");
+    },
+  );
+
+  test("the rest of the request stays as it came, and who asks for none loses nothing", async () => {
+    answerAll();
+    const none = { generationConfig: { thinkingConfig: { thinkingBudget: 0 }, temperature: 0.5 } };
+    const { sent, fields } = await sentFor(ask("plain/genai", "dropin", none));
+    expect(sent["generationConfig"]).toEqual({ temperature: 0.5 });
+    expect(fields).toEqual([]);
+    expect((await sentFor(ask("test/genai", "dropin"))).sent).toMatchObject(body);
+  });
+});
+
+describe("an empty list of tools", () => {
+  test.each([
+    ["chat", { tools: [], tool_choice: "auto", parallel_tool_calls: true }, []],
+    ["chat", { tools: [], tool_choice: "required" }, ["tool_choice dropped"]],
+    ["messages", { tools: [], tool_choice: { type: "auto" } }, []],
+    ["messages", { tools: [], tool_choice: { type: "any" } }, ["tool_choice dropped"]],
+    ["genai", { tools: [] }, []],
+  ] as const)("%s: %j is left out, whichever protocol the provider speaks", async (dialect, body, noted) => {
+    answerAll();
+    for (const target of ["chat", "messages", "genai"]) {
+      const options = { door: "dropin", model: `test/${target}`, body } as const;
+      const { sent, fields } = await sentFor(callGateway(gateway.url, dialect, gateway.key, options));
+      expect(Object.keys(sent).filter((key) => /tool/i.test(key))).toEqual([]);
+      expect(fields.filter((field) => field.startsWith("tool"))).toEqual([...noted]);
+    }
+  });
+});
+
+describe("H04: cache_control on a chat message as a whole", () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const messages = [
+    { role: "system", content: "A long text.", ...mark },
+    { role: "user", content: "hello", ...mark },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "c1", content: "done", ...mark },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+      ...mark,
+    },
+  ];
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
+
+  test("reaches a provider of messages on the last block", async () => {
+    answerAll();
+    const call = callGateway(gateway.url, "chat", gateway.key, {
+      door: "dropin",
+      model: "test/messages",
+      body: { messages, tools },
+    });
+    const { sent, fields } = await sentFor(call);
+    expect(sent["system"]).toEqual([{ type: "text", text: "A long text.", ...mark }]);
+    expect(sent["messages"]).toMatchObject([
+      { role: "user", content: [{ type: "text", text: "hello", ...mark }] },
+      { role: "assistant", content: [{ type: "tool_use" }] },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", content: "done", ...mark },
+          { type: "text", text: "a" },
+          { type: "text", text: "b", ...mark },
+        ],
+      },
+    ]);
+    expect(fields).toEqual([]);
+  });
+});
