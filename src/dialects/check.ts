@@ -3,6 +3,7 @@ import { Compile } from "typebox/compile";
 import { GatewayError } from "../canon/error.ts";
 import { isObject } from "../canon/json.ts";
 import { explainMismatch, type Mismatch } from "./explain.ts";
+import { readNamesOf, refuseFoldedKeys } from "./folded-keys.ts";
 import { listedOnly } from "./listed-only.ts";
 import { DEEPEST_NESTING, nestsDeeperThan } from "./nesting.ts";
 import type { SchemaNode } from "./schema-node.ts";
@@ -26,6 +27,8 @@ export interface RequestCheck<T> {
 
 /** What a schema cannot say: relations between fields, and what depends on the door or the model. */
 export interface CheckRules<T> {
+  /** Names that are looked at although the schema does not have them. */
+  alsoRead?: readonly string[];
   /** Runs before the schema, on an object of any content. */
   gate?: (body: Readonly<Record<string, unknown>>, context: CheckContext) => void;
   /** Runs after the schema. */
@@ -41,12 +44,14 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
   const listed = listedOnly(schema);
   const atContract = { schema: listed as SchemaNode, validator: Compile(listed) };
   const atDropin = listed === schema ? atContract : { schema: schema as SchemaNode, validator: Compile(schema) };
+  const names = readNamesOf(atDropin.schema, rules.alsoRead);
   const clean = (body: unknown) => withoutNulls(atDropin.schema, body);
   const check = (body: unknown, context: CheckContext): Static<S> => {
     if (nestsDeeperThan(body, DEEPEST_NESTING)) {
       const problem = `The request body is nested deeper than ${DEEPEST_NESTING} levels`;
       throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
     }
+    refuseFoldedKeys(body, names);
     if (rules.gate !== undefined && isObject(body)) rules.gate(body, context);
     const { validator, schema } = context.door === "contract" ? atContract : atDropin;
     const taken = validator.Check(body) ? body : repaired(body, schema, validator);

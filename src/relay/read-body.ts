@@ -1,7 +1,9 @@
 import { GatewayError } from "../canon/error.ts";
 import { isObject, type JsonObject } from "../canon/json.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
+import { pathTo } from "../dialects/explain.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
+import { findRepeatedKey, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 
@@ -101,8 +103,23 @@ function parse(text: string): JsonObject {
     });
   }
   if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
+  const repeated = findRepeatedKey(text, body);
+  if (repeated !== undefined) throw standsTwice(repeated);
   return body;
 }
+
+/** Whoever reads the first of the two, and whoever reads the last, would not be asked for the same thing (S15). */
+function standsTwice({ key, path }: RepeatedKey): GatewayError {
+  const steps = [...path.slice(0, MAX_STEPS_SHOWN), ...(path.length > MAX_STEPS_SHOWN ? [] : [key])];
+  const place = steps
+    .reduce<string>((shown, step) => (typeof step === "number" ? `${shown}[${step}]` : pathTo(shown, step)), "")
+    .slice(0, 400);
+  return new GatewayError("invalid_request", `${place} is there twice; a field may stand in an object once.`, {
+    path: place,
+  });
+}
+
+const MAX_STEPS_SHOWN = 20;
 
 /** Told how many bytes have come; answers whether more of them are wanted. */
 type Heard = (bytes: number) => boolean;

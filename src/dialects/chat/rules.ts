@@ -23,6 +23,7 @@ const NOT_ACCEPTED: Readonly<Record<string, string | undefined>> = {
 };
 
 export const chatRules: CheckRules<ChatRequest> = {
+  alsoRead: Object.keys(NOT_ACCEPTED),
   gate(body, { door, publicUrl = () => "" }) {
     if (door === "contract") refuseWhatIsNotAccepted(body, publicUrl);
   },

@@ -158,9 +158,23 @@ test("H01: the documented stand-in for a signature is a word, not bytes", () => 
   expect(normal(body)).toBe(body);
 });
 
-test("a field that is there in both spellings keeps both", () => {
-  const body = part({ inlineData: { mimeType: "image/png", mime_type: "image/gif", data: "AA==" } });
-  expect(normal(body)).toBe(body);
+describe("S15: a field that is there in both spellings is refused, wherever it is", () => {
+  test.each([
+    [{ generationConfig: {}, generation_config: {} }, "generation_config and generationConfig"],
+    [config({ max_output_tokens: 9, maxOutputTokens: 9 }), "generationConfig.max_output_tokens and maxOutputTokens"],
+    [
+      part({ inlineData: { mimeType: "image/png", mime_type: "image/gif", data: "AA==" } }),
+      "contents[0].parts[0].inlineData.mime_type and mimeType",
+    ],
+  ])("%j", (body, named) => {
+    expect(() => normal(body)).toThrow(`${named} are one field in two spellings; give it once.`);
+    expect(() => normal(body)).toThrow(GatewayError);
+  });
+
+  test("but not a field beside its synonym", () => {
+    const schema = config({ responseSchema: { oneOf: [{ type: "STRING" }], anyOf: [{ type: "STRING" }] } });
+    expect(normal(schema)).toBe(schema);
+  });
 });
 
 test("a field called __proto__ stays a field", () => {

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import { isObject } from "../../canon/json.ts";
 import { putField } from "../../canon/put-field.ts";
+import { pathTo } from "../explain.ts";
 import { DEEPEST_NESTING } from "../nesting.ts";
 import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
 import { treatString } from "./treat-string.ts";
@@ -12,7 +13,39 @@ const PLAIN: Shape = { fields: new Map() };
  * URL-safe base64, short names of enums, one object where a list is meant. Key order stays. A request that needs nothing comes back as the same object.
  */
 export function normaliseGenaiRequest(body: unknown): unknown {
-  return isObject(body) ? treatObject(body, REQUEST_SHAPE, 1) : body;
+  if (!isObject(body)) return body;
+  try {
+    return treatObject(body, REQUEST_SHAPE, 1);
+  } catch (thrown) {
+    if (!(thrown instanceof SpeltTwice)) throw thrown;
+    const place = pathTo(placeOf(thrown.source, body, "") ?? "", thrown.key);
+    const message = `${place} and ${thrown.name} are one field in two spellings; give it once.`;
+    throw new GatewayError("invalid_request", message, { path: place });
+  }
+}
+
+/** Which of the two a host reads, nobody can say (S15). */
+class SpeltTwice {
+  readonly source: object;
+  readonly key: string;
+  readonly name: string;
+
+  constructor(source: object, key: string, name: string) {
+    this.source = source;
+    this.key = key;
+    this.name = name;
+  }
+}
+
+/** Asked for only where something is refused. */
+function placeOf(wanted: object, value: unknown, path: string): string | undefined {
+  if (value === wanted) return path;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const found = placeOf(wanted, child, Array.isArray(value) ? `${path}[${key}]` : pathTo(path, key));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function treat(value: unknown, treatment: Treatment, depth: number): unknown {
@@ -55,10 +88,13 @@ function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, de
   return shape.finish?.(copy ?? source) ?? copy ?? source;
 }
 
-/** The name under which a field goes on. One that is already there under that name keeps its place. */
+/** The name under which a field goes on. A synonym of one that is there already keeps its own. */
 function nameOf(key: string, source: Readonly<Record<string, unknown>>, shape: Shape): string {
-  const name = shape.synonyms?.get(key) ?? (key.includes("_") && !shape.fields.has(key) ? toCamelCase(key) : key);
-  return name !== key && Object.hasOwn(source, name) ? key : name;
+  const synonym = shape.synonyms?.get(key);
+  if (synonym !== undefined) return Object.hasOwn(source, synonym) ? key : synonym;
+  const name = key.includes("_") && !shape.fields.has(key) ? toCamelCase(key) : key;
+  if (name !== key && Object.hasOwn(source, name)) throw new SpeltTwice(source, key, name);
+  return name;
 }
 
 function toCamelCase(key: string): string {

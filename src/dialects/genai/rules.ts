@@ -1,6 +1,7 @@
 import { type CheckContext, type CheckRules, type Door, refuse } from "../check.ts";
 import { checkBase64 } from "../check-base64.ts";
 import { pathTo } from "../explain.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import type { GenaiCountTokensRequest, GenerateContentRequest } from "./schema.ts";
 import type { Part } from "./schema-content.ts";
 import type { GenaiSchema } from "./schema-schema.ts";
@@ -8,6 +9,7 @@ import type { GenaiSchema } from "./schema-schema.ts";
 type Config = NonNullable<GenerateContentRequest["generationConfig"]>;
 
 export const generateContentRules: CheckRules<GenerateContentRequest> = {
+  alsoRead: ROUTING_FIELDS,
   relations: (body, context) => checkRequest(body, "", context),
 };
 
