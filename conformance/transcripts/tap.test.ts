@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { completionTokens, promptTokens } from "../../src/canon/usage.ts";
 import type { NativeAnswerContext, Tap } from "../../src/dialects/dialect.ts";
 import { EventSplitter, readFrames } from "../../src/wire/sse.ts";
 import {
@@ -27,6 +28,7 @@ const context = (): NativeAnswerContext => ({
   request: { stream_options: { include_usage: true } },
   bareFinishReason: true,
   arrayFraming: false,
+  receivedAtMs: 1_700_000_000_000,
   makeId: () => `made${made++}`,
   costUsd: () => 0,
 });
@@ -51,6 +53,7 @@ function run(recording: Recording, bytes: Uint8Array, sizes: (at: number) => num
 function expectedEvents(recording: Recording): unknown[] {
   const dialect = DIALECT_OF[recording.dialect];
   const events: unknown[] = [];
+  const counted: Json = {};
   for (const { data } of readFrames(textOf(recording))) {
     if (data === undefined) continue;
     if (data === "[DONE]") {
@@ -60,12 +63,44 @@ function expectedEvents(recording: Recording): unknown[] {
     const event = JSON.parse(data) as Json;
     if (event["error"] || event["type"] === "error") break;
     if (dialect === "chat") event["model"] = "public/model";
-    if (event["type"] === "message_start") object(event["message"])["model"] = "public/model";
-    if (event["type"] === "message_delta") object(event["delta"])["usage"] = event["usage"];
+    if (dialect === "genai") stamp(event, (events[0] as Json | undefined)?.["responseId"] ?? "made0");
+    if (event["type"] === "message_start") {
+      object(event["message"])["model"] = "public/model";
+      Object.assign(counted, object(event["message"])["usage"]);
+    }
+    if (event["type"] === "message_delta") {
+      const told = object(event["usage"]);
+      event["usage"] = { ...told, ...uncounted({ ...counted, ...told }) };
+      object(event["delta"])["usage"] = event["usage"];
+    }
     events.push(event);
     if (event["type"] === "message_stop") break;
   }
   return events;
+}
+
+/** Contract 2.7: what every answer and chunk says of itself, and the contract's name of citations. */
+function stamp(answer: Json, id: unknown): Json {
+  answer["createTime"] ??= new Date(context().receivedAtMs).toISOString();
+  answer["responseId"] ??= id;
+  for (const candidate of (answer["candidates"] as Json[] | undefined) ?? []) {
+    const cited = candidate["citationMetadata"] as Json | undefined;
+    if (cited?.["citationSources"]) cited["citations"] ??= cited["citationSources"];
+  }
+  return answer;
+}
+
+/** Contract 2.11: the counters that a host leaves out. */
+function uncounted(usage: Json): Json {
+  const written = Number(usage["cache_creation_input_tokens"] ?? 0);
+  const none: Json = {
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+    server_tool_use: { web_search_requests: 0 },
+    service_tier: "standard",
+  };
+  return Object.fromEntries(Object.entries(none).filter(([key]) => (usage[key] ?? null) === null));
 }
 
 /** A host's text and thoughts as parts of one content, which the contract has in fields of their own. */
@@ -106,8 +141,7 @@ const eventsIn = (text: string) =>
 
 function totalsOf(usage: Tap["usage"]): ReturnType<typeof recordedTotals> {
   if (!usage) return undefined;
-  const { input = 0, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
-  return { input: input + cacheRead + cacheWrite5m + cacheWrite1h, output: output + reasoning, cached: cacheRead };
+  return { input: promptTokens(usage), output: completionTokens(usage), cached: usage.cacheRead ?? 0 };
 }
 
 describe.skipIf(!present)("recorded streams through the native lane", () => {
@@ -186,6 +220,9 @@ describe.skipIf(!present)("recorded whole answers and errors", () => {
       if (recording.dialect !== "gemini-generate") {
         expect(patched["model"]).toBe("public/model");
         patched["model"] = body["model"];
+      } else stamp(body, patched["responseId"]);
+      if (recording.dialect === "anthropic-messages") {
+        body["usage"] = { ...object(body["usage"]), ...uncounted(object(body["usage"])) };
       }
       expect(stripReasoning(patched)).toEqual(stripReasoning(body));
       expect(totalsOf(answer.usage)).toEqual(recordedTotals(recording));

@@ -83,6 +83,8 @@ export interface NativeAnswerContext {
   /** genai: a JSON array instead of server-sent events. */
   arrayFraming: boolean;
   makeId: () => string;
+  /** When the request came. */
+  receivedAtMs: number;
   /** chat: the host counts reasoning beside the completion. */
   reasoningBeside?: boolean;
   costUsd: (usage: Usage) => number;

@@ -9,6 +9,7 @@ export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
     request: { stream_options: { include_usage: true }, ...request },
     bareFinishReason: true,
     arrayFraming: false,
+    receivedAtMs: 1_700_000_000_000,
     makeId: () => `made${++made}`,
     costUsd: () => 0,
     nowSeconds: () => 1_700_000_000,

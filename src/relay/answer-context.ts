@@ -13,6 +13,7 @@ export function answerContext(call: Call, planned: PlannedOffer<Provider>): Nati
     bareFinishReason: call.incoming.bareFinishReason,
     arrayFraming: call.incoming.arrayFraming,
     makeId,
+    receivedAtMs: call.startedAtMs,
     reasoningBeside: planned.provider.quirksOf(planned.dialect).reasoningBeside,
     costUsd: (usage) => priceUsage(usage, planned.offer.pricings).costNanoUsd / 1e9,
   };

@@ -20,6 +20,7 @@ export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
     request: { stream_options: { include_usage: true }, ...request },
     bareFinishReason: false,
     arrayFraming: false,
+    receivedAtMs: 1_700_000_000_000,
     makeId: () => "made",
     costUsd: () => 0.5,
     nowSeconds: () => 1,

@@ -106,7 +106,9 @@ function expectBalanced(events: readonly CanonEvent[]): void {
 function asTold(reply: CanonReply): CanonReply {
   const { stop, parts, logprobs, ...rest } = reply;
   const unified = stop.unified === "other" || stop.unified === "pause" ? "stop" : stop.unified;
-  return { ...rest, ...(logprobs ? { logprobs } : {}), parts, stop: { unified, raw: "" } };
+  // What a host does not count is told as none (decisions §5).
+  const usage = rest.usage && { cacheRead: 0, reasoning: 0, ...rest.usage };
+  return { ...rest, ...(usage ? { usage } : {}), ...(logprobs ? { logprobs } : {}), parts, stop: { unified, raw: "" } };
 }
 
 const withoutRaw = (reply: CanonReply): CanonReply => ({ ...reply, stop: { ...reply.stop, raw: "" } });

@@ -9,6 +9,7 @@ const context: NativeAnswerContext = {
   request: { stream_options: { include_usage: true } },
   bareFinishReason: true,
   arrayFraming: false,
+  receivedAtMs: 1_700_000_000_000,
   makeId: () => "made",
   costUsd: () => 0,
 };

@@ -59,9 +59,9 @@ function generatedTokens({ completion = 0, reasoning = 0, behindPrompt, reasonin
   return reasoning > completion * MISCOUNT ? completion + reasoning : completion;
 }
 
-/** The same sums back; the two ages of a cache's entries are one number in this protocol. */
+/** The same sums back, with both details (decisions §5); the two ages of a cache's entries are one number in this protocol. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
-  const { cacheRead, cacheWrite5m, cacheWrite1h, audioInput, reasoning, searches } = usage;
+  const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, reasoning = 0, searches } = usage;
   const prompt = promptTokens(usage);
   const completion = completionTokens(usage);
   const cacheWrite =
@@ -70,16 +70,12 @@ export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(cacheRead === undefined && cacheWrite === undefined && audioInput === undefined
-      ? {}
-      : {
-          prompt_tokens_details: {
-            ...(cacheRead === undefined ? {} : { cached_tokens: cacheRead }),
-            ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
-            ...(audioInput === undefined ? {} : { audio_tokens: audioInput }),
-          },
-        }),
-    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+      ...(audioInput === undefined ? {} : { audio_tokens: audioInput }),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning },
     ...(searches === undefined ? {} : { server_tool_use: { web_search_requests: searches } }),
     ...(costUsd === undefined ? {} : { cost: costUsd }),
   };

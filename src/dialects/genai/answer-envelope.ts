@@ -18,7 +18,7 @@ export class AnswerEnvelope {
 
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
-    this.#createTime = new Date(context.nowSeconds() * 1000).toISOString();
+    this.#createTime = new Date(context.receivedAtMs).toISOString();
   }
 
   /** The upstream's own id, where it tells it before the first chunk. */

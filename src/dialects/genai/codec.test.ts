@@ -51,6 +51,7 @@ const encoding: EncodeAnswerContext = {
   request: {},
   bareFinishReason: true,
   arrayFraming: false,
+  receivedAtMs: 1_700_000_000_000,
   makeId: () => `made${made++}`,
   costUsd: () => 0,
   nowSeconds: () => 1_700_000_000,

@@ -22,6 +22,7 @@ const context = (more: Partial<EncodeAnswerContext> = {}): EncodeAnswerContext =
   request: {},
   bareFinishReason: false,
   arrayFraming: false,
+  receivedAtMs: 1_700_000_000_000,
   makeId: () => "made",
   costUsd: () => 0,
   nowSeconds: () => 1_700_000_000,

@@ -12,6 +12,7 @@ import type {
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
+import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
@@ -63,19 +64,23 @@ const ANSWER_FIELDS = ["candidates", "promptFeedback", "usageMetadata"];
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
   if (objectAt(body, "error")) throw decodeErrorObject(body);
-  const { data, stop } = patchFinishReasons(text, body, context.bareFinishReason);
+  const { data, stop } = patchCandidates(text, body, context.bareFinishReason);
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
   if (!ANSWER_FIELDS.some((field) => field in body))
     throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");
+  const set = new AnswerStamp(context).lacking(body);
   return {
-    text: data,
+    text: String(editBody({ text: data }, { set }, (key) => key in body)),
     usage: decodeUsage(body),
     stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
   };
 }
 
-/** The spelling that this client reads (decisions §3); an empty word means "not yet" and is left out. */
-export function patchFinishReasons(
+/**
+ * The spelling that this client reads (decisions §3); an empty word means "not yet" and is left out. Citations under the
+ * older name, which some of the vendor's readers know alone, stand under the contract's too (2.7).
+ */
+export function patchCandidates(
   text: string,
   answer: JsonObject,
   bare: boolean,
@@ -83,6 +88,10 @@ export function patchFinishReasons(
   let data = text;
   let stop: NativeAnswer["stop"];
   for (const [position, candidate] of arrayAt(answer, "candidates").entries()) {
+    const cited = objectAt(candidate, "citationMetadata");
+    if (cited?.["citationSources"] !== undefined && cited["citations"] === undefined) {
+      data = changeValue(data, ["candidates", position, "citationMetadata"], copyCitations);
+    }
     const raw = stringAt(candidate, "finishReason");
     if (raw === undefined) continue;
     if (raw === "") {
@@ -97,4 +106,9 @@ export function patchFinishReasons(
     data = changeValue(data, ["candidates", position, "finishReason"], () => JSON.stringify(word));
   }
   return { data, stop };
+}
+
+function copyCitations(text: string): string {
+  const edit = new ObjectEdit(text);
+  return edit.set("citations", edit.get("citationSources") ?? "[]").toString();
 }

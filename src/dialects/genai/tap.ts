@@ -2,18 +2,21 @@ import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { textWeight } from "../../canon/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
+import { editBody } from "../../wire/edit-body.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
+import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
-import { patchFinishReasons } from "./native.ts";
+import { patchCandidates } from "./native.ts";
 import { decodeUsage, searchQueries } from "./usage.ts";
 
 /** A chunk with none of these is passed on as it is. */
-const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"'];
+const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"', '"citationMetadata"'];
 
 /** Nothing but events of one line that begin and end as objects do. */
-const WHOLE_CHUNKS = /^(?:data: \{[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
+const WHOLE_CHUNKS = /^(?:data: \{"[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
+const BEGINNINGS = /^data: \{/gm;
 
 const TEXT = /"text":"(?:[^"\\]|\\.)*"/g;
 const EMPTY_TEXT = '"text":""'.length;
@@ -28,10 +31,14 @@ export class GenaiTap extends TapBase {
   #lastWithUsage: string | undefined;
   #searches = 0;
   #chunks = 0;
+  readonly #stamp: AnswerStamp;
+  /** What the last chunk that was read lacked: the ordinary ones lack the same. */
+  #lacking: Readonly<Record<string, string>> = {};
 
   constructor(context: NativeAnswerContext) {
     super();
     this.#context = context;
+    this.#stamp = new AnswerStamp(context);
   }
 
   push(events: string): string {
@@ -39,11 +46,19 @@ export class GenaiTap extends TapBase {
       this.contentSeen &&
       !this.#context.arrayFraming &&
       WHOLE_CHUNKS.test(events) &&
-      !MARKS.some((mark) => events.includes(mark));
+      !MARKS.some((mark) => events.includes(mark)) &&
+      hasAllBut(this.#lacking, events);
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
     for (const [piece] of events.matchAll(TEXT)) this.generatedCharacters += textWeight(piece) - EMPTY_TEXT;
-    return events;
+    return this.#stamped(events);
+  }
+
+  /** One kind of line ending, whatever the host's (decisions §3). */
+  #stamped(events: string): string {
+    const lines = events.includes("\r") ? events.replaceAll("\r\n", "\n") : events;
+    const added = Object.entries(this.#lacking).map(([name, value]) => `"${name}":${value},`);
+    return added.length === 0 ? lines : lines.replace(BEGINNINGS, () => `data: {${added.join("")}`);
   }
 
   override end(): string {
@@ -68,18 +83,18 @@ export class GenaiTap extends TapBase {
     if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
     this.#searches += searchQueries(chunk);
     this.#readContent(chunk);
-    const { data, stop } = patchFinishReasons(frame.data, chunk, this.#context.bareFinishReason);
+    const { data, stop } = patchCandidates(frame.data, chunk, this.#context.bareFinishReason);
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
     if (stop) this.stop = stop;
     else if (blocked !== undefined) this.stop = { unified: "filter", raw: blocked };
     if (this.stop) this.state = "complete";
-    return this.#write(frame, data);
+    this.#lacking = this.#stamp.lacking(chunk);
+    return this.#write(String(editBody({ text: data }, { set: this.#lacking }, (key) => key in chunk)));
   }
 
-  #write(frame: SseFrame, data: string): string {
+  #write(data: string): string {
     this.#chunks++;
     if (this.#context.arrayFraming) return `${this.#chunks === 1 ? "[" : ",\r\n"}${data}`;
-    if (data === frame.data && /^data: [^\r\n]*(\r\n\r\n|\n\n)$/.test(frame.raw)) return frame.raw;
     return `data: ${data.replace(/[\r\n]+/g, " ")}\n\n`;
   }
 

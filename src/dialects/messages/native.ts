@@ -12,7 +12,7 @@ import { emptyTools } from "../empty-tools.ts";
 import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage, missingUsage } from "./usage.ts";
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
@@ -38,8 +38,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   const usage = objectAt(body, "usage");
-  const consistent = usage && consistentUsage(usage);
-  if (consistent) set["usage"] = JSON.stringify(consistent);
+  if (usage) set["usage"] = JSON.stringify({ ...(consistentUsage(usage) ?? usage), ...missingUsage(usage) });
   return {
     text: String(editBody({ text }, { set }, (key) => key in body)),
     usage: decodeUsage(usage),

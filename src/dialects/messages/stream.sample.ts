@@ -21,6 +21,7 @@ export function encodeContext(request: JsonObject = {}, told: FieldNote[] = []):
     request,
     bareFinishReason: false,
     arrayFraming: false,
+    receivedAtMs: 1_700_000_000_000,
     makeId: () => `made${++count}`,
     costUsd: () => 0,
     nowSeconds: () => 0,

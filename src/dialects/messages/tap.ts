@@ -10,7 +10,7 @@ import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage, mergeUsage, promptUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage, mergeUsage, missingUsage, promptUsage } from "./usage.ts";
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
@@ -114,14 +114,11 @@ export class MessagesTap extends TapBase {
       usage &&
       (consistentUsage(usage) ??
         (split === splitBefore || usage["cache_creation"] ? undefined : { ...usage, cache_creation: split }));
-    const shown =
-      numberAt(usage, "output_tokens") === undefined
-        ? {
-            ...(consistent ?? usage),
-            output_tokens: this.usage?.output ?? tokensOfCharacters(this.generatedCharacters),
-          }
-        : consistent;
-    const text = shown ? JSON.stringify(shown) : (new ObjectEdit(data).get("usage") ?? JSON.stringify(usage));
+    const shown = { ...(consistent ?? usage), ...missingUsage(this.#usage) };
+    if (numberAt(usage, "output_tokens") === undefined) {
+      shown["output_tokens"] = this.usage?.output ?? tokensOfCharacters(this.generatedCharacters);
+    }
+    const text = JSON.stringify(shown);
     const edit = new ObjectEdit(data).set("usage", text);
     return edit.set("delta", new ObjectEdit(edit.get("delta") ?? "{}").set("usage", text).toString()).toString();
   }

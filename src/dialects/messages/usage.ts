@@ -30,6 +30,8 @@ const TOTAL = "cache_creation_input_tokens";
 const SPLIT = "cache_creation";
 const MINUTES = "ephemeral_5m_input_tokens";
 const HOUR = "ephemeral_1h_input_tokens";
+const SERVER_TOOLS = "server_tool_use";
+const SEARCHES = "web_search_requests";
 
 interface CacheWrites {
   minutes: number | undefined;
@@ -56,6 +58,22 @@ export function consistentUsage(raw: JsonObject): JsonObject | undefined {
   const split = objectAt(raw, SPLIT);
   if (countAt(raw, TOTAL) === minutes + hour && countAt(split, MINUTES) === minutes) return undefined;
   return { ...raw, [TOTAL]: minutes + hour, [SPLIT]: { ...split, [MINUTES]: minutes, [HOUR]: hour } };
+}
+
+/** What contract 2.11 counts and a host left out, with what it comes to. */
+export function missingUsage(raw: JsonObject): JsonObject {
+  const { minutes = 0, hour = 0 } = cacheWrites(raw);
+  const searches = objectAt(raw, SERVER_TOOLS);
+  const missing: Record<string, unknown> = {};
+  const fill = (key: string, value: unknown) => {
+    if (raw[key] === undefined || raw[key] === null) missing[key] = value;
+  };
+  fill(TOTAL, minutes + hour);
+  fill("cache_read_input_tokens", 0);
+  fill(SPLIT, { [HOUR]: hour, [MINUTES]: minutes });
+  if (countAt(searches, SEARCHES) === undefined) missing[SERVER_TOOLS] = { ...searches, [SEARCHES]: 0 };
+  fill("service_tier", "standard");
+  return missing;
 }
 
 /** `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. */

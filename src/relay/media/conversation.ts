@@ -162,6 +162,7 @@ function contextOf(
     bareFinishReason: incoming.bareFinishReason,
     arrayFraming: incoming.arrayFraming,
     makeId,
+    receivedAtMs: call.startedAtMs,
     // Pictures are counted beside the tokens that the protocol tells: the cost is that of the receipt.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.wallMs() / 1000),

@@ -1,0 +1,265 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { type CallOptions, callGateway, DIALECTS } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+const call = (client: DialectName, target: DialectName, options: CallOptions = {}) =>
+  callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
+
+/** The payloads of a stream of events. */
+const payloads = (text: string): Record<string, unknown>[] =>
+  text
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+describe("contract 2.7, 2.8: genai answers say when they were asked for and which they are", () => {
+  const candidate = (text: string, finishReason?: string) => ({
+    candidates: [
+      { content: { role: "model", parts: [{ text }] }, ...(finishReason ? { finishReason } : {}), index: 0 },
+    ],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+  });
+
+  test("whole: what the host left out is added, what it said stays", async () => {
+    upstream.play((_request, response) => void sendJson(response, candidate("ok", "STOP")));
+    const begun = Date.now();
+    const added = (await (await call("genai", "genai")).json()) as Record<string, string>;
+    expect(added["createTime"]).toMatch(RFC_3339);
+    expect(Math.abs(Date.parse(added["createTime"] ?? "") - begun)).toBeLessThan(60_000);
+    expect(added["responseId"]).toMatch(/^[\w-]{8,}$/);
+
+    const own = { responseId: "up-1", createTime: "2026-01-02T03:04:05.678Z" };
+    upstream.play((_request, response) => void sendJson(response, { ...candidate("ok", "STOP"), ...own }));
+    expect(await (await call("genai", "genai")).json()).toMatchObject(own);
+  });
+
+  test.each([
+    ["LF", "\n\n"],
+    ["CRLF", "\r\n\r\n"],
+  ])("streamed with %s: every chunk has both, the same in all, and one kind of line ending", async (_, end) => {
+    const texts = ["a", "b", '{"createTime": "no", "citationSources": [}', "c"];
+    upstream.play((_request, response) => {
+      startEvents(response);
+      for (const text of texts) response.write(`data: ${JSON.stringify(candidate(text))}${end}`);
+      response.end(`data: ${JSON.stringify(candidate("!", "STOP"))}${end}`);
+    });
+    const raw = await (await call("genai", "genai", { stream: true })).text();
+    expect(raw).not.toContain("\r");
+    expect(
+      raw
+        .split("\n\n")
+        .slice(0, -1)
+        .every((event) => /^data: \{[^\n]*\}$/.test(event)),
+    ).toBe(true);
+    const chunks = payloads(raw);
+    expect(
+      chunks.map((chunk) => (chunk as ReturnType<typeof candidate>).candidates[0]?.content.parts[0]?.text),
+    ).toEqual([...texts, "!"]);
+    expect(new Set(chunks.map((chunk) => chunk["responseId"])).size).toBe(1);
+    expect(new Set(chunks.map((chunk) => chunk["createTime"])).size).toBe(1);
+    expect(chunks[0]?.["createTime"]).toMatch(RFC_3339);
+    expect(chunks[0]?.["responseId"]).toMatch(/^[\w-]{8,}$/);
+  });
+
+  test("streamed: a host's own id stays on every chunk, and only the time is added", async () => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      for (const text of ["a", "b", "c"]) {
+        response.write(`data: ${JSON.stringify({ ...candidate(text), responseId: "up-7" })}\r\n\r\n`);
+      }
+      response.end(`data: ${JSON.stringify({ ...candidate("!", "STOP"), responseId: "up-7" })}\r\n\r\n`);
+    });
+    const chunks = payloads(await (await call("genai", "genai", { stream: true })).text());
+    expect(chunks.map((chunk) => chunk["responseId"])).toEqual(Array(4).fill("up-7"));
+    expect(new Set(chunks.map((chunk) => chunk["createTime"])).size).toBe(1);
+    expect(chunks[2]?.["createTime"]).toMatch(RFC_3339);
+  });
+
+  test("streamed as a JSON array too", async () => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(wire.genaiChunk("a") + wire.genaiChunk("b", "STOP"));
+    });
+    const response = await fetch(`${gateway.url}/api/genai/v1/publishers/test/models/genai:streamGenerateContent`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ contents: [{ parts: [{ text: "hi" }] }] }),
+    });
+    const chunks = (await response.json()) as Record<string, unknown>[];
+    expect(chunks).toHaveLength(2);
+    for (const chunk of chunks) {
+      expect(chunk["createTime"]).toMatch(RFC_3339);
+      expect(chunk["responseId"]).toBe(chunks[0]?.["responseId"]);
+    }
+  });
+
+  test.each(["chat", "messages"] as const)("translated from %s: both are there", async (target) => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(
+        target === "chat"
+          ? wire.chatChunk({ content: "a" }) + wire.chatChunk({ content: "b" }, "stop") + wire.done
+          : wire.messageStart() + wire.textBlock("a", "b") + wire.messageEnd(),
+      );
+    });
+    const chunks = payloads(await (await call("genai", target, { stream: true })).text());
+    expect(chunks.length).toBeGreaterThan(1);
+    for (const chunk of chunks) {
+      expect(chunk["createTime"]).toMatch(RFC_3339);
+      expect(chunk["responseId"]).toBeString();
+    }
+  });
+});
+
+describe("contract 2.7: citationMetadata.citations", () => {
+  const sources = [{ startIndex: 0, endIndex: 2, uri: "https://a.example" }];
+  const answer = {
+    candidates: [
+      {
+        content: { role: "model", parts: [{ text: "ok" }] },
+        citationMetadata: { citationSources: sources },
+        finishReason: "STOP",
+        index: 0,
+      },
+    ],
+  };
+  const cited = (body: unknown) =>
+    (body as { candidates: { citationMetadata: object }[] }).candidates[0]?.citationMetadata;
+
+  test("whole and streamed, under the contract's name beside the host's", async () => {
+    upstream.play((_request, response) => void sendJson(response, answer));
+    const both = { citations: sources, citationSources: sources };
+    expect(cited(await (await call("genai", "genai")).json())).toEqual(both);
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.write(wire.genaiChunk("a"));
+      response.end(`data: ${JSON.stringify(answer)}\r\n\r\n`);
+    });
+    const chunks = payloads(await (await call("genai", "genai", { stream: true })).text());
+    expect(cited(chunks[1])).toEqual(both);
+  });
+
+  test("a host that uses the contract's name keeps its bytes", async () => {
+    const named = structuredClone(answer) as Record<string, unknown> & typeof answer;
+    Object.assign(named.candidates[0] ?? {}, { citationMetadata: { citations: sources } });
+    upstream.play((_request, response) => void sendJson(response, named));
+    expect(cited(await (await call("genai", "genai")).json())).toEqual({ citations: sources });
+  });
+});
+
+describe("contract 2.11: every counter of the messages usage", () => {
+  const whole = (usage: object) => ({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text: "ok" }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage,
+  });
+  const none = {
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+    server_tool_use: { web_search_requests: 0 },
+    service_tier: "standard",
+  };
+
+  test("native, whole: what the host does not count is 0", async () => {
+    upstream.play((_request, response) => void sendJson(response, whole({ input_tokens: 3, output_tokens: 1 })));
+    const { usage } = (await (await call("messages", "messages")).json()) as { usage: object };
+    expect(usage).toEqual({ input_tokens: 3, output_tokens: 1, ...none });
+  });
+
+  test("native, whole: what it counts stays, in its own order; the sum of cache writes is filled in", async () => {
+    const told = {
+      input_tokens: 3,
+      cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+      cache_read_input_tokens: 7,
+      output_tokens: 1,
+      service_tier: "priority",
+      server_tool_use: null,
+      inference_geo: "eu",
+    };
+    upstream.play((_request, response) => void sendJson(response, whole(told)));
+    const { usage } = (await (await call("messages", "messages")).json()) as { usage: object };
+    expect(usage).toEqual({
+      ...told,
+      server_tool_use: { web_search_requests: 0 },
+      cache_creation_input_tokens: 30,
+    });
+  });
+
+  test("native, whole: a sum of cache writes without its split is of five minutes", async () => {
+    upstream.play(
+      (_request, response) =>
+        void sendJson(response, whole({ input_tokens: 3, cache_creation_input_tokens: 40, output_tokens: 1 })),
+    );
+    const { usage } = (await (await call("messages", "messages")).json()) as { usage: object };
+    expect(usage).toMatchObject({
+      cache_creation_input_tokens: 40,
+      cache_creation: { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 0 },
+    });
+  });
+
+  test.each(DIALECTS)("streamed from %s: the events together have them all", async (target) => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      const events: Readonly<Record<DialectName, string>> = {
+        chat: wire.chatChunk({ content: "ok" }, "stop") + wire.chatUsage(usage) + wire.done,
+        messages: wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
+        genai: wire.genaiChunk("ok", "STOP"),
+      };
+      response.end(events[target]);
+    });
+    const events = payloads(await (await call("messages", target, { stream: true })).text());
+    const start = events[0] as { message: { usage: object } };
+    const end = events.at(-2) as { usage: object; delta: { usage: object } };
+    // Clients lay the last counters over the first.
+    expect({ ...start.message.usage, ...end.usage }).toMatchObject(none);
+    expect(end.delta.usage).toEqual(end.usage);
+  });
+});
+
+describe("decisions §5: translated chat usage has both details", () => {
+  const expected = {
+    prompt_tokens_details: { cached_tokens: expect.any(Number) },
+    completion_tokens_details: { reasoning_tokens: expect.any(Number) },
+  };
+
+  test.each(["messages", "genai"] as const)("from %s, whole and streamed", async (target) => {
+    upstream.play((_request, response) => {
+      if (target === "genai") {
+        const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 };
+        const content = { role: "model", parts: [{ text: "ok" }] };
+        sendJson(response, { candidates: [{ content, finishReason: "STOP" }], usageMetadata });
+      } else {
+        const usage = { input_tokens: 5, output_tokens: 1 };
+        const content = [{ type: "text", text: "ok" }];
+        sendJson(response, { id: "m", type: "message", role: "assistant", content, stop_reason: "end_turn", usage });
+      }
+    });
+    const { usage } = (await (await call("chat", target)).json()) as { usage: object };
+    expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 1, total_tokens: 6, ...expected });
+
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(
+        target === "genai"
+          ? wire.genaiChunk("ok", "STOP")
+          : wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
+      );
+    });
+    const options = { stream: true, body: { stream_options: { include_usage: true } } };
+    const chunks = payloads(await (await call("chat", target, options)).text());
+    expect(chunks.at(-1)?.["usage"]).toMatchObject(expected);
+  });
+});
