@@ -1,7 +1,7 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { JsonObject } from "../src/canon/json.ts";
-import { type CallOptions, callGateway } from "./support/client-calls.ts";
+import { type CallOptions, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 
@@ -16,7 +16,10 @@ const ANSWERS: Readonly<Record<DialectName, object>> = {
 
 /** The text that went up, and what the receipt says of it. */
 async function sent(dialect: DialectName, options: CallOptions): Promise<{ text: string; notes: string[] }> {
-  upstream.play((_request, response) => void sendJson(response, ANSWERS[dialect]));
+  upstream.play(({ path }, response) => {
+    const asked = path.includes("chat/") ? "chat" : path.includes("/messages") ? "messages" : "genai";
+    sendJson(response, ANSWERS[asked]);
+  });
   const response = await callGateway(gateway.url, dialect, gateway.key, options);
   expect(response.status).toBe(200);
   await response.text();
@@ -57,13 +60,31 @@ test("contract 2.6: a method of judging harm is dropped where the host does not 
   expect(notes).toEqual(["dropped safetySettings[1].method"]);
 });
 
-test("H09, decisions §6: a wish for a route that cannot be honoured yet is told", async () => {
-  const headers = { "x-trivium-routing": '{"provider":{"type":"least_latency"}}' };
-  for (const dialect of ["messages", "genai"] as const) {
-    expect((await sent(dialect, { headers })).notes).toEqual(["dropped x-trivium-routing"]);
-    const strict = { headers: { ...headers, "x-trivium-strict": "true" } };
-    expect((await callGateway(gateway.url, dialect, gateway.key, strict)).status).toBe(400);
-  }
+describe("H09, decisions §6, §8: what a caller asks of the gateway that this version cannot do is told, and never goes on", () => {
+  const HEADERS = ["x-trivium-routing", "x-trivium-survive", "x-trivium-hedge", "x-trivium-deadline-ms"];
+
+  test.each(DIALECTS)("in headers of %s", async (dialect) => {
+    for (const header of HEADERS) {
+      const headers = { [header]: header === "x-trivium-routing" ? '{"provider":{"type":"least_latency"}}' : "true" };
+      expect((await sent(dialect, { headers })).notes).toEqual([`dropped ${header}`]);
+      const strict = { headers: { ...headers, "x-trivium-strict": "true" } };
+      expect((await callGateway(gateway.url, dialect, gateway.key, strict)).status).toBe(400);
+    }
+  });
+
+  test.each(DIALECTS)("in the body of %s, in both lanes", async (dialect) => {
+    const body = { trivium: { survive: true, deadline_ms: 5 }, provider: { type: "priority" } };
+    for (const model of DIALECTS.map((name) => `test/${name}`)) {
+      const { text, notes } = await sent(dialect, { model, body });
+      expect(text).not.toContain("survive");
+      expect(text).not.toContain("priority");
+      expect(notes).toContain("dropped trivium");
+      expect(notes).toContain("dropped provider");
+      const strict = { model, body: { trivium: {} }, headers: { "x-trivium-strict": "true" } };
+      const refused = await errorOf(await callGateway(gateway.url, dialect, gateway.key, strict));
+      expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("trivium") });
+    }
+  });
 });
 
 test("H11: a request to count that holds the whole request is estimated by what it holds", async () => {

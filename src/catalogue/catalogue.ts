@@ -46,7 +46,6 @@ export interface OfferOverlay {
   pricings?: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
-  weight?: number;
   dialect?: UpstreamDialectName;
 }
 

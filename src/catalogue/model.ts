@@ -80,7 +80,6 @@ export interface Offer {
   pricings: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
-  weight?: number;
   dialect?: UpstreamDialectName;
 }
 

@@ -24,7 +24,6 @@ export interface Config {
   dataDir: string;
   /** `sqlite:<absolute path>` or a PostgreSQL address, which may hold a password. */
   storage: string;
-  redis?: string;
   /** A folder, or `s3://bucket/prefix`. */
   files: string;
   /** How long operations that have ended, and what they made, are kept, and how much of it. */
@@ -91,7 +90,6 @@ export interface OfferSettings {
   pricings?: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
-  weight?: number;
   dialect?: UpstreamDialectName;
 }
 

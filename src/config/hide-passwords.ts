@@ -2,13 +2,12 @@ import type { Config } from "./config.ts";
 
 /**
  * Makes a configuration that is printed by accident show no password (S10). Credentials are secrets by type; the
- * addresses of the storage and of Redis are plain text that may hold one.
+ * addresses of the storage and of the files are plain text that may hold one.
  */
 export function hidePasswords(config: Config): Config {
   const shown = () => ({
     ...config,
     storage: withoutPassword(config.storage),
-    ...(config.redis === undefined ? {} : { redis: withoutPassword(config.redis) }),
     files: withoutPassword(config.files),
   });
   return Object.defineProperties(config, {

@@ -57,7 +57,6 @@ server:   { host: 127.0.0.1, port: 8787, public_url: http://127.0.0.1:8787, max_
 admin:    { host: 127.0.0.1, port: 8788, secret: \${TRIVIUM_ADMIN_SECRET} }
 data_dir: ./data
 storage:  sqlite:./data/trivium.db          # or postgres://user:pass@host/db
-redis:    redis://127.0.0.1:6379
 files:    ./data/files                      # or s3://bucket/prefix
 simulator: true
 providers:
@@ -103,7 +102,7 @@ describe("what loads", () => {
     expect(JSON.parse(JSON.stringify(config))).toEqual({
       file: join(folder, "trivium.yaml"),
       // It has no price for the first of its models.
-      warnings: [expect.objectContaining({ line: 18, column: 9 })],
+      warnings: [expect.objectContaining({ line: 17, column: 9 })],
       server: {
         host: "127.0.0.1",
         port: 8787,
@@ -115,7 +114,6 @@ describe("what loads", () => {
       admin: { host: "127.0.0.1", port: 8788, secret: "[secret]" },
       dataDir: join(folder, "data"),
       storage: `sqlite:${join(folder, "data/trivium.db")}`,
-      redis: "redis://127.0.0.1:6379",
       files: join(folder, "data/files"),
       retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
       simulator: true,
@@ -339,7 +337,7 @@ describe("variables", () => {
       `
 server: { host: \${HOST:-0.0.0.0}, port: \${PORT:-9000}, max_body_mb: \${MB} }
 simulator: \${SIM}
-redis: redis://\${REDIS_HOST:-[::1],x}:6379
+files: ./\${FILES_OF:-[a],x}/files
 models:
   - { id: a/b, display_name: "\${A}-\${B:-two, [three]: #4}", description: 'costs $$5, not $\${A}' }
 `,
@@ -347,13 +345,13 @@ models:
     );
     expect(config.server).toMatchObject({ host: "0.0.0.0", port: 9000, maxBodyBytes: 1.5 * 1024 * 1024 });
     expect(config.simulator).toBe(false);
-    expect(config.redis).toBe("redis://[::1],x:6379");
+    expect(config.files).toBe(join(folder, "[a],x/files"));
     expect(config.models[0]).toMatchObject({ displayName: "one-two, [three]: #4", description: "costs $5, not ${A}" });
   });
 
   test("an empty value takes the default; an optional field that is only an unset or empty variable is absent", () => {
     expect(load("admin: { host: ${H:-10.0.0.1} }", { H: "" }).admin.host).toBe("10.0.0.1");
-    expect(load("data_dir: ${D}\nredis: ${R}", { D: "" })).not.toHaveProperty("redis");
+    expect(load("data_dir: ${D}\nredis: ${R}", { D: "" }).dataDir).toBe(join(folder, "data"));
     expect(load("admin: { secret: '' }").admin).not.toHaveProperty("secret");
   });
 
@@ -546,6 +544,14 @@ describe("what is refused, with its place", () => {
       "data_dir: ${not a name}",
       ["trivium.yaml:1:11: data_dir has a ${ that is no variable; write ${NAME}, ${NAME:-default}, or $$ for a $"],
     ],
+    [
+      "decisions §7, §8: what this version has no use for",
+      "redis: redis://h\nmodels: [ { id: a/b, offers: [ { provider: simulator, model: m, weight: 2 } ] } ]",
+      [
+        "trivium.yaml:1:1: redis does nothing in this version: limits and budgets are not shared between instances yet; run one instance, and remove it",
+        "trivium.yaml:2:65: models[0].offers[0].weight does nothing in this version: offers are tried in the order in which they stand; put them in that order, and remove it",
+      ],
+    ],
     ["the same field twice", "simulator: true\nsimulator: false\n", ["trivium.yaml:2:1: this field is written twice"]],
     [
       "a second document",
@@ -560,7 +566,7 @@ describe("what is refused, with its place", () => {
         "trivium.yaml:1:39: server.memory_mb must be at least twice server.max_body_mb, which is 20; one key may hold half of it",
       ],
     ],
-    ["an alias of nothing", "redis: *nowhere\n", ["trivium.yaml:1:8: there is no anchor &nowhere above this alias"]],
+    ["an alias of nothing", "files: *nowhere\n", ["trivium.yaml:1:8: there is no anchor &nowhere above this alias"]],
   ];
   test.each(cases)("%s", (_, yaml, expected) => {
     expect(problemsOf(yaml)).toEqual(expected);
@@ -669,7 +675,7 @@ test("docs/configuration.md, Prices: a model that nothing gives a price is a war
       `id: acme/c, offers: [${offer(price)}, ${offer("pricings: {}")}]`,
     ),
   ).toEqual([]);
-  expect(warningsOf(`id: acme/d, offers: [${offer(price)}, ${offer("weight: 1")}]`)).toHaveLength(1);
+  expect(warningsOf(`id: acme/d, offers: [${offer(price)}, ${offer("context_length: 1")}]`)).toHaveLength(1);
 });
 
 describe("S10: no secret is shown", () => {
@@ -677,7 +683,7 @@ describe("S10: no secret is shown", () => {
     const yaml = EXAMPLE.replace(
       "sqlite:./data/trivium.db",
       "postgres://me:hidden-p@ss@h/d?password=hidden-too",
-    ).replace("redis://127", "redis://:hidden-redis@127");
+    ).replace("./data/files ", "s3://hidden-key:hidden-secret@bucket/prefix ");
     const config = load(yaml, EXAMPLE_ENVIRONMENT);
     for (const text of [
       JSON.stringify({ config }),

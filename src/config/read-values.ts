@@ -23,6 +23,8 @@ export interface Shape {
   format?: string;
   description?: string;
   writeOnly?: boolean;
+  /** Of a field that this version has no use for: what to do instead. To accept it would be to promise it. */
+  notBuilt?: string;
 }
 
 /** A schema of the library as the plain JSON Schema that it is. */
@@ -89,13 +91,16 @@ function readMap(node: MapNode, shape: Shape, path: string, context: ReadContext
     const fieldPath = path === "" ? name : `${path}.${name}`;
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (field === undefined) {
-      const near = nearest(name, Object.keys(properties));
-      const hint = near === undefined ? `known here: ${Object.keys(properties).join(", ")}` : `did you mean ${near}?`;
+      const known = Object.keys(properties).filter((one) => properties[one]?.notBuilt === undefined);
+      const near = nearest(name, known);
+      const hint = near === undefined ? `known here: ${known.join(", ")}` : `did you mean ${near}?`;
       context.report(entry.place, `${fieldPath} is not a known field; ${hint}`);
       continue;
     }
     const value = read(entry.node, field, fieldPath, context, entry.place, required.includes(name));
-    if (value !== undefined) values.push([name, value]);
+    if (value === undefined) continue;
+    if (field.notBuilt === undefined) values.push([name, value]);
+    else context.report(entry.place, `${fieldPath} does nothing in this version: ${field.notBuilt}`);
   }
   const missing = required.filter((name) => !node.entries.has(name));
   if (missing.length > 0) context.report(at, `${path || "the file"} needs ${missing.join(" and ")}`);

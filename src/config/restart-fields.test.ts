@@ -22,7 +22,7 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
   const started = load("simulator: true\n");
   const changes: [string, string[]][] = [
     ["simulator: true", []],
-    ["server: { max_body_mb: 1, public_url: http://a.example }\nredis: redis://h\nproviders: {}", []],
+    ["server: { max_body_mb: 1, public_url: http://a.example }\nproviders: {}", []],
     ["models: [{ id: a/b }]\nkeys: [{ name: a, key: k }]", []],
     ["server: { host: 0.0.0.0, port: 9000, drain_seconds: 1 }", ["server.host", "server.port", "server.drain_seconds"]],
     ["admin: { host: 0.0.0.0, port: 9001, secret: hidden }", ["admin.host", "admin.port", "admin.secret"]],

@@ -83,7 +83,11 @@ const OfferFile = Type.Object(
     pricings: Type.Optional(Pricings),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
-    weight: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    weight: Type.Optional(
+      Type.Number({
+        notBuilt: "offers are tried in the order in which they stand; put them in that order, and remove it",
+      }),
+    ),
     dialect: Type.Optional(UpstreamDialect),
   },
   closed,
@@ -174,7 +178,9 @@ export const RootFile = Type.Object(
       }),
     ),
     redis: Type.Optional(
-      Type.String({ pattern: "^(rediss?|valkeys?)://.", description: "an address such as redis://127.0.0.1:6379" }),
+      Type.String({
+        notBuilt: "limits and budgets are not shared between instances yet; run one instance, and remove it",
+      }),
     ),
     files: Type.Optional(
       Type.String({ pattern: "^(s3://[^/]|(?!\\w+://).)", description: "a folder or s3://bucket/prefix" }),

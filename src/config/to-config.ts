@@ -39,7 +39,6 @@ export function toConfig(
     },
     dataDir,
     storage: file.storage === undefined ? `sqlite:${resolve(dataDir, "trivium.db")}` : toStorage(file.storage, folder),
-    ...(file.redis === undefined ? {} : { redis: file.redis }),
     files: toFiles(file.files, dataDir, folder),
     retention: {
       ms: Math.round((file.retention?.hours ?? 48) * MS_PER_HOUR),

@@ -1,20 +1,28 @@
 import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 
-/** Contract 2.12: by these a caller speaks to the gateway about routing. No upstream knows them. */
-export const ROUTING_FIELDS = ["provider", "model_routing_config"] as const;
+const ORDER = "offers are tried in the catalogue's order";
+const NOT_BUILT = "this version has no such option";
 
-/** The same for callers whose protocol's clients cannot add fields (decisions §6). */
-export const ROUTING_HEADER = "x-trivium-routing";
+/** By these a caller speaks to the gateway (contract 2.12, decisions §8). No upstream knows them. What cannot be done yet is told, not lost. */
+const FIELD_REASONS = { provider: ORDER, model_routing_config: ORDER, trivium: NOT_BUILT } as const;
 
-const REASON = "offers are tried in the catalogue's order";
+export const ROUTING_FIELDS = ["provider", "model_routing_config", "trivium"] as const;
 
-export const ROUTING_HEADER_NOTE: FieldNote = { path: ROUTING_HEADER, action: "dropped", reason: REASON };
+/** The same for callers whose protocol's clients cannot add fields (decisions §6, §8). */
+const HEADER_NOTES: readonly FieldNote[] = [
+  { path: "x-trivium-routing", action: "dropped", reason: ORDER },
+  { path: "x-trivium-survive", action: "dropped", reason: NOT_BUILT },
+  { path: "x-trivium-hedge", action: "dropped", reason: NOT_BUILT },
+  { path: "x-trivium-deadline-ms", action: "dropped", reason: NOT_BUILT },
+];
 
-/** Offers are tried in the catalogue's order for now: a wish for another one is told, not lost. */
 export function noteRouting(body: JsonObject, notes: FieldNote[]): void {
   for (const path of ROUTING_FIELDS) {
-    if (!(path in body)) continue;
-    notes.push({ path, action: "dropped", reason: REASON });
+    if (path in body) notes.push({ path, action: "dropped", reason: FIELD_REASONS[path] });
   }
+}
+
+export function noteRoutingHeaders(headers: Headers, notes: FieldNote[]): void {
+  for (const note of HEADER_NOTES) if (headers.has(note.path)) notes.push(note);
 }

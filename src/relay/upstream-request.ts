@@ -1,7 +1,7 @@
 import { boundNotes } from "../canon/bound-notes.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { NativeRequest } from "../dialects/dialect.ts";
-import { ROUTING_HEADER, ROUTING_HEADER_NOTE } from "../dialects/routing-fields.ts";
+import { noteRouting, noteRoutingHeaders } from "../dialects/routing-fields.ts";
 import type { BodyPatch, OutgoingRequest, Provider, UpstreamCall } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
@@ -21,7 +21,8 @@ export async function makeUpstreamRequest(
   const prepared = preparing instanceof Promise ? await preparing : preparing;
   const betas = dialect === "messages" && provider.quirksOf(dialect).forwardBetas ? incoming.betas : [];
   noteBetas(incoming.betas, betas, prepared.notes);
-  if (incoming.request.headers.has(ROUTING_HEADER)) prepared.notes.push(ROUTING_HEADER_NOTE);
+  noteRouting(received.body, prepared.notes);
+  noteRoutingHeaders(incoming.request.headers, prepared.notes);
   call.notes = boundNotes(call.adapted.length === 0 ? prepared.notes : [...call.adapted, ...prepared.notes]);
   if (incoming.strict || call.principal.strict) refuseNotes(call.notes);
   const target: UpstreamCall = { dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas };

@@ -12,7 +12,7 @@ import type {
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import type { Quirks } from "../quirks.ts";
-import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
 import { decodeContent } from "./content.ts";
 import { decodeReasoning, effortOfWord, encodeReasoning } from "./reasoning.ts";
@@ -36,7 +36,6 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     remove: ["usage", ...ROUTING_FIELDS],
     notes,
   };
-  noteRouting(body, notes.list);
   limitOutput(body, context, changes);
   translateReasoning(body, context, changes);
   fitSettings(body, quirks, changes);

@@ -3,6 +3,7 @@ import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { Fields } from "../../canon/fields.ts";
 import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
 import type { TextPart } from "../../canon/part.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodePart } from "./content.ts";
 import { decodeContents } from "./decode-contents.ts";
 import { decodeGenerationConfig } from "./generation-config.ts";
@@ -10,7 +11,7 @@ import { OWN_ORIGIN } from "./signature.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 
 /** What a caller says to the gateway itself. */
-const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", "provider", "model_routing_config"];
+const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELDS];
 
 /** A checked request in its normal form (normalise.ts) as a canonical call. */
 export function decodeRequest(body: JsonObject): CanonCall {

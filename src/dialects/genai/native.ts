@@ -11,7 +11,7 @@ import type {
   ReceivedRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
-import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
@@ -40,7 +40,6 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   }
   // The model stands in the address.
   const remove: string[] = ["model", ...ROUTING_FIELDS, ...emptyTools(body).remove];
-  noteRouting(body, notes);
   if (!context.quirks.labels && "labels" in body) {
     remove.push("labels");
     notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });

@@ -93,6 +93,7 @@ export const REQUEST_SHAPE = shape(
     labels: "data",
     provider: "data",
     model_routing_config: "data",
+    trivium: "data",
   },
   { lists: new Set(["contents", "tools", "safetySettings"]) },
 );

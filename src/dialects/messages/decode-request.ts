@@ -4,6 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
 import { type JsonObject, objectAt } from "../../canon/json.ts";
 import type { Part, TextPart } from "../../canon/part.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeCache } from "./cache.ts";
 import { decodeContent } from "./content.ts";
 import { decodeReasoning } from "./reasoning.ts";
@@ -11,7 +12,7 @@ import { decodeToolChoice } from "./tool-choice.ts";
 import { decodeTool } from "./tools.ts";
 
 /** Fields that the gateway honours by itself. */
-const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", "provider", "model_routing_config"];
+const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELDS];
 
 /** Where a setting stands in a request, which its value is read from too. */
 const SETTING_PATHS = {

@@ -9,7 +9,7 @@ import type {
   ReceivedRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
-import { noteRouting, ROUTING_FIELDS } from "../routing-fields.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { consistentUsage, decodeUsage, missingUsage } from "./usage.ts";
@@ -17,7 +17,6 @@ import { consistentUsage, decodeUsage, missingUsage } from "./usage.ts";
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
-  noteRouting(body, notes);
   const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
   const wanted = numberAt(body, "max_tokens");
   const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;

@@ -1,5 +1,6 @@
 import { asGatewayError } from "../../canon/error.ts";
 import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
+import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { beforeAdmission } from "../before-admission.ts";
@@ -34,6 +35,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
       const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
       const plan = planImages(model, offers, providers);
       const pictured = await withPictures(read, gateway, incoming.request.signal);
+      noteRoutingHeaders(incoming.request.headers, pictured.notes);
       const request = notes.length === 0 ? pictured : { ...pictured, notes: [...notes, ...pictured.notes] };
       const { count, quality } = request.call;
       const admission = entry.admit({

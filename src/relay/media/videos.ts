@@ -4,6 +4,7 @@ import type { Operation } from "../../canon/operation.ts";
 import type { Naming } from "../../catalogue/catalogue.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
+import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import { checkFrames } from "../../media/check-pictures.ts";
 import type { VideoWire } from "../../media/media-wire.ts";
 import { decodeVideo, type VideoRequest } from "../../media/operations/decode-video.ts";
@@ -71,6 +72,7 @@ async function submit(
   if (repeated) return named(repeated, incoming, {});
 
   const decoded = decodeVideo(body);
+  noteRoutingHeaders(incoming.request.headers, decoded.notes);
   const plan = planVideos(model, offers, providers);
   const framed = await withFrames(decoded, gateway, incoming.request.signal);
   const asked = notes.length === 0 ? framed : { ...framed, notes: [...notes, ...framed.notes] };
