@@ -441,6 +441,8 @@ describe("docs/architecture.md", () => {
     const expected = {
       "timeout_ms.first_byte of the provider": DEFAULT_TIMEOUTS_MS.firstByte,
       "timeout_ms.idle of the provider": DEFAULT_TIMEOUTS_MS.idle,
+      "timeout_ms.content of the provider": DEFAULT_TIMEOUTS_MS.content,
+      "timeout_ms.total of the provider": DEFAULT_TIMEOUTS_MS.total,
       ...DEFAULT_TIMINGS,
       "server.drain_seconds": 30_000,
     };

@@ -127,7 +127,7 @@ export function simulatedProviders(simulatorUrl: string): Record<`at-${DialectNa
 /** A model of each dialect at one scripted upstream. */
 export function scriptedModels(
   upstreamUrl: string,
-  timeout_ms = { first_byte: 3000, idle: 1500 },
+  timeout_ms: { first_byte: number; idle: number; content?: number; total?: number } = { first_byte: 3000, idle: 1500 },
 ): Record<string, unknown> {
   const prices = {
     prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],

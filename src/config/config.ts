@@ -49,7 +49,7 @@ export interface ProviderSettings {
   baseUrl?: string;
   apiKey?: Secret;
   dialects?: UpstreamDialectName[];
-  timeoutMs?: { firstByte?: number; idle?: number };
+  timeoutMs?: { firstByte?: number; idle?: number; content?: number; total?: number };
   project?: string;
   location?: string;
   /** Path of a file with credentials. */

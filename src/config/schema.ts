@@ -219,7 +219,15 @@ export const ProviderFile = Type.Object(
     kind: Text,
     base_url: Type.Optional(HttpAddress),
     timeout_ms: Type.Optional(
-      Type.Object({ first_byte: Type.Optional(Milliseconds), idle: Type.Optional(Milliseconds) }, closed),
+      Type.Object(
+        {
+          first_byte: Type.Optional(Milliseconds),
+          idle: Type.Optional(Milliseconds),
+          content: Type.Optional(Milliseconds),
+          total: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+        },
+        closed,
+      ),
     ),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),

@@ -91,7 +91,11 @@ export interface ProviderDeclaration {
 /** The longest piece of a provider's text that is passed on. */
 const MAX_TEXT = 2000;
 
-export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000 };
+/**
+ * Clients' own SDKs give up after ten minutes, so that nobody waits longer for content. The longest answers of the catalogue, 128,000
+ * tokens at twenty a second, take less than two hours.
+ */
+export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
 
 /** A wire with an address of its own is spoken there alone, and not at an address that somebody configured. */
 export function spokenAt(
@@ -110,7 +114,7 @@ export class Provider {
   readonly publishers: readonly string[];
   readonly dialects: readonly UpstreamDialectName[];
   readonly quirks: Quirks;
-  readonly timeoutMs: { firstByte: number; idle: number };
+  readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** Undefined where the provider makes neither pictures nor films. */
   readonly media: ProviderMedia | undefined;
   readonly #declaration: ProviderDeclaration;

@@ -7,6 +7,7 @@ import { type Call, ClientGoneError } from "./call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import { chooseLane, type Lane } from "./lane.ts";
+import { Patience } from "./patience.ts";
 import { makeUpstreamRequest } from "./upstream-request.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
@@ -31,15 +32,10 @@ export class Attempt {
   /** Since when the upstream is read without the client, and how much of it was. */
   #leftAtMs: number | undefined;
   #leftBytes = 0;
-  #timedOut = false;
+  readonly #patience: Patience;
+  /** What the upstream had failed to do when its time was up. */
+  #lost: string | undefined;
   #unwatch: () => void;
-  /** When the upstream was last heard of, as the watchdog saw it: asking the clock for each piece would cost more than the piece. */
-  #heardAtMs: number | undefined;
-  #heard = false;
-  /** While the gateway waits for its client, the upstream's silence is not its fault. */
-  #paused = false;
-  /** The limit of its silence once nothing more is wanted of it than its end. */
-  #endWithinMs: number | undefined;
   /** A kept connection was closed under the request: a new one is there at once, and no host needs a pause. */
   retryAtOnce = false;
 
@@ -50,8 +46,7 @@ export class Attempt {
     this.lane = chooseLane(call, gateway, planned);
     call.asked = { offer: planned.offer, dialect: planned.dialect, lane: this.lane.name };
     this.startedAtMs = gateway.nowMs();
-    this.#heardAtMs = this.startedAtMs;
-    const { firstByte, idle } = planned.provider.timeoutMs;
+    this.#patience = new Patience(planned.provider.timeoutMs, this.startedAtMs);
     this.#unwatch = gateway.watchdog.watch((now) => {
       if (gateway.closing) {
         this.close();
@@ -61,11 +56,8 @@ export class Attempt {
         this.close();
         return;
       }
-      this.#heardAtMs ??= now;
-      const patienceMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
-      if (this.#paused || now - this.#heardAtMs <= patienceMs) return;
-      this.#timedOut = true;
-      this.close();
+      this.#lost = this.#patience.lostAt(now);
+      if (this.#lost !== undefined) this.close();
     });
     call.client.stopWhenGone(() => this.#leave());
   }
@@ -102,8 +94,7 @@ export class Attempt {
     } catch (error) {
       throw this.explain(error);
     }
-    this.hear();
-    this.#heard = false;
+    this.#patience.begin();
     if (answer.status !== 200) throw await this.#refusal(answer);
     return answer;
   }
@@ -111,7 +102,7 @@ export class Attempt {
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
     const retryAfter = answer.headers.get("retry-after") ?? null;
     this.expectEnd(this.#gateway.timings.afterFinishMs);
-    const body = await this.readText(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
+    const body = await this.#readAll(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
       if (this.#call.client.gone || this.#gateway.closing) throw error;
       // Its status and its headers are told already (H19), whatever has become of its words.
       return "";
@@ -120,12 +111,17 @@ export class Attempt {
     return this.lane.decodeError({ status, body, retryAfter }).withFailure({ status, ...(body && { said: body }) });
   }
 
-  /** The whole body as text, within a bound. Each piece is a sign of life. */
-  async readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
+  /** The whole body as text, within a bound. Each piece is a sign of life, and content where it is not blank. */
+  readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
+    return this.#readAll(answer, maxBytes, (part) => this.#patience.hearText(part));
+  }
+
+  async #readAll(answer: HttpAnswer, maxBytes: number, hearText?: (part: Uint8Array) => void): Promise<string> {
     const parts: Uint8Array[] = [];
     let size = 0;
     const take = (part: Uint8Array): boolean => {
       this.hear(part.length);
+      hearText?.(part);
       size += part.length;
       parts.push(part);
       return size <= maxBytes;
@@ -146,8 +142,7 @@ export class Attempt {
 
   /** The upstream gave a sign of life, and so many bytes with it. */
   hear(bytes = 0): void {
-    this.#heard = true;
-    this.#heardAtMs = undefined;
+    this.#patience.hear();
     if (this.#leftAtMs === undefined) return;
     this.#leftBytes += bytes;
     if (this.#leftBytes > MAX_LEFT_BYTES) this.close();
@@ -155,17 +150,20 @@ export class Attempt {
 
   /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
   expectEnd(withinMs: number): void {
-    this.#endWithinMs = withinMs;
-    this.#heardAtMs = undefined;
+    this.#patience.expectEnd(withinMs);
+  }
+
+  /** What counts the content of a stream. */
+  follow(content: () => number): void {
+    this.#patience.follow(content);
   }
 
   pause(): void {
-    this.#paused = true;
+    this.#patience.pause();
   }
 
   resume(): void {
-    this.#paused = false;
-    this.#heardAtMs = undefined;
+    this.#patience.resume();
   }
 
   /** What a broken upstream connection means for this call. */
@@ -174,11 +172,8 @@ export class Attempt {
     // While it is read on for a client that has left, a failure of the upstream's is its own.
     if (this.#call.client.gone && this.#closed) return new ClientGoneError();
     if (this.#gateway.closing) return shuttingDown();
-    if (this.#timedOut) {
-      const { firstByte, idle } = this.planned.provider.timeoutMs;
-      const what = this.#heard ? `fell silent for ${idle} ms` : `sent nothing for ${firstByte} ms`;
-      return new GatewayError("upstream_timeout", `The provider ${what}.`, { cause: thrown });
-    }
+    if (this.#lost !== undefined)
+      return new GatewayError("upstream_timeout", `The provider ${this.#lost}.`, { cause: thrown });
     const kind = postFailure(thrown);
     this.retryAtOnce = kind === "stale";
     return connectionFailure(kind, thrown);

@@ -22,6 +22,7 @@ export class EventReader {
     this.#tap = tap;
     this.#answer = answer;
     this.#splitter = framing === "sse" ? new EventSplitter() : new AwsEventSplitter();
+    attempt.follow(() => tap.generatedCharacters + (tap.contentSeen ? 1 : 0));
   }
 
   read(): Promise<Uint8Array | undefined> {

@@ -1,0 +1,92 @@
+/** How long a provider may take, in milliseconds. */
+export interface UpstreamTimeouts {
+  /** Before an answer begins. */
+  firstByte: number;
+  /** Silence inside an answer. */
+  idle: number;
+  /** Without content, whatever else comes: comments, pings and blanks are no answer (H28). */
+  content: number;
+  /** For the whole of an answer. */
+  total: number;
+}
+
+/** How long one attempt waits for its upstream, and for what. It is told what comes, and asked at every tick of the watchdog. */
+export class Patience {
+  readonly #timeouts: UpstreamTimeouts;
+  readonly #startedAtMs: number;
+  /** When something last came, as the watchdog saw it: asking the clock for each piece would cost more than the piece. */
+  #heardAtMs: number | undefined;
+  #heard = false;
+  #contentAtMs: number | undefined;
+  #contentSeen = 0;
+  #content: () => number = () => this.#pieces;
+  #pieces = 0;
+  /** While the gateway waits for its client, the upstream's silence is not its fault. */
+  #paused = false;
+  /** The limit of its silence once nothing more is wanted of it than its end. */
+  #endWithinMs: number | undefined;
+
+  constructor(timeouts: UpstreamTimeouts, startedAtMs: number) {
+    this.#timeouts = timeouts;
+    this.#startedAtMs = startedAtMs;
+    this.#heardAtMs = startedAtMs;
+    this.#contentAtMs = startedAtMs;
+  }
+
+  /** Something came. Where only the end is waited for, that alone is no reason to wait longer. */
+  hear(): void {
+    this.#heard = true;
+    if (this.#endWithinMs === undefined) this.#heardAtMs = undefined;
+  }
+
+  /** The answer's head is there; its first byte of content is waited for as its head was. */
+  begin(): void {
+    this.#heardAtMs = undefined;
+  }
+
+  /** A piece of an answer that is read whole: blanks are sent to keep a connection alive. */
+  hearText(piece: Uint8Array): void {
+    if (piece.some((byte) => byte > 0x20)) this.#pieces++;
+  }
+
+  /** Where content is counted by whoever reads it: any other figure than before is content. */
+  follow(content: () => number): void {
+    this.#content = content;
+  }
+
+  /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
+  expectEnd(withinMs: number): void {
+    if (this.#endWithinMs === withinMs) return;
+    this.#endWithinMs = withinMs;
+    this.#heardAtMs = undefined;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#heardAtMs = undefined;
+    this.#contentAtMs = undefined;
+  }
+
+  /** What the upstream has failed to do by now; undefined while it may go on. */
+  lostAt(nowMs: number): string | undefined {
+    const { firstByte, idle, content, total } = this.#timeouts;
+    const seen = this.#content();
+    if (seen !== this.#contentSeen) {
+      this.#contentSeen = seen;
+      this.#contentAtMs = nowMs;
+      this.#heardAtMs = nowMs;
+    }
+    this.#heardAtMs ??= nowMs;
+    this.#contentAtMs ??= nowMs;
+    if (nowMs - this.#startedAtMs > total) return `did not come to the end of its answer within ${total} ms`;
+    if (this.#paused) return undefined;
+    const patienceMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
+    if (nowMs - this.#heardAtMs > patienceMs)
+      return this.#heard ? `fell silent for ${patienceMs} ms` : `sent nothing for ${patienceMs} ms`;
+    return nowMs - this.#contentAtMs > content ? `sent no content for ${content} ms` : undefined;
+  }
+}
