@@ -98,7 +98,9 @@ describe.skipIf(!present)("every recorded answer in every protocol", () => {
       const want = await recordedMeaning(stand, one);
       const got = await read;
       const whole = want.calls.map(({ args }) => typeof args === "object");
-      expect(got.text).toBe(want.text);
+      // Chat has one text for all: a paragraph stands where a search or the like of the provider's stood.
+      const words = (text: string) => (client === "chat" ? text.replace(/\s+/g, "") : text);
+      expect(words(got.text)).toBe(words(want.text));
       expect(got.reasoning).toBe(want.reasoning);
       expect(got.calls.map(({ name }) => name)).toEqual(want.calls.map(({ name }) => name));
       // Arguments that the model broke have no place in protocols that carry objects.

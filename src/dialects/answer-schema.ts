@@ -1,5 +1,6 @@
 import type { OutputFormat } from "../canon/call.ts";
 import { isObject, type JsonObject } from "../canon/json.ts";
+import type { Notes } from "../canon/notes.ts";
 import type { AnswerReading } from "./codec.ts";
 
 const MEMBER = "answer";
@@ -18,6 +19,24 @@ export function objectRoot(format: Extract<OutputFormat, { type: "schema" }>): {
     schema: { type: "object", properties: { [MEMBER]: schema }, required: [MEMBER], additionalProperties: false },
     reading: { unwrapMember: MEMBER, ...(format.word ? { unquoteMember: true } : {}) },
   };
+}
+
+/** What a form is for stands in its schema, at targets that have no other place for it. */
+export function describedSchema(
+  schema: JsonObject,
+  { description }: { description?: string },
+  path: string,
+  notes: Notes,
+): JsonObject {
+  if (description === undefined) return schema;
+  if (!("description" in schema)) return { description, ...schema };
+  if (schema["description"] !== description) {
+    notes.dropped(
+      `${path}.json_schema.description`,
+      "the schema has a description of its own, and there is one place for both",
+    );
+  }
+  return schema;
 }
 
 function isObjectSchema(schema: JsonObject): boolean {

@@ -66,6 +66,8 @@ export interface NativeRequestContext {
 export interface HostTakes {
   /** messages: system messages amid the others. */
   systemMessages: () => boolean;
+  /** Whether a word names the family of another host's opaque values. */
+  isForeignOrigin: (origin: string) => boolean;
 }
 
 export interface NativeRequest {

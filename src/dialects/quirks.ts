@@ -29,8 +29,8 @@ export interface Quirks {
   reasoningPlaceholder: string;
   /** chat: the name under which the host takes reasoning back. */
   reasoningHistoryField: "reasoning_content" | "reasoning";
-  /** chat: the host takes `reasoning_details` back, with the signatures in them. */
-  reasoningDetails: boolean;
+  /** chat: the host takes `reasoning_details` back, with the signatures in them: those of all reasoning, or those alone that it made. */
+  reasoningDetails: boolean | "own";
   /** chat: ask for the usage chunk in streams, which the ledger needs. Hosts that always send it need no asking. */
   askStreamUsage: boolean;
   /** chat: settings that the host refuses or does not know. */

@@ -24,6 +24,7 @@ export const openaiCompatible: ProviderDeclaration = {
   quirks: {
     maxTokensField: "max_tokens",
     reasoningHistory: "keep",
+    reasoningDetails: "own",
     // Google's own compatible address signs the calls of its models here.
     toolSignatureKeys: ["extra_content", "google", "thought_signature"],
   },

@@ -2,6 +2,7 @@ import type { GatewayError } from "../canon/error.ts";
 import type { JsonObject } from "../canon/json.ts";
 import { traitsOf } from "../catalogue/traits.ts";
 import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
+import { ORIGINS } from "../providers/origins.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import type { Call } from "./call.ts";
@@ -30,6 +31,9 @@ export function chooseLane(call: Call, gateway: Gateway, planned: PlannedOffer<P
   const same = planned.dialect === dialect.name;
   const quirks = planned.provider.quirksOf(planned.dialect);
   const systemMessages = () => quirks.systemMessages && traitsOf(call.model, planned.offer).systemMessages === true;
-  const native = same && !quirks.alwaysTagged && !dialect.carriesForeign(call.body, { systemMessages });
+  const isForeignOrigin = (origin: string) =>
+    ORIGINS.has(origin) && origin !== planned.provider.originOf(planned.dialect, planned.offer.upstreamModel);
+  const native =
+    same && !quirks.alwaysTagged && !dialect.carriesForeign(call.body, { systemMessages, isForeignOrigin });
   return native ? new NativeLane(call, planned) : new TranslatedLane(call, gateway, planned);
 }

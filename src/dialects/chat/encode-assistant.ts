@@ -67,7 +67,7 @@ function mergeNative(own: JsonObject, raw: JsonObject, texts: JsonObject[]): Jso
 function encodeHistoryReasoning(part: ReasoningPart, details: JsonObject[], scope: RequestScope): string | undefined {
   const { quirks } = scope.context;
   const readable = part.signature === undefined || mayReturn(part.signature, scope);
-  if (quirks.reasoningDetails) {
+  if (quirks.reasoningDetails === true || (quirks.reasoningDetails === "own" && isOwn(part, scope))) {
     const { signature: _foreign, ...bare } = part;
     const sent: ReasoningPart = readable ? part : bare;
     if (sent.text !== "" || sent.signature !== undefined) {
@@ -82,6 +82,9 @@ function encodeHistoryReasoning(part: ReasoningPart, details: JsonObject[], scop
   scope.notes.dropped(part.path ?? "reasoning", "this provider takes none back");
   return undefined;
 }
+
+const isOwn = ({ signature }: ReasoningPart, scope: RequestScope): boolean =>
+  signature !== undefined && mayReturn(signature, scope);
 
 function mayReturn(signature: Opaque, { context }: RequestScope): boolean {
   return signature.origin === context.origin;
@@ -114,8 +117,12 @@ function encodeCall(part: ToolCallPart, details: JsonObject[], scope: RequestSco
   const { signature } = part;
   if (signature === undefined) return call;
   if (mayReturn(signature, scope)) {
-    if (quirks.toolSignatureKeys !== undefined) return withSignatureAt(call, quirks.toolSignatureKeys, signature.value);
-    if (quirks.reasoningDetails) {
+    // A signature that came among the details has their format, and goes back among them.
+    const amongDetails = quirks.reasoningDetails !== false && signature.format !== undefined;
+    if (quirks.toolSignatureKeys !== undefined && !amongDetails) {
+      return withSignatureAt(call, quirks.toolSignatureKeys, signature.value);
+    }
+    if (quirks.reasoningDetails !== false) {
       details.push(encodeSignature(signature, id, details.length, spellForHost));
       return call;
     }

@@ -5,6 +5,7 @@ import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
+import { betweenTexts } from "./apart.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost } from "./native.ts";
 import {
@@ -12,6 +13,7 @@ import {
   encodeDetails,
   encodeSignature,
   NATIVE_ID,
+  saysNothing,
   spellForClient,
   TEXT_ID,
 } from "./reasoning-details.ts";
@@ -20,8 +22,8 @@ import { encodeToolCall } from "./tool-call.ts";
 import { encodeUsage } from "./usage.ts";
 
 /**
- * Contract 2.13. A message has one text, one reasoning and one list of calls: texts and reasonings join without a separator,
- * and what the provider did by itself (its searches) leaves its citations alone.
+ * Contract 2.13. A message has one text, one reasoning and one list of calls: texts and reasonings join without a separator, and
+ * what the provider did by itself (its searches) leaves its citations, and a paragraph between the texts around it.
  */
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
   const { usage, logprobs } = reply;
@@ -52,9 +54,13 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
   let content: string | undefined;
   let refusal: string | undefined;
   let reasoning: string | undefined;
+  /** Something that leaves no trace here stood behind the text so far. */
+  let apart = false;
   for (const part of parts) {
     switch (part.type) {
       case "text": {
+        if (apart) content = (content ?? "") + betweenTexts(content ?? "", part.text);
+        if (part.text !== "") apart = false;
         const offset = content?.length ?? 0;
         content = (content ?? "") + part.text;
         for (const citation of part.citations ?? []) {
@@ -87,22 +93,27 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
       }
       case "native":
         if (part.dialect === "chat") own = { ...own, ...part.raw };
-        else details.push(encodeSignature(carryNative(part), NATIVE_ID, details.length, spellForClient));
+        else {
+          details.push(encodeSignature(carryNative(part), NATIVE_ID, details.length, spellForClient));
+          apart = true;
+        }
         break;
       case "server-tool-call":
       case "server-tool-result":
+        apart = true;
         break;
       default:
         part satisfies never;
     }
   }
   const silent = calls.length > 0 || refusal !== undefined;
+  const shown = hideReasoning ? details.filter(saysNothing) : details;
   return {
     role: "assistant",
     content: content ?? (silent ? null : ""),
     refusal: refusal ?? null,
     ...(hideReasoning || reasoning === undefined ? {} : { reasoning, reasoning_content: reasoning }),
-    ...(hideReasoning || details.length === 0 ? {} : { reasoning_details: details }),
+    ...(shown.length === 0 ? {} : { reasoning_details: shown }),
     ...(annotations.length === 0 ? {} : { annotations }),
     ...(images.length === 0 ? {} : { images }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import { type JsonObject, parseObject } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
@@ -220,14 +220,57 @@ describe("what a client is told", () => {
     });
   });
 
-  test("contract 2.12: reasoning.exclude hides all of it", () => {
+  test("contract 2.12: reasoning.exclude hides all that it shows; values that must go back stay", () => {
     const request = { reasoning: { exclude: true } };
-    for (const text of [
-      encodeEvents(unfold(ANSWER), request),
-      chatCodec.encodeResponse(ANSWER, encodeContext(request)),
-    ]) {
+    const whole = chatCodec.encodeResponse(ANSWER, encodeContext(request));
+    const streamed = encodeEvents(unfold(ANSWER), request);
+    for (const text of [whole, streamed]) {
       expect(text).toContain("sunny");
-      expect(text).not.toMatch(/"reasoning(_content|_details)?"/);
+      expect(text).not.toMatch(/"reasoning(_content)?"|Hmm/);
+    }
+    const deltas = chunksOf(streamed).map((chunk) => objectAt(arrayAt(chunk, "choices")[0], "delta"));
+    const details = deltas.flatMap((delta) => arrayAt(delta, "reasoning_details"));
+    expect(details).toMatchObject([
+      { type: "reasoning.encrypted", data: "r1", format: "messages" },
+      { type: "reasoning.encrypted", data: "g1", format: "genai", id: "t2" },
+    ]);
+    const message = objectAt(arrayAt(JSON.parse(whole), "choices")[0], "message");
+    expect(arrayAt(message, "reasoning_details")).toEqual(details);
+  });
+
+  test("contract 2.13: texts around what the provider did stand apart, and citations keep their place", () => {
+    const search: ReplyPart[] = [
+      { type: "server-tool-call", id: "srv", name: "web_search", input: "{}" },
+      { type: "server-tool-result", callId: "srv", name: "web_search", result: { pages: [] } },
+    ];
+    const cited = { type: "web", url: "https://w.example", citedText: "x" } as const;
+    const answer: CanonReply = {
+      parts: [
+        { type: "text", text: "I look it up for you." },
+        ...search,
+        { type: "text", text: "## Analysis", citations: [cited] },
+        { type: "text", text: " and more\n" },
+        ...search,
+        { type: "text", text: "End." },
+      ],
+      stop: { unified: "stop", raw: "end_turn" },
+    };
+    const said = "I look it up for you.\n\n## Analysis and more\nEnd.";
+    const message = objectAt(
+      arrayAt(JSON.parse(chatCodec.encodeResponse(answer, encodeContext())), "choices")[0],
+      "message",
+    );
+    expect(message?.["content"]).toBe(said);
+    const deltas = chunksOf(encodeEvents(unfold(answer))).map((chunk) =>
+      objectAt(arrayAt(chunk, "choices")[0], "delta"),
+    );
+    expect(deltas.map((delta) => stringAt(delta, "content") ?? "").join("")).toBe(said);
+    const start = said.indexOf("##");
+    for (const annotations of [
+      arrayAt(message, "annotations"),
+      deltas.flatMap((delta) => arrayAt(delta, "annotations")),
+    ]) {
+      expect(annotations).toMatchObject([{ url_citation: { start_index: start, end_index: start + 11 } }]);
     }
   });
 

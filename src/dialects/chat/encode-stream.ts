@@ -8,6 +8,7 @@ import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
+import { betweenTexts } from "./apart.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost, wantsUsage } from "./native.ts";
@@ -16,6 +17,7 @@ import {
   encodeDetails,
   encodeSignature,
   NATIVE_ID,
+  saysNothing,
   spellForClient,
   TEXT_ID,
 } from "./reasoning-details.ts";
@@ -50,6 +52,9 @@ export class ChatStreamEncoder implements StreamEncoder {
   #created: number | undefined;
   #head: string | undefined;
   #textLength = 0;
+  /** The end of the text so far, and whether something that leaves no trace here stood behind it. */
+  #lastText = "";
+  #apart = false;
   #details = 0;
   #callCount = 0;
   #images = 0;
@@ -157,8 +162,16 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #text(block: number, text: string): string {
     const open = this.#texts.get(block);
-    if (open !== undefined) open.length += text.length;
-    return this.#say(text);
+    const between = this.#apart ? betweenTexts(this.#lastText, text) : "";
+    if (text !== "") {
+      this.#apart = false;
+      this.#lastText = text;
+    }
+    if (open !== undefined) {
+      if (open.length === 0) open.offset += between.length;
+      open.length += text.length;
+    }
+    return this.#say(between + text);
   }
 
   #say(text: string): string {
@@ -187,7 +200,10 @@ export class ChatStreamEncoder implements StreamEncoder {
     const part = { ...open, ...(signature === undefined ? {} : { signature }) };
     const details = encodeDetails(part, this.#details, spellForClient);
     this.#details += details.length;
-    if (this.#hideReasoning) return "";
+    if (this.#hideReasoning) {
+      const kept = details.filter(saysNothing);
+      return kept.length === 0 ? "" : this.#delta({ reasoning_details: kept });
+    }
     // Readers who take a detail's text where the plain fields are missing must not see the same words twice.
     const said = open.text === "" ? {} : { reasoning: "", reasoning_content: "" };
     return this.#delta({ ...said, reasoning_details: details });
@@ -195,7 +211,7 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #signature(signature: Opaque, id: string): string {
     const detail = encodeSignature(signature, id, this.#details++, spellForClient);
-    return this.#hideReasoning ? "" : this.#delta({ reasoning_details: [detail] });
+    return this.#delta({ reasoning_details: [detail] });
   }
 
   #beginCall(event: Extract<CanonEvent, { type: "tool-input-start" }>): string {
@@ -229,9 +245,14 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #whole(part: Extract<CanonEvent, { type: "whole" }>["part"]): string {
     if (part.type === "native") {
-      return part.dialect === "chat" ? this.#delta(part.raw) : this.#signature(carryNative(part), NATIVE_ID);
+      if (part.dialect === "chat") return this.#delta(part.raw);
+      this.#apart = true;
+      return this.#signature(carryNative(part), NATIVE_ID);
     }
-    if (part.type !== "media") return "";
+    if (part.type !== "media") {
+      this.#apart = true;
+      return "";
+    }
     const image = encodeImage(part, this.#images);
     if (image === undefined) return this.#say(omitMedia(part, this.#context.note));
     this.#images++;

@@ -16,7 +16,7 @@ import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
 import { decodeContent } from "./content.ts";
 import { decodeReasoning, effortOfWord, encodeReasoning } from "./reasoning.ts";
-import { readDetail } from "./reasoning-details.ts";
+import { readDetail, saysNothing } from "./reasoning-details.ts";
 import { BOUNDED, fitInterval, SETTING_FIELDS } from "./settings.ts";
 import { contractFinishReason, decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
@@ -203,6 +203,9 @@ function fitId(holder: unknown, key: string, rule: NonNullable<Quirks["toolId"]>
   return fitting === id ? undefined : (text) => changeValue(text, [key], () => JSON.stringify(fitting));
 }
 
+const withMember = (objectText: string, key: string, value: unknown): string =>
+  new ObjectEdit(objectText).set(key, JSON.stringify(value)).toString();
+
 function withoutMembers(objectText: string, keys: readonly string[]): string {
   const edit = new ObjectEdit(objectText);
   for (const key of keys) edit.remove(key);
@@ -259,7 +262,8 @@ export const wantsUsage = (request: JsonObject) =>
 
 /**
  * Makes `reasoning` and `reasoning_content` say the same (contract 2.13), wherever the host has put its reasoning: under one
- * of these names, in details alone, or among the parts of its content. Takes it out where it is to be hidden.
+ * of these names, in details alone, or among the parts of its content. Takes it out where it is to be hidden, but for values that show
+ * nothing and must come back.
  */
 export function mirrorReasoning(
   holder: JsonObject,
@@ -267,9 +271,15 @@ export function mirrorReasoning(
 ): { change: (text: string) => string; emptied: boolean } | undefined {
   const parted = readParts(holder["content"]);
   if (hide) {
-    const present = REASONING_FIELDS.filter((field) => field in holder);
-    if (present.length === 0 && parted === undefined) return undefined;
-    const change = (text: string) => withContent(withoutMembers(text, present), parted?.text);
+    const kept = arrayAt(holder, "reasoning_details").filter(saysNothing);
+    const present = REASONING_FIELDS.filter(
+      (field) => field in holder && !(field === "reasoning_details" && kept.length > 0),
+    );
+    if (present.length === 0 && kept.length === 0 && parted === undefined) return undefined;
+    const change = (text: string) => {
+      const bare = withoutMembers(text, present);
+      return withContent(kept.length === 0 ? bare : withMember(bare, "reasoning_details", kept), parted?.text);
+    };
     const silent = parted?.text === "" ? [...present, "content"] : present;
     const others = Object.entries(holder).filter(([key, value]) => !silent.includes(key) && key !== "role" && value);
     return { change, emptied: others.length === 0 };

@@ -69,6 +69,12 @@ export function readDetail(raw: unknown): Detail | undefined {
   };
 }
 
+/** Whether a detail shows nothing of the reasoning: only a value that its maker wants back. */
+export function saysNothing(raw: unknown): boolean {
+  const detail = readDetail(raw);
+  return detail?.value !== undefined && (detail.text ?? "") === "";
+}
+
 /** The opaque value of a detail; its id is part of it only where it names no call and no text of the message. */
 export function opaqueOf(detail: Detail, read: OriginReader, keepId: boolean): Opaque | undefined {
   if (detail.value === undefined) return undefined;

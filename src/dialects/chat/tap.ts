@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { textWeight } from "../../canon/text-weight.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -37,6 +37,9 @@ export class ChatTap extends TapBase {
   readonly #showUsage: boolean;
   readonly #templates: ChunkTemplate[] = [];
   #id: string | undefined;
+  #created: number | undefined;
+  /** Usage that came in a place where clients do not look, as the host wrote it; undefined once it stood where they do. */
+  #owedUsage: JsonObject | undefined;
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -86,14 +89,14 @@ export class ChatTap extends TapBase {
     if (this.state !== "complete") return "";
     this.state = "ended";
     // Some hosts close right after the finish reason; clients of this protocol wait for the sentinel.
-    return "data: [DONE]\n\n";
+    return `${this.#usageChunk()}data: [DONE]\n\n`;
   }
 
   protected frame(frame: SseFrame): string {
     if (frame.data === undefined) return frame.raw;
     if (frame.data === "[DONE]") {
       this.state = "ended";
-      return "data: [DONE]\n\n";
+      return `${this.#usageChunk()}data: [DONE]\n\n`;
     }
     const chunk = parseObject(frame.data);
     if (!chunk) {
@@ -113,11 +116,25 @@ export class ChatTap extends TapBase {
 
   #readUsage(chunk: JsonObject): void {
     const { reasoningBeside } = this.#context;
-    const usage =
-      decodeUsage(chunk["usage"], reasoningBeside) ??
-      decodeUsage(objectAt(chunk, "x_groq")?.["usage"], reasoningBeside) ??
-      decodeUsage(objectAt(arrayAt(chunk, "choices")[0], "usage"), reasoningBeside);
-    if (usage) this.usageSeen = usage;
+    const told = decodeUsage(chunk["usage"], reasoningBeside);
+    const elsewhere = told
+      ? undefined
+      : (objectAt(objectAt(chunk, "x_groq"), "usage") ?? objectAt(arrayAt(chunk, "choices")[0], "usage"));
+    const usage = told ?? decodeUsage(elsewhere, reasoningBeside);
+    if (!usage) return;
+    this.usageSeen = usage;
+    this.#owedUsage = elsewhere;
+  }
+
+  /** The usage where clients look for it, for those that asked. */
+  #usageChunk(): string {
+    const { publicModel: model, request, makeId, costUsd } = this.#context;
+    if (!this.#owedUsage || !this.usage || !this.#showUsage) return "";
+    const cost = wantsCost(request) ? { cost: costUsd(this.usage) } : {};
+    const usage = { ...this.#owedUsage, ...cost };
+    const id = this.#id ?? `chatcmpl-${makeId()}`;
+    const created = this.#created ?? 0;
+    return `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created, model, choices: [], usage })}\n\n`;
   }
 
   #patch(text: string, chunk: JsonObject, choices: readonly unknown[]): string | undefined {
@@ -133,6 +150,7 @@ export class ChatTap extends TapBase {
     }
     const set: Record<string, string> = {};
     this.#id ||= stringAt(chunk, "id");
+    this.#created ??= numberAt(chunk, "created");
     if (choices.length > 0 && !chunk["id"]) {
       this.#id ||= `chatcmpl-${this.#context.makeId()}`;
       set["id"] = JSON.stringify(this.#id);

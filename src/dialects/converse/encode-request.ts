@@ -7,7 +7,7 @@ import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
 import type { FunctionTool } from "../../canon/tool.ts";
-import { objectRoot, structuredToolName } from "../answer-schema.ts";
+import { describedSchema, objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { GO_ON } from "../go-on.ts";
@@ -98,7 +98,8 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
   const { schema, reading } = objectRoot(format);
   if (context.origin === "messages" && context.traits.structuredOutput === true) {
     const kept = call.dialect === "messages" ? schema : lowerHeldSchema(schema, paths.format ?? "format", notes);
-    return { reading, outputConfig: { format: { type: "json_schema", schema: kept } } };
+    const described = describedSchema(kept, format, paths.format ?? "format", notes);
+    return { reading, outputConfig: { format: { type: "json_schema", schema: described } } };
   }
   const name = structuredToolName(call.tools.flatMap((tool) => ("name" in tool ? [tool.name] : [])));
   notes.approximated(

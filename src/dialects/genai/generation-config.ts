@@ -3,6 +3,7 @@ import { Fields } from "../../canon/fields.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReasoningWish } from "../../canon/reasoning.ts";
+import { describedSchema } from "../answer-schema.ts";
 import { type EncodeScope, placeOf } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
@@ -165,12 +166,11 @@ function encodeFormat(scope: EncodeScope): JsonObject {
   const { format } = scope.call;
   if (format === undefined) return {};
   if (format.type === "json") return { responseMimeType: "application/json" };
-  const { description } = format;
-  const described = description === undefined ? format.schema : { description, ...format.schema };
+  const path = pathOfSetting(scope, "format");
+  const described = describedSchema(format.schema, format, path, scope.notes);
   if (scope.context.quirks.jsonSchema && !format.word) {
     return { responseMimeType: "application/json", responseJsonSchema: withoutDialect(described) };
   }
-  const path = pathOfSetting(scope, "format");
   const responseSchema = lowerSchema(described, (loss) => {
     scope.notes.approximated(path, `the provider's schema language lacks something that the schema says: ${loss}`);
   });

@@ -1,7 +1,7 @@
 import type { CanonCall } from "../../canon/call.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
-import { objectRoot, structuredToolName } from "../answer-schema.ts";
+import { describedSchema, objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading } from "../codec.ts";
 import { lowerHeldSchema } from "../lower-held-schema.ts";
 
@@ -28,9 +28,7 @@ export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Note
   const { schema, reading } = objectRoot(format);
   if (knowsSchemas) {
     const lowered = call.dialect === "messages" ? schema : lowerHeldSchema(schema, path, notes);
-    const described =
-      format.description === undefined || "description" in lowered ? {} : { description: format.description };
-    return { format: { type: "json_schema", schema: { ...described, ...lowered } }, reading };
+    return { format: { type: "json_schema", schema: describedSchema(lowered, format, path, notes) }, reading };
   }
   notes.approximated(path, "the target knows no schemas of answers: a tool that it had to call stood in for it");
   const name = structuredToolName(call.tools.map((tool) => ("name" in tool ? tool.name : "")));
