@@ -533,9 +533,12 @@ describe("signals", () => {
     expect(child.stderr).toContain("trivium.yaml:3:3: server.prot is not a known field; did you mean port?");
     expect((await ask(place, key)).status).toBe(200);
 
-    // And without any signal.
+    // And without any signal; not where the keys are gone, which may be an accident (H25).
     writeConfig(place.configFile, sections);
-    await waitFor(async () => (await ask(place, key)).status === 401, 2000);
+    await waitFor(() => child.stderr.includes("keys is gone, which had 2"), 15_000);
+    expect((await ask(place, key)).status).toBe(200);
+    writeConfig(place.configFile, { ...sections, keys: [] });
+    await waitFor(async () => (await ask(place, key)).status === 401, 15_000);
     await child.end("SIGKILL");
   });
 });

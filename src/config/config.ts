@@ -7,6 +7,10 @@ import type { ModelFile } from "./schema.ts";
 export interface Config {
   /** The file that was read; absent when there is none and the defaults alone hold. */
   file?: string;
+  /** The same as people are told of it. */
+  shownFile: string;
+  /** The names of the fields at its root that say something. */
+  fields: readonly string[];
   /** Where a file would be read from, when there is none. */
   awaitedFile?: string;
   /** What is no mistake, and may not be meant. */

@@ -101,6 +101,19 @@ describe("what loads", () => {
     const config = load(EXAMPLE, EXAMPLE_ENVIRONMENT);
     expect(JSON.parse(JSON.stringify(config))).toEqual({
       file: join(folder, "trivium.yaml"),
+      shownFile: "trivium.yaml",
+      fields: [
+        "server",
+        "admin",
+        "data_dir",
+        "storage",
+        "files",
+        "simulator",
+        "providers",
+        "models",
+        "aliases",
+        "keys",
+      ],
       // It has no price for the first of its models.
       warnings: [expect.objectContaining({ line: 17, column: 9 })],
       server: {
@@ -227,6 +240,8 @@ describe("what loads", () => {
     const bare = mkdtempSync(join(folder, "bare-"));
     const options = { cwd: bare, environment: {}, kinds: KINDS, prices: PRICES, models: MODELS };
     const defaults = {
+      shownFile: "trivium.yaml",
+      fields: [],
       warnings: [],
       server: {
         host: "127.0.0.1",
@@ -255,7 +270,12 @@ describe("what loads", () => {
     mkdirSync(nested);
     writeFileSync(join(nested, "gateway.yaml"), "# nothing yet\nproviders:\nkeys:\n");
     const config = loadConfig({ ...options, path: "etc/gateway.yaml" });
-    expect(config).toEqual({ file: join(nested, "gateway.yaml"), ...defaults, ...places(nested) });
+    expect(config).toEqual({
+      file: join(nested, "gateway.yaml"),
+      ...defaults,
+      shownFile: "etc/gateway.yaml",
+      ...places(nested),
+    });
   });
 
   test("decisions 1: aliases name models, known by themselves or of the file, pinned or not", () => {

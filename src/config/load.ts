@@ -5,7 +5,7 @@ import { checkMemory } from "./check-memory.ts";
 import { checkReferences, type Incomplete, type KnownModels } from "./check-references.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { type Place, readDocument } from "./document.ts";
+import { type MapNode, type Place, readDocument } from "./document.ts";
 import { hidePasswords } from "./hide-passwords.ts";
 import { type ProviderKind, readProviders } from "./read-providers.ts";
 import { readValue, type Shape, shapeOf } from "./read-values.ts";
@@ -43,7 +43,8 @@ const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).p
 export function loadConfig({ path, cwd, environment, kinds, prices, models, overrides = {} }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && !existsSync(file)) {
-    return hidePasswords({ awaitedFile: file, warnings: [], ...toConfig(overridden({}, overrides), undefined, cwd) });
+    const none = { awaitedFile: file, shownFile: shownPath(file, cwd), fields: [], warnings: [] };
+    return hidePasswords({ ...none, ...toConfig(overridden({}, overrides), undefined, cwd) });
   }
 
   const shownFile = shownPath(file, cwd);
@@ -74,7 +75,12 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));
-  return hidePasswords({ file, warnings, ...config });
+  return hidePasswords({ file, shownFile, fields: fieldsOf(root), warnings, ...config });
+}
+
+/** A field without a value is as good as absent. */
+function fieldsOf({ entries }: MapNode): string[] {
+  return [...entries].flatMap(([name, { node }]) => (node.kind === "scalar" && node.value === null ? [] : [name]));
 }
 
 function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootFile {

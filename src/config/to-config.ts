@@ -13,7 +13,7 @@ export function toConfig(
   file: RootFile,
   providers: ReadonlyMap<string, ProviderFile> | undefined,
   folder: string,
-): Omit<Config, "warnings"> {
+): Omit<Config, "warnings" | "shownFile" | "fields"> {
   const { server = {}, admin = {} } = file;
   const host = server.host ?? "127.0.0.1";
   const port = server.port ?? 8787;

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
@@ -28,7 +28,7 @@ const load = () =>
   loadConfig({
     cwd: folder,
     environment: {},
-    kinds: new Map(),
+    kinds: new Map([["mine", { mistakes: () => [], dialects: ["chat"], required: [], optional: [] }]]),
     prices: { has: () => true, near: () => undefined },
     models: { has: () => true, near: () => undefined },
   });
@@ -38,7 +38,7 @@ function start(signal?: AbortSignal): ConfigWatch {
     load,
     (config) => changes.push(config),
     (error) => problems.push(error),
-    signal,
+    { settleMs: SETTLE_MS, ...(signal ? { signal } : {}) },
   );
   return watch;
 }
@@ -49,8 +49,9 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
+const SETTLE_MS = 150;
 /** Longer than a change takes to be noticed. */
-const awhile = () => Bun.sleep(800);
+const awhile = () => Bun.sleep(500);
 
 test("H25: a change comes whole, a bad file leaves the old one, a mended one comes again", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
@@ -117,6 +118,61 @@ test("README, Configuration: a file made after a start without one is taken over
   expect(problems[1]?.message).toContain("the file is gone");
   writeFileSync(file, "server: { port: 1002 }\n");
   await until(() => changes.length === 3);
+});
+
+test("H25: a file that is written slowly is read when it is whole, and never before", async () => {
+  writeFileSync(file, "server: { port: 1001 }\n");
+  start();
+  const lines = ["server: { port: 1002 }", "simulator: false", "data_dir: ./elsewhere", "storage: sqlite:./x.db"];
+  writeFileSync(file, "");
+  for (const line of lines) {
+    await Bun.sleep(SETTLE_MS / 2);
+    appendFileSync(file, `${line}\n`);
+  }
+  await until(() => changes.length === 1);
+  expect(changes[0]).toMatchObject({ simulator: false, storage: `sqlite:${join(folder, "x.db")}` });
+  expect(problems).toEqual([]);
+});
+
+describe("H25: what an accident takes from a file is not taken over, unless somebody asks for it", () => {
+  const KEYS = "keys: [ { name: a, key: sk-one-of-the-configuration } ]\n";
+  const PROVIDERS = "providers: { simulator-b: { kind: mine } }\n";
+  const cases: [string, string, string][] = [
+    ["an empty file", "", "the file is empty; if that is meant, send SIGHUP"],
+    ["nothing but comments", "# to be written\n", "the file is empty; if that is meant, send SIGHUP"],
+    ["every key", PROVIDERS, "keys is gone, which had 1; if that is meant, write keys: [], or send SIGHUP"],
+    [
+      "a section of keys cut behind its name",
+      `${PROVIDERS}keys:\n`,
+      "keys is gone, which had 1; if that is meant, write keys: [], or send SIGHUP",
+    ],
+    ["every provider", KEYS, "providers is gone, which had 1; if that is meant, write providers: {}, or send SIGHUP"],
+  ];
+  test.each(cases)("%s", async (_, text, message) => {
+    writeFileSync(file, PROVIDERS + KEYS);
+    const { reload } = start();
+    writeFileSync(file, text);
+    await until(() => problems.length === 1);
+    expect(problems[0]?.message).toBe(`trivium.yaml:1:1: ${message}`);
+    expect(changes).toEqual([]);
+    reload();
+    expect(changes).toHaveLength(1);
+    expect(problems).toHaveLength(1);
+  });
+
+  test("sections that are said to be empty, and one key less, are taken over", async () => {
+    writeFileSync(
+      file,
+      `${PROVIDERS}keys: [ { name: a, key: sk-one-of-the-file }, { name: b, key: sk-two-of-the-file } ]\n`,
+    );
+    start();
+    writeFileSync(file, PROVIDERS + KEYS);
+    await until(() => changes.length === 1);
+    writeFileSync(file, "providers: {}\nkeys: []\n");
+    await until(() => changes.length === 2);
+    expect(changes[1]).toMatchObject({ providers: [], keys: [] });
+    expect(problems).toEqual([]);
+  });
 });
 
 test("a burst of writes is not read write by write, and its last is what stays", async () => {

@@ -1,37 +1,41 @@
 import { statSync } from "node:fs";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import { refuseLosses } from "./lost-sections.ts";
 
 export interface ConfigWatch {
-  /** Reads the configuration again now, changed or not. */
+  /** Reads the configuration again now, changed or not, and takes it over whatever it lost: somebody asked for it. */
   reload(): void;
   close(): void;
 }
 
 /**
  * The file is looked at rather than listened to: a look sees an editor's rename, a mounted folder and a swapped
- * symbolic link alike, which file events do not everywhere. A change counts once two looks in a row agree, so that a
- * file is not read half written.
+ * symbolic link alike, which file events do not everywhere.
  */
 const LOOK_EVERY_MS = 250;
+/** A change counts once the file has been left alone for this long, so that it is not read half written. */
+const SETTLE_MS = 2_000;
 
 /**
  * Hands over each new configuration whole. One that is wrong, or gone, is a problem for `onProblem`, and the old one
  * stays (H25). `load` is called once at the start to learn which file to look at; where there is none yet, that is the one
- * that would be read.
+ * that would be read. `settleMs`: how long a changed file must be left alone.
  */
 export function watchConfig(
   load: () => Config,
   onChange: (config: Config) => void,
   onProblem: (error: ConfigError) => void,
-  signal?: AbortSignal,
+  { signal, settleMs = SETTLE_MS }: { signal?: AbortSignal; settleMs?: number } = {},
 ): ConfigWatch {
   let file: string | undefined;
   let found = false;
   let loaded: string | undefined;
   let seen: string | undefined;
+  let seenMs = performance.now();
+  let taken: Config | undefined;
 
-  const attempt = (use: (config: Config) => void) => {
+  const attempt = (use: (config: Config) => void, asked: boolean) => {
     loaded = seen = stateOf(file);
     try {
       const config = load();
@@ -42,7 +46,9 @@ export function watchConfig(
         file = place;
         loaded = seen = stateOf(file);
       }
+      if (!asked) refuseLosses(taken, config);
       use(config);
+      taken = config;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       onProblem(error);
@@ -50,16 +56,20 @@ export function watchConfig(
   };
   const look = () => {
     const state = stateOf(file);
-    if (state !== undefined && state !== loaded && state === seen) attempt(onChange);
-    else seen = state;
+    if (state !== seen) {
+      seen = state;
+      seenMs = performance.now();
+    }
+    if (state === undefined || state === loaded || performance.now() - seenMs < settleMs) return;
+    attempt(onChange, false);
   };
 
-  attempt(() => {});
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  attempt(() => {}, true);
+  const timer = setInterval(look, Math.min(LOOK_EVERY_MS, settleMs));
   timer.unref();
   const close = () => clearInterval(timer);
   signal?.addEventListener("abort", close, { once: true });
-  return { reload: () => attempt(onChange), close };
+  return { reload: () => attempt(onChange, true), close };
 }
 
 /** What changes when a file's content does; undefined while there is no file, as between an editor's delete and rename. */

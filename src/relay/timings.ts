@@ -24,6 +24,8 @@ export interface Timings {
   statementMs: number;
   /** How often a gateway says in the storage that it is alive. */
   presenceMs: number;
+  /** A configuration that was changed is read when its file has been left alone for this long. */
+  configSettleMs: number;
 }
 
 export const DEFAULT_TIMINGS: Timings = {
@@ -38,4 +40,5 @@ export const DEFAULT_TIMINGS: Timings = {
   operationLeaseMs: 60_000,
   statementMs: STATEMENT_MS,
   presenceMs: 5_000,
+  configSettleMs: 2_000,
 };
