@@ -407,7 +407,7 @@ describe("decisions §2: content types", () => {
     const text = `--a\r\ncontent-disposition: form-data; name="image"; filename="x"\r\n\r\nhalf a pict`;
     const told = await chatError(post(EDITS, text, { "content-type": FORM }));
     expect(told).toMatchObject({ status: 400, type: "invalid_request_error", path: "image" });
-    expect(told.message).toBe("The form ends before its last boundary.");
+    expect(told.message).toBe("image: The form ends before its last boundary.");
   });
 });
 

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { Secret } from "../canon/secret.ts";
 import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
@@ -30,12 +31,19 @@ export function makeSnapshot(
     catalogue: buildCatalogue({
       providers: summaries,
       models: config.models,
+      since: dayOf(config.file),
       aliases: config.aliases,
       cure: (missing) => missingProvider(missing, config.providers !== undefined),
     }),
     providers,
     maxBodyBytes: config.server.maxBodyBytes,
   };
+}
+
+/** The day of the file that configures models, or of the start where there is none (contract 2.9). */
+function dayOf(file: string | undefined): string {
+  const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  return (stat?.mtime ?? new Date()).toISOString().slice(0, 10);
 }
 
 /** Those of the file were tried when it was read; a file of credentials that went since then is a mistake of the configuration too. */

@@ -110,6 +110,12 @@ export class GatewayError extends Error {
     return ERROR_TABLE[this.kind];
   }
 
+  /** The message, with the place at fault before it where it does not name it: not every protocol has another field for that. */
+  get told(): string {
+    if (this.path === undefined || this.path === "" || this.message.includes(this.path)) return this.message;
+    return `${this.path}: ${this.message}`;
+  }
+
   /** The same error in other words. */
   withMessage(message: string): this {
     return this.#told({ message });

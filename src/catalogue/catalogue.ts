@@ -54,6 +54,8 @@ export interface CatalogueOptions {
   models: readonly ModelOverlay[];
   /** Only models of these kinds; without it, all. */
   kinds?: ReadonlySet<string>;
+  /** The day (YYYY-MM-DD) since which models are here that nobody knows an older one of. */
+  since?: string;
   /** Other names of models, at both doors. What they stand for is an id, which may be pinned. */
   aliases?: Readonly<Record<string, string>>;
   /** What an operator does so that a model is offered that is not: by its publisher, or by the providers of its configured offers. */
@@ -89,7 +91,7 @@ interface Dormant {
  * Configured offers replace all others of their model; a model configured without any is offered, like a built-in one, by
  * the providers that serve its publisher.
  */
-export function buildCatalogue({ providers, models, kinds, aliases = {}, cure }: CatalogueOptions): Catalogue {
+export function buildCatalogue({ providers, models, kinds, since, aliases = {}, cure }: CatalogueOptions): Catalogue {
   const known = new Map<string, BuiltInModel>(builtInModels.map((model) => [model.id, model]));
   for (const model of providers.flatMap((provider) => provider.models ?? [])) {
     if (!known.has(model.id)) known.set(model.id, model);
@@ -101,7 +103,8 @@ export function buildCatalogue({ providers, models, kinds, aliases = {}, cure }:
   }
   const live: Model[] = [];
   const dormant: Dormant[] = [];
-  for (const { upstreamModel, ...facts } of known.values()) {
+  for (const { upstreamModel, ...own } of known.values()) {
+    const facts = { ...(since === undefined ? {} : { created: since }), ...own };
     const configured = overlays.get(facts.id)?.offers;
     const offers = configured ?? ownOffers(facts.id, upstreamModel, providers);
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));

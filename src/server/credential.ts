@@ -1,14 +1,14 @@
 import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 
-/** The header that each protocol's own clients use; it wins where a request carries several (decisions §2). */
-const OWN_HEADER: Readonly<Record<DialectName, "authorization" | "x-api-key" | "x-goog-api-key">> = {
-  chat: "authorization",
-  messages: "x-api-key",
-  genai: "authorization",
-};
+type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
-const HEADERS = ["authorization", "x-api-key", "x-goog-api-key"] as const;
+/** Where a request carries several, a protocol's own headers win: the contract's, then its vendor's (decisions §2). */
+const HEADERS: Readonly<Record<DialectName, readonly KeyHeader[]>> = {
+  chat: ["authorization", "x-api-key", "x-goog-api-key"],
+  messages: ["x-api-key", "authorization", "x-goog-api-key"],
+  genai: ["authorization", "x-goog-api-key", "x-api-key"],
+};
 
 /** The key that a request presents, whichever of the three headers carries it. */
 export function credentialOf(
@@ -23,10 +23,15 @@ export function credentialOf(
       { path: "key" },
     );
   }
-  return keyIn(request, OWN_HEADER[dialect]) ?? HEADERS.map((name) => keyIn(request, name)).find(Boolean);
+  const header = keyHeaderOf(request, dialect);
+  return header && keyIn(request, header);
 }
 
-function keyIn(request: Request, name: string): string | undefined {
+/** The header that carries the key which counts. */
+export const keyHeaderOf = (request: Request, dialect: DialectName): KeyHeader | undefined =>
+  HEADERS[dialect].find((header) => keyIn(request, header));
+
+function keyIn(request: Request, name: KeyHeader): string | undefined {
   const value = request.headers.get(name);
   if (!value) return undefined;
   if (name !== "authorization") return value.trim();

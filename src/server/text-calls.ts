@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { IncomingCall } from "../relay/call.ts";
 import { relay } from "../relay/relay.ts";
-import { credentialOf } from "./credential.ts";
+import { credentialOf, keyHeaderOf } from "./credential.ts";
 import { checkVersion, readBetas } from "./messages-headers.ts";
 import { IMPLIED_PUBLISHER, namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
@@ -78,7 +78,11 @@ export function modelInAddress({ publisher, name, id, bareId }: Readonly<Record<
   return found.includes("/") ? found : `${IMPLIED_PUBLISHER}/${found}`;
 }
 
-/** Who sends the vendor's own headers, or knocks at the drop-in door, reads `STOP`; the contract's clients `FINISH_REASON_STOP`. */
-function readsVendorSpelling({ request, door }: RoutedRequest): boolean {
-  return door === "dropin" || request.headers.has("x-goog-api-key") || request.headers.has("x-goog-api-client");
+/**
+ * Who gives the key in the vendor's header, sends the vendor's mark of its SDKs, or knocks at the drop-in door, reads `STOP`;
+ * the contract's clients `FINISH_REASON_STOP` (decisions §3).
+ */
+function readsVendorSpelling({ request, door, dialect }: RoutedRequest): boolean {
+  if (door === "dropin" || request.headers.has("x-goog-api-client")) return true;
+  return keyHeaderOf(request, dialect.name) === "x-goog-api-key";
 }

@@ -44,7 +44,7 @@ function statusOfType(type: string | undefined): number {
 function errorBody(error: GatewayError): string {
   const { type, code } = error.rule.chat;
   return JSON.stringify({
-    error: { message: error.message, type, param: error.path ?? null, code: error.code ?? code },
+    error: { message: error.told, type, param: error.path ?? null, code: error.code ?? code },
   });
 }
 

@@ -15,6 +15,7 @@ export function decodeErrorObject(body: unknown, status?: number, retryAfterSeco
     status: status ?? numberAt(error, "code") ?? 500,
     message,
     kind: kindOf(error, message),
+    path: fieldAt(error),
     retryAfterSeconds: retryDelay(error) ?? retryAfterSeconds,
   });
 }
@@ -24,6 +25,15 @@ function kindOf(error: unknown, message: string | undefined): ErrorKind | undefi
   const reasons = arrayAt(error, "details").map((detail) => stringAt(detail, "reason"));
   if (reasons.includes("API_KEY_INVALID") || /api key (not valid|invalid|expired)/i.test(message ?? "")) {
     return "upstream_credentials";
+  }
+  return undefined;
+}
+
+/** The first field at fault, where a detail names it. */
+function fieldAt(error: unknown): string | undefined {
+  for (const detail of arrayAt(error, "details")) {
+    const field = stringAt(arrayAt(detail, "fieldViolations")[0], "field");
+    if (field) return field;
   }
   return undefined;
 }
@@ -43,13 +53,13 @@ export function errorBody(error: GatewayError): string {
   if (error.path !== undefined) {
     details.push({
       "@type": "type.googleapis.com/google.rpc.BadRequest",
-      fieldViolations: [{ field: error.path, description: error.message }],
+      fieldViolations: [{ field: error.path, description: error.told }],
     });
   }
   if (error.retryAfterSeconds !== undefined) {
     details.push({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${error.retryAfterSeconds}s` });
   }
-  return JSON.stringify({ error: { code: status, message: error.message, status: error.rule.genai.status, details } });
+  return JSON.stringify({ error: { code: status, message: error.told, status: error.rule.genai.status, details } });
 }
 
 export function encodeError(error: GatewayError): ErrorAnswer {

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+/** A refusal of each dialect's host that names a field in its details alone. */
+const REFUSALS: Readonly<Record<DialectName, object>> = {
+  chat: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
+  messages: { type: "error", error: { type: "invalid_request_error", message: "top_p: Out of range." } },
+  genai: {
+    error: {
+      code: 400,
+      message: "Out of range.",
+      status: "INVALID_ARGUMENT",
+      details: [
+        {
+          "@type": "type.googleapis.com/google.rpc.BadRequest",
+          fieldViolations: [{ field: "generation_config.top_p", description: "Out of range." }],
+        },
+      ],
+    },
+  },
+};
+
+describe("decisions §4: the message of an error names the field, whatever else does", () => {
+  for (const dialect of DIALECTS) {
+    for (const stream of [false, true]) {
+      test(`${dialect}, a host's refusal, ${stream ? "streamed" : "whole"}`, async () => {
+        upstream.play((_request, response) => void sendJson(response, REFUSALS[dialect], 400));
+        const response = await callGateway(gateway.url, dialect, gateway.key, { stream });
+        const { status, message } = await errorOf(response);
+        expect([status, message]).toEqual([400, expect.stringContaining("top_p")]);
+      });
+    }
+
+    test(`${dialect}, refusals of the gateway`, async () => {
+      const wrong: Readonly<Record<DialectName, [path: string, body: object][]>> = {
+        chat: [
+          ["messages[0].role", { messages: [{ role: "robot", content: "a" }] }],
+          ["top_logprobs", { top_logprobs: 3 }],
+          ["seed", { seed: 3 }],
+          ["model", { model: 7 }],
+        ],
+        messages: [
+          ["messages[0].content[0].type", { messages: [{ role: "user", content: [{ type: "robot" }] }] }],
+          ["thinking.budget_tokens", { max_tokens: 1024, thinking: { type: "enabled", budget_tokens: 1024 } }],
+          ["model", { model: "test/nobody" }],
+        ],
+        genai: [
+          ["contents[0].parts[0]", { contents: [{ parts: [{}] }] }],
+          ["generationConfig.logprobs", { generationConfig: { logprobs: 3 } }],
+        ],
+      };
+      for (const [path, body] of wrong[dialect]) {
+        const { status, message } = await errorOf(
+          await callGateway(gateway.url, dialect, gateway.key, { body: { ...body } }),
+        );
+        expect([status >= 400 && status < 500, message]).toEqual([true, expect.stringContaining(path)]);
+      }
+    });
+  }
+});

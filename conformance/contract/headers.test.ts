@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { buildCall, callGateway } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+
+/** The headers of a call, with no key but those that a test gives. */
+async function call(dialect: DialectName, keys: Record<string, string>, stream = false): Promise<Response> {
+  const [url, init] = buildCall(gateway.url, dialect, gateway.key, { stream });
+  const { authorization: _bearer, "x-api-key": _key, ...headers } = init.headers as Record<string, string>;
+  return fetch(url, { ...init, headers: { ...headers, ...keys } });
+}
+
+function answer(): void {
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  upstream.play(({ path, body }, response) => {
+    if (path.includes("streamGenerateContent")) {
+      startEvents(response);
+      response.end(wire.genaiChunk("a") + wire.genaiChunk("b", "STOP"));
+    } else if (path.includes(":")) {
+      sendJson(response, {
+        candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
+      });
+    } else if (path.includes("/messages")) {
+      const message = { id: "m", type: "message", role: "assistant", content: [], stop_reason: "end_turn" };
+      sendJson(response, { ...message, usage: { input_tokens: 1, output_tokens: 1 } });
+    } else {
+      expect(JSON.parse(body)).toHaveProperty("messages");
+      const message = { role: "assistant", content: "ok" };
+      sendJson(response, { id: "c", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+    }
+  });
+}
+
+describe("decisions §2: of several keys the one in the protocol's own header counts", () => {
+  const right = gateway.key;
+  const wrong = "sk-trv-wrong";
+  const CASES: readonly [DialectName, string, Record<string, string>, number][] = [
+    ["chat", "Bearer before the others", { authorization: `Bearer ${right}`, "x-api-key": wrong }, 200],
+    ["chat", "a wrong Bearer is not made good", { authorization: `Bearer ${wrong}`, "x-api-key": right }, 401],
+    ["chat", "another header alone", { "x-goog-api-key": right }, 200],
+    ["messages", "x-api-key before the others", { "x-api-key": right, authorization: `Bearer ${wrong}` }, 200],
+    ["messages", "a wrong x-api-key is not made good", { "x-api-key": wrong, authorization: `Bearer ${right}` }, 401],
+    ["messages", "Bearer alone", { authorization: `Bearer ${right}` }, 200],
+    ["genai", "Bearer before the others", { authorization: `Bearer ${right}`, "x-goog-api-key": wrong }, 200],
+    ["genai", "x-goog-api-key before x-api-key", { "x-goog-api-key": right, "x-api-key": wrong }, 200],
+    ["genai", "a wrong x-goog-api-key is not made good", { "x-goog-api-key": wrong, "x-api-key": right }, 401],
+    ["genai", "x-api-key alone", { "x-api-key": right }, 200],
+  ];
+  test.each(CASES)("%s: %s", async (dialect, _, keys, status) => {
+    answer();
+    const response = await call(dialect, keys);
+    expect([response.status, await response.text()]).toEqual([status, expect.any(String)]);
+  });
+
+  test.each(["chat", "messages", "genai"] as const)("%s: a key in the address is refused", async (dialect) => {
+    const [url, init] = buildCall(gateway.url, dialect, right);
+    const response = await fetch(`${url}?key=${right}`, init);
+    expect(response.status).toBe(400);
+    const text = await response.text();
+    expect(text).toContain("?key=");
+    expect(text).not.toContain(right);
+  });
+});
+
+describe("decisions §3: the spelling of finishReason goes by where the key came from", () => {
+  const CASES: readonly [string, Record<string, string>, string][] = [
+    ["Bearer", { authorization: `Bearer ${gateway.key}` }, "FINISH_REASON_STOP"],
+    [
+      "Bearer beside a vendor's key",
+      { authorization: `Bearer ${gateway.key}`, "x-goog-api-key": "other" },
+      "FINISH_REASON_STOP",
+    ],
+    ["x-api-key beside nothing", { "x-api-key": gateway.key }, "FINISH_REASON_STOP"],
+    ["x-goog-api-key", { "x-goog-api-key": gateway.key }, "STOP"],
+    ["the vendor's SDK", { authorization: `Bearer ${gateway.key}`, "x-goog-api-client": "gl-node" }, "STOP"],
+  ];
+  for (const [name, keys, word] of CASES) {
+    for (const stream of [false, true]) {
+      test(`${name}, ${stream ? "streamed" : "whole"}`, async () => {
+        answer();
+        const text = await (await call("genai", keys, stream)).text();
+        expect(/"finishReason":"(\w+)"/.exec(text)?.[1]).toBe(word);
+      });
+    }
+  }
+});
+
+describe("decisions §2: betas", () => {
+  const betas = { "partner-beta": "one-2026-01-01, two-2026-01-01", "anthropic-beta": "three-2026-01-01" };
+  const named = ["one-2026-01-01", "two-2026-01-01", "three-2026-01-01"];
+
+  test("go on to a host that knows betas", async () => {
+    answer();
+    const response = await callGateway(gateway.url, "messages", gateway.key, { headers: betas });
+    expect(response.status).toBe(200);
+    expect(String(upstream.seen[0]?.headers["anthropic-beta"]).split(/, ?/)).toEqual(named);
+    expect((await gateway.receipt(response)).fields).toEqual([]);
+  });
+
+  test.each(["chat", "genai"])("are in the receipt where the call goes to %s", async (target) => {
+    answer();
+    const options = { headers: betas, model: `test/${target}` };
+    const response = await callGateway(gateway.url, "messages", gateway.key, options);
+    expect(response.status).toBe(200);
+    expect((await gateway.receipt(response)).fields.map(({ path, action }) => [path, action])).toEqual(
+      named.map((name) => [`beta ${name}`, "dropped"]),
+    );
+    const strict = { headers: { ...betas, "x-trivium-strict": "true" }, model: `test/${target}` };
+    expect((await callGateway(gateway.url, "messages", gateway.key, strict)).status).toBe(400);
+  });
+});
