@@ -118,7 +118,13 @@ test("observability 5.5: a provider that is down is seen by the operator, also w
     const line = await lineOf(answer.headers.get("x-trivium-receipt"));
     expect(line).toMatchObject({ level: "warn", outcome: status === 200 ? "ok" : "upstream_failed", attempts });
     expect(line["failures"]).toEqual(
-      Array.from({ length: 2 }, () => expect.objectContaining({ provider: "down", kind: "upstream_failed" })),
+      Array.from({ length: 2 }, () => ({
+        provider: "down",
+        kind: "upstream_failed",
+        host: `127.0.0.1:${downPort}`,
+        errno: "ECONNREFUSED",
+        cure: `check that 127.0.0.1:${downPort} runs and can be reached from here`,
+      })),
     );
   }
 });
@@ -137,7 +143,15 @@ test("observability 5.5: a provider that rejects the gateway's key is an error o
       provider: "up-chat",
       cost_nano_usd: 0,
     });
-    expect(line["failures"]).toEqual([expect.objectContaining({ provider: "up-chat", kind: "upstream_credentials" })]);
+    expect(line["failures"]).toEqual([
+      {
+        provider: "up-chat",
+        kind: "upstream_credentials",
+        host: new URL(upstream.url).host,
+        status: 401,
+        cure: "check providers.up-chat.api_key",
+      },
+    ]);
   }
 });
 

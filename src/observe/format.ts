@@ -123,7 +123,7 @@ function tellUsage({ usage }: SettledCall): string {
 
 function tellFailure({ provider, host, status, errno, kind, cure }: FailedAttempt): string {
   const what = status === undefined ? errno : `HTTP ${status}`;
-  return `${provider}${host ? ` (${host})` : ""}: ${kind}${what ? `, ${what}` : ""}${cure ? `. ${cure}` : ""}`;
+  return `${provider}${host ? ` (${host})` : ""}: ${kind}${what ? `, ${what}` : ""}${cure ? `; ${cure}` : ""}`;
 }
 
 function tellFields(fields: LogFields | undefined): string {

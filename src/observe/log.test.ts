@@ -30,7 +30,7 @@ const REFUSED = {
   kind: "upstream_credentials",
   host: "api.acme.example",
   status: 401,
-  cure: "Check providers.acme.api_key.",
+  cure: "check providers.acme.api_key",
 };
 
 /** What a log writes. */
@@ -122,7 +122,7 @@ describe("the line of a call", () => {
     expect(lines.map((line) => line.replace(/^\d\d:\d\d:\d\d\.\d{3}/, "TIME"))).toEqual([
       "TIME info  acme/large  90 ms (first 40)  in 10 cached 3 out 7 reasoning 2  $0.000012  acme (api.acme.example)  default/key_1  rcp_1",
       "TIME error acme/large  upstream_credentials  90 ms (first 40)  $0.000000  acme (api.acme.example)  default/key_1  rcp_1",
-      "             acme (api.acme.example): upstream_credentials, HTTP 401. Check providers.acme.api_key.",
+      "             acme (api.acme.example): upstream_credentials, HTTP 401; check providers.acme.api_key",
     ]);
   });
 });

@@ -143,8 +143,7 @@ export class Provider {
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.host = URL.canParse(this.#baseUrl) ? new URL(this.#baseUrl).host : "";
     this.#authenticate = declaration.authenticate(settings);
-    const host = URL.parse(this.#baseUrl)?.host ?? "";
-    this.#failed = { name: settings.name, host, credential: credentialField(settings) };
+    this.#failed = { name: settings.name, host: this.host, credential: credentialField(settings) };
     this.#sign = declaration.sign?.(settings);
     this.media =
       declaration.media &&

@@ -19,4 +19,15 @@ export function logCall(
   });
 }
 
-const failedAttempt = ({ provider, reason = "internal" }: OfferTried): FailedAttempt => ({ provider, kind: reason });
+/** All that is known of it but the provider's own words, which may quote a prompt. */
+function failedAttempt({ provider, reason = "internal", failure = {} }: OfferTried): FailedAttempt {
+  const { host, status, errno, cure } = failure;
+  return {
+    provider,
+    kind: reason,
+    ...(host === undefined ? {} : { host }),
+    ...(status === undefined ? {} : { status }),
+    ...(errno === undefined ? {} : { errno }),
+    ...(cure === undefined ? {} : { cure }),
+  };
+}
