@@ -1,38 +1,55 @@
-import { readConfig } from "../app/read-config.ts";
+import { type ConfigSource, readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { ConfigError, tellProblem } from "../config/load.ts";
+import type { Provider } from "../providers/provider.ts";
+import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
-import { configPath } from "./config-path.ts";
+import { configSource } from "./config-source.ts";
+import { type LiveResult, tryProvider } from "./try-provider.ts";
 
 export const check = defineCommand({
   ...aboutCommand("check"),
-  flags: {},
+  flags: { live: { type: "boolean", default: false, about: "also try each provider's key; costs nothing" } },
   run: async ({ values }) => {
-    const options = { ...configPath(values.config), cwd: process.cwd(), environment: process.env };
-    const found = tryConfig(options);
+    const found = tryConfig(configSource(values.config));
     if (found instanceof ConfigError) {
       if (!values.json) throw found;
       printJson({ ok: false, problems: found.problems });
       return EXIT.failed;
     }
     const { file, providers, models, warnings } = found;
-    if (values.json) printJson({ ok: true, ...found });
+    const names = providers.map(({ name }) => name);
+    const live = values.live ? await Promise.all(providers.filter(isRemote).map(tryProvider)) : undefined;
+    const ok = live === undefined || live.every(({ state }) => state === "ok" || state === "unchecked");
+    if (values.json) printJson({ ok, file, providers: names, models, warnings, ...(live ? { live } : {}) });
     else {
       for (const warning of warnings) console.error(tellProblem(warning));
-      console.log(`${file ?? "defaults"}: fine; ${models} models from ${providers.join(", ") || "no provider"}`);
+      console.log(`${file ?? "defaults"}: fine; ${models} models from ${names.join(", ") || "no provider"}`);
+      for (const result of live ?? []) console.log(tellResult(result));
     }
-    return EXIT.ok;
+    return ok ? EXIT.ok : EXIT.failed;
   },
 });
 
-function tryConfig(options: Parameters<typeof readConfig>[0]) {
+/** The built-in simulator takes any key, and does not run yet. */
+const isRemote = ({ host }: Provider): boolean => host !== NO_HOST;
+const NO_HOST = "127.0.0.1:0";
+
+/** One line of a live check. */
+export function tellResult({ provider, host, state, detail }: LiveResult): string {
+  const { green, red, dim } = paintFor(process.stdout);
+  const paint = state === "ok" ? green : state === "unchecked" ? dim : red;
+  return `${paint(state.padEnd(11))} ${provider} (${host}): ${detail}`;
+}
+
+function tryConfig(source: ConfigSource) {
   try {
-    const config = readConfig(options);
-    const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
-    const { catalogue, providers } = makeSnapshot(config, process.env, simulator);
+    const config = readConfig(source);
+    const simulator = config.simulator ? { url: `http://${NO_HOST}` } : undefined;
+    const { catalogue, providers } = makeSnapshot(config, source.environment, simulator);
     const { file = null, warnings } = config;
-    return { file, providers: [...providers.keys()], models: catalogue.list().length, warnings };
+    return { file, providers: [...providers.values()], models: catalogue.list().length, warnings };
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

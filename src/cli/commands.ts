@@ -22,16 +22,25 @@ const list = (name: string, usage: string, summary: string, load: () => Promise<
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Listed[] = [
+  list("init", "[--yes] [--force]", "set up providers: ask for keys, check them, write trivium.yaml and .env", () =>
+    import("./init.ts").then(({ init }) => init),
+  ),
   list("serve", "[--port PORT] [--host HOST] [--log-level LEVEL]", "run the gateway", () =>
     import("./serve.ts").then(({ serve }) => serve),
   ),
-  list("check", "", "check the configuration", () => import("./check.ts").then(({ check }) => check)),
+  list("check", "[--live]", "check the configuration; --live also tries each provider's key", () =>
+    import("./check.ts").then(({ check }) => check),
+  ),
+  list("chat", "[MODEL]", "chat with a model of a running gateway", () => import("./chat.ts").then(({ chat }) => chat)),
   list("keys", "create --name NAME | list | update ID | revoke ID", "create, list, change and revoke API keys", () =>
     import("./keys.ts").then(({ keys }) => keys),
   ),
   list("models", "[TEXT]", "list available models", () => import("./models.ts").then(({ models }) => models)),
   list("usage", "[--by model|key|day|provider|project] [--days N]", "show what was called and what it cost", () =>
     import("./usage.ts").then(({ usage }) => usage),
+  ),
+  list("env", "CLIENT", "print the settings that point a client at the gateway", () =>
+    import("./env.ts").then(({ env }) => env),
   ),
   list("image", '"PROMPT" -o FILE [--model M] [--image FILE] …', "create or edit images with a running gateway", () =>
     import("./image.ts").then(({ image }) => image),

@@ -53,6 +53,8 @@ export interface Sending {
 }
 
 const READ_MS = 30_000;
+/** Models that a message names. */
+const MOST_NAMED = 20;
 
 /** A gateway over HTTP, as any other client sees it. */
 export class GatewayClient {
@@ -80,7 +82,11 @@ export class GatewayClient {
   }
 
   /** The model that was named, else the simulator's own where the gateway has it. */
-  async chooseModel(named: string | undefined, simulated: string, modality: "image" | "video"): Promise<string> {
+  async chooseModel(
+    named: string | undefined,
+    simulated: string,
+    modality: "text" | "image" | "video",
+  ): Promise<string> {
     if (named !== undefined) {
       if (!/^[^/]+\/[^/]+$/.test(named)) throw new UsageError(`--model: "${named}" is not PROVIDER/MODEL.`);
       return named;
@@ -89,8 +95,10 @@ export class GatewayClient {
     const able = models.filter((model) => arrayAt(model, "output_modalities").includes(modality));
     const ids = able.map((model) => stringAt(model, "id") ?? "");
     if (ids.includes(simulated)) return simulated;
-    const known = ids.length === 0 ? "none" : ids.join(", ");
-    throw new UsageError(`--model is missing. Models of this gateway for it: ${known}.`);
+    const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : "";
+    const known = ids.length === 0 ? "none" : ids.slice(0, MOST_NAMED).join(", ") + more;
+    const word = modality === "text" ? "MODEL" : "--model";
+    throw new UsageError(`${word} is missing. Models of this gateway for it: ${known}.`);
   }
 
   async #read(path: string): Promise<JsonObject> {

@@ -22,8 +22,11 @@ async function addressOf({ url, config }: Parameters<typeof gatewayUrl>[0]): Pro
   const path = config ?? TRIVIUM_CONFIG;
   if (!path) return ["", DEFAULT_URL];
   // Only here is the configuration needed, which takes long to load.
-  const { readConfig } = await import("../app/read-config.ts");
-  const { server } = readConfig({ configPath: path, cwd: process.cwd(), environment: process.env });
+  const [{ readConfig }, { configSource }] = await Promise.all([
+    import("../app/read-config.ts"),
+    import("./config-source.ts"),
+  ]);
+  const { server } = readConfig(configSource(path));
   const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
   return ["server.host", `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`];
 }

@@ -4,16 +4,17 @@ import { chatModelEntry } from "../catalogue/lists.ts";
 import type { Model } from "../catalogue/model.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
-import { configPath } from "./config-path.ts";
+import { configSource } from "./config-source.ts";
 
 export const models = defineCommand({
   ...aboutCommand("models"),
   flags: {},
   takes: 1,
   run: async ({ values, positionals: [text = ""] }) => {
-    const config = readConfig({ ...configPath(values.config), cwd: process.cwd(), environment: process.env });
+    const source = configSource(values.config);
+    const config = readConfig(source);
     const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
-    const { catalogue } = makeSnapshot(config, process.env, simulator);
+    const { catalogue } = makeSnapshot(config, source.environment, simulator);
     const wanted = text.toLowerCase();
     const found = catalogue
       .list()

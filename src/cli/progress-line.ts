@@ -1,4 +1,7 @@
-/** A line that is written over itself once a second, where somebody sits before it. */
+const REDRAW_MS = 1_000;
+const REPEAT_MS = 10_000;
+
+/** A line that is written over itself once a second where somebody sits before it, and elsewhere a line every ten seconds. */
 export class ProgressLine {
   readonly #out: { isTTY?: boolean; write(text: string): unknown };
   readonly #label: string;
@@ -12,15 +15,14 @@ export class ProgressLine {
     this.#out = out;
     this.#nowMs = nowMs;
     this.#startedAtMs = nowMs();
-    if (!out.isTTY) return;
-    this.#timer = setInterval(() => this.#draw(), 1000);
-    this.#draw();
+    this.#timer = setInterval(() => this.#draw(), out.isTTY ? REDRAW_MS : REPEAT_MS);
+    if (out.isTTY) this.#draw();
   }
 
   /** How far it is, where that is known. */
   set(percent: number | undefined): void {
     this.#percent = percent ?? this.#percent;
-    if (this.#timer) this.#draw();
+    if (this.#timer && this.#out.isTTY) this.#draw();
   }
 
   /** Leaves an empty line for whatever is said next. */
@@ -28,13 +30,14 @@ export class ProgressLine {
     if (!this.#timer) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#out.write("\r\x1b[2K");
+    if (this.#out.isTTY) this.#out.write("\r\x1b[2K");
   }
 
   #draw(): void {
     const seconds = Math.floor((this.#nowMs() - this.#startedAtMs) / 1000);
     const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
     const percent = this.#percent === undefined ? "" : `  ${this.#percent} %`;
-    this.#out.write(`\r\x1b[2K${this.#label}${percent}  ${elapsed}`);
+    const line = `${this.#label}${percent}  ${elapsed}`;
+    this.#out.write(this.#out.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
   }
 }

@@ -6,7 +6,7 @@ import { banner, baseUrls } from "./banner.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
-import { configPath } from "./config-path.ts";
+import { configSource } from "./config-source.ts";
 import { readPort } from "./whole-number.ts";
 
 const FLAGS = {
@@ -71,9 +71,7 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
   const adminPort = readPort("--admin-port", values["admin-port"]);
   if (values.host === "") throw new UsageError("--host names no address.");
   return {
-    ...configPath(values.config),
-    cwd: process.cwd(),
-    environment: process.env,
+    ...configSource(values.config),
     overrides: {
       ...(port === undefined ? {} : { port }),
       ...(values.host === undefined ? {} : { host: values.host }),

@@ -3,14 +3,14 @@ import type { Config } from "../config/config.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
-import { configPath } from "./config-path.ts";
+import { configSource } from "./config-source.ts";
 
 /** Opens the configured storage for one piece of work, beside a running gateway or without one. */
 export async function withStorage<T>(
   flag: string | undefined,
   work: (storage: Storage, config: Config) => Promise<T>,
 ): Promise<T> {
-  const config = readConfig({ ...configPath(flag), cwd: process.cwd(), environment: process.env });
+  const config = readConfig(configSource(flag));
   const storage = await openStorage(config.storage);
   try {
     return await work(storage, config);

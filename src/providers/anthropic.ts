@@ -8,6 +8,7 @@ export const anthropic: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://api.anthropic.com",
   authenticate: headerKey("x-api-key"),
+  probe: { path: "/v1/models?limit=1", headers: { "anthropic-version": "2023-06-01" } },
   wires: {
     messages: {
       generate: () => "/v1/messages",

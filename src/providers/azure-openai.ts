@@ -26,6 +26,7 @@ export const azureOpenai: ProviderDeclaration = {
     throw new Error("base_url is needed: the address of the resource, such as https://my-resource.openai.azure.com");
   },
   authenticate: headerKey("api-key"),
+  probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },
   wires: { chat: { generate: completions } },
   quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
   // With or without an `api_version`, pictures are asked for in the form whose model is in the body.

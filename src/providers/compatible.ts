@@ -17,6 +17,8 @@ type Host = Pick<ProviderDeclaration, "kind" | "quirks" | "media"> & {
   variable?: string;
   /** Where the host speaks the messages dialect too: an address beside the first, which no `base_url` can tell. */
   messagesUrl?: string;
+  /** Where a key can be tried for nothing; the list of models unless the host shows that to everybody. */
+  probePath?: string;
 };
 
 const CHAT: Wire = { generate: () => "/chat/completions" };
@@ -32,7 +34,7 @@ const messagesAt = (baseUrl: string, origin: string): Wire => ({
 });
 
 function declare(host: Host): ProviderDeclaration {
-  const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media } = host;
+  const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media, probePath = "/models" } = host;
   const narrows = messagesUrl === undefined ? [] : ["dialects"];
   return {
     kind,
@@ -44,6 +46,7 @@ function declare(host: Host): ProviderDeclaration {
         : { required: ["api_key"], optional: narrows },
     baseUrl: () => baseUrl,
     authenticate: bearer,
+    probe: { path: probePath },
     wires: {
       chat: quirks.askStreamUsage === false ? CHAT_WITH_USAGE : CHAT,
       ...(messagesUrl === undefined ? {} : { messages: messagesAt(messagesUrl, kind) }),
@@ -146,6 +149,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "openrouter",
     variable: "OPENROUTER_API_KEY",
     baseUrl: "https://openrouter.ai/api/v1",
+    probePath: "/key",
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "reasoning",

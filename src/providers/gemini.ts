@@ -13,6 +13,8 @@ export const gemini: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
+  // A key that is none is answered with 400.
+  probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   wires: { genai: googleWire(() => "/v1beta/models") },
   media: googleMedia({ name: "gemini", models: () => "/v1beta/models" }),
   quirks: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES },

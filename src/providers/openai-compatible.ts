@@ -11,6 +11,7 @@ export const openaiCompatible: ProviderDeclaration = {
     throw new Error("an openai-compatible provider has no address of its own");
   },
   authenticate: bearer,
+  probe: { path: "/models" },
   wires: {
     chat: { generate: () => "/chat/completions", quirks: { mediaUrls: ["image"] } },
     messages: {

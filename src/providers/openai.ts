@@ -21,6 +21,7 @@ export const openai: ProviderDeclaration = {
     };
     return () => headers;
   },
+  probe: { path: "/models" },
   wires: { chat: { generate: () => "/chat/completions" } },
   quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
   media: { images: [openaiImages], videos: [openaiVideos] },

@@ -25,6 +25,11 @@ export interface UpstreamAddress {
   headers: Record<string, string>;
 }
 
+/** A request that tries a credential, and the statuses that mean that it is bad, beside the usual ones. */
+export interface Probe extends UpstreamAddress {
+  rejections: readonly number[];
+}
+
 /** Headers that prove who the gateway is. A promise only where a token has to be fetched first. */
 export type Authenticator = () => Record<string, string> | Promise<Record<string, string>>;
 
@@ -79,6 +84,13 @@ export interface ProviderDeclaration {
   fields: { required: readonly string[]; optional: readonly string[] };
   baseUrl: (settings: ProviderSettings) => string;
   authenticate: (settings: ProviderSettings) => Authenticator;
+  /** A GET that costs nothing and is refused without a good credential. Absent where the host has none. */
+  probe?: {
+    path: string | ((settings: ProviderSettings) => string);
+    headers?: Readonly<Record<string, string>>;
+    /** Statuses that mean a bad credential here, beside 401, 402 and 403. */
+    rejections?: readonly number[];
+  };
   /** Signs each request as it goes out; undefined where the credentials are of a kind that needs none. */
   sign?: (settings: ProviderSettings) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
@@ -226,6 +238,19 @@ export class Provider {
     };
     if (call.betas.length === 0) this.#kept.set(call.dialect, { credential, headers });
     return headers;
+  }
+
+  /**
+   * A request that says whether the credential is accepted, and costs nothing; undefined where the host has none. Rejects
+   * where the credential must be exchanged for a token, and is not.
+   */
+  async probe(): Promise<Probe | undefined> {
+    const credential = await this.#authenticate();
+    const { probe } = this.#declaration;
+    if (!probe) return undefined;
+    const path = typeof probe.path === "string" ? probe.path : probe.path(this.#settings);
+    const { rejections = [] } = probe;
+    return { url: this.#baseUrl + path, headers: { ...probe.headers, ...credential }, rejections };
   }
 
   /** An error of this provider's as a caller may read it; beside it, for the operator alone, where it came from. */

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { ProgramOnTerminal, runProgram } from "./support/program.ts";
+import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+// Each test starts the program several times, on whatever machine this is.
+setDefaultTimeout(60_000);
+
+const workFolder = mkdtempSync(join(tmpdir(), "trivium-start-"));
+const newFolder = () => mkdtempSync(join(workFolder, "place-"));
+
+let simulator: Simulator;
+let gateway: TestGateway;
+const onTerminals = new Set<ProgramOnTerminal>();
+
+beforeAll(async () => {
+  simulator = await startSimulator({ tokenDelayMs: 0 });
+  gateway = await startTestGateway({ config: { simulator: true } });
+});
+afterAll(async () => {
+  for (const program of onTerminals) program.kill();
+  await gateway.stop();
+  await simulator.stop();
+  rmSync(workFolder, { recursive: true, force: true });
+});
+
+function onTerminal(args: string[], options: ConstructorParameters<typeof ProgramOnTerminal>[1]): ProgramOnTerminal {
+  const program = new ProgramOnTerminal(args, options);
+  onTerminals.add(program);
+  return program;
+}
+
+/** Providers at the hosts that the simulator plays; it rejects keys that call themselves wrong. */
+const bases = () => [
+  ...["--base-url", `openai=${simulator.url}/openai/v1`],
+  ...["--base-url", `anthropic=${simulator.url}/anthropic`],
+  ...["--base-url", `gemini=${simulator.url}/gemini`],
+];
+const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+describe("trivium init", () => {
+  test("without questions: keys of the environment stay there, keys of a pipe go to .env, and each is tried", async () => {
+    const cwd = newFolder();
+    const env = { GEMINI_API_KEY: "key-of-the-environment" };
+    const options = { cwd, env, stdin: "openai=sk-piped-secret\nANTHROPIC_API_KEY=sk-other-secret\n" };
+    const made = await runProgram(["init", "--yes", "--keys-stdin", ...bases()], options);
+    expect(made).toEqual({
+      code: 0,
+      stdout:
+        "openai: key accepted\nanthropic: key accepted\ngemini: key accepted\nWrote .env and trivium.yaml.\n" +
+        ".env holds secrets: keep it out of version control.\nStart the gateway with: trivium serve\n",
+      stderr: "",
+    });
+    expect(readFileSync(join(cwd, ".env"), "utf8")).toBe(
+      "OPENAI_API_KEY=sk-piped-secret\nANTHROPIC_API_KEY=sk-other-secret\n",
+    );
+    expect([modeOf(join(cwd, ".env")), modeOf(join(cwd, "trivium.yaml"))]).toEqual(["600", "644"]);
+    expect(readFileSync(join(cwd, "trivium.yaml"), "utf8")).not.toMatch(/secret|key-of/);
+
+    // What was written is a configuration that works, from there and from elsewhere.
+    const live = await runProgram(["check", "--live"], { cwd, env });
+    expect(live.code).toBe(0);
+    const { host } = new URL(simulator.url);
+    expect(live.stdout).toContain("fine; ");
+    expect(live.stdout.split("\n").slice(1, -1)).toEqual(
+      ["openai", "anthropic", "gemini"].map((name) => `ok          ${name} (${host}): key accepted`),
+    );
+    const elsewhere = await runProgram(["models", "openai/gpt-5", "--config", join(cwd, "trivium.yaml"), "--json"], {
+      cwd: newFolder(),
+      env,
+    });
+    expect(elsewhere.code).toBe(0);
+    expect(JSON.parse(elsewhere.stdout)).not.toEqual([]);
+  });
+
+  test("a key that is rejected is not written down, nor anything else; one that cannot be tried is", async () => {
+    const cwd = newFolder();
+    const rejected = await runProgram(["init", "--yes", "--keys-stdin", "--json", ...bases()], {
+      cwd,
+      stdin: "openai=sk-good\nanthropic=sk-wrong\n",
+    });
+    expect(rejected.code).toBe(1);
+    expect(JSON.parse(rejected.stdout)).toEqual({
+      files: [],
+      providers: [
+        { provider: "openai", variable: "OPENAI_API_KEY", source: "given", state: "ok", detail: "key accepted" },
+        {
+          provider: "anthropic",
+          variable: "ANTHROPIC_API_KEY",
+          source: "given",
+          state: "rejected",
+          detail: "key rejected (HTTP 401); check providers.anthropic.api_key",
+        },
+      ],
+    });
+    expect(existsSync(join(cwd, ".env")) || existsSync(join(cwd, "trivium.yaml"))).toBe(false);
+
+    const away = `openai=http://127.0.0.1:${await freePort()}/v1`;
+    const offline = await runProgram(["init", "--yes", "--keys-stdin", "--base-url", away, "--json"], {
+      cwd,
+      stdin: "openai=sk-good\n",
+    });
+    expect(offline.code).toBe(0);
+    expect(JSON.parse(offline.stdout)).toMatchObject({
+      files: [".env", "trivium.yaml"],
+      providers: [{ state: "unreachable" }],
+    });
+    const checked = await runProgram(["check", "--live", "--json"], { cwd });
+    expect(checked.code).toBe(1);
+    expect(JSON.parse(checked.stdout)).toMatchObject({
+      ok: false,
+      live: [{ provider: "openai", state: "unreachable" }],
+    });
+  });
+
+  test("nothing is overwritten unasked; other lines of .env stay", async () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, ".env"), "# mine\nOTHER=1\nOPENAI_API_KEY=old\n");
+    chmodSync(join(cwd, ".env"), 0o644);
+    const options = { cwd, stdin: "openai=sk-new\n" };
+    const args = ["init", "--yes", "--keys-stdin", "--no-check"];
+    const held = await runProgram(args, options);
+    expect(held.code).toBe(2);
+    expect(held.stderr).toStartWith(".env exists already; --force would change it. Nothing was written.\n");
+    expect(existsSync(join(cwd, "trivium.yaml"))).toBe(false);
+    expect((await runProgram([...args, "--force"], options)).code).toBe(0);
+    expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("# mine\nOTHER=1\nOPENAI_API_KEY=sk-new\n");
+    expect(modeOf(join(cwd, ".env"))).toBe("600");
+    const again = await runProgram(args, options);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toStartWith("trivium.yaml exists already; --force would overwrite it. Nothing was written.\n");
+
+    const cases: [RegExp, string[], string][] = [
+      [/^Standard input is no terminal: say --yes/, ["init"], ""],
+      [/^--keys-stdin: "opnai" is no provider\. Did you mean openai\?/, ["init", "--yes", "--keys-stdin"], "opnai=x"],
+      [/^The key of openai must be visible ASCII/, ["init", "--yes", "--keys-stdin"], "openai=a b"],
+      [/^--base-url: "openai" is not PROVIDER=URL/, ["init", "--yes", "--base-url", "openai"], ""],
+    ];
+    for (const [message, words, stdin] of cases) {
+      const ended = await runProgram(words, { cwd: newFolder(), stdin });
+      expect(ended.code).toBe(2);
+      expect(ended.stderr).toMatch(message);
+      expect(ended.stderr).not.toContain("a b");
+    }
+  });
+
+  test("on a terminal: asks, hides what is typed, asks again where a key is rejected", async () => {
+    const cwd = newFolder();
+    const program = onTerminal(["init", ...bases()], { cwd, env: { ANTHROPIC_API_KEY: "sk-found-secret" } });
+    await program.sees(/anthropic \(ANTHROPIC_API_KEY of the environment\): key accepted/);
+    await program.sees(/openai API key \(hidden; Enter to skip\): $/);
+    await program.answer("sk-wrong-secret\r", /openai: key rejected \(HTTP 401\)[\s\S]*openai API key \(hidden/);
+    // A mistyped end is taken back.
+    await program.answer("sk-typed-secretXY\u007f\u007f\r", /openai: key accepted[\s\S]*gemini API key \(hidden/);
+    await program.answer("\r", /Another provider \(its name; Enter to finish\): $/);
+    await program.answer(
+      "mistrall\r",
+      /"mistrall" is no provider that one key sets up\. Did you mean mistral\?[\s\S]*finish\): $/,
+    );
+    await program.answer("\r", /Wrote \.env and trivium\.yaml\./);
+    expect(await program.ended()).toBe(0);
+    expect(program.shown).not.toContain("-secret");
+    expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("OPENAI_API_KEY=sk-typed-secret\n");
+    expect(readFileSync(join(cwd, "trivium.yaml"), "utf8")).toMatch(/anthropic:\n {4}kind: anthropic\n/);
+
+    const second = onTerminal(["init"], { cwd });
+    await second.sees(/trivium\.yaml exists: overwrite it\? \[y\/N\] $/);
+    await second.answer("n\r", /Nothing was written\./);
+    expect(await second.ended()).toBe(130);
+    const third = onTerminal(["init", "--force"], { cwd: newFolder() });
+    await third.sees(/openai API key/);
+    await third.answer("\u0003", /Nothing was written\./);
+    expect(await third.ended()).toBe(130);
+  });
+});
+
+describe("trivium chat", () => {
+  const env = () => ({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
+
+  test("in a pipe: the question comes in, the answer goes out, tokens and cost beside it", async () => {
+    const cwd = newFolder();
+    const said = await runProgram(["chat", "sim/standard"], { cwd, env: env(), stdin: "hi there\n" });
+    expect(said.code).toBe(0);
+    expect(said.stdout).toMatch(/^This is Trivium's simulator speaking, not a model\. You wrote: “hi there”\..*\n$/);
+    expect(said.stderr).toMatch(/^\d+ in, \d+ out, \$0\.\d{6}\n$/);
+
+    const told = await runProgram(["chat", "--json", "--system", "Be brief."], { cwd, env: env(), stdin: "hi there" });
+    const answer = JSON.parse(told.stdout) as { receipt: string; cost_usd: number; usage: Record<string, number> };
+    expect(answer).toMatchObject({ model: "sim/standard", stopped: false });
+    const receipt = await gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": answer.receipt } }));
+    expect(answer.cost_usd).toBe(receipt.cost_usd);
+    expect(answer.usage["output_tokens"]).toBe(receipt.usage["output"] ?? -1);
+    expect(receipt.model).toBe("sim/standard");
+  });
+
+  test("what fails ends with 1 and the gateway's own words; what is called wrongly with 2", async () => {
+    const cwd = newFolder();
+    const ask = (args: string[], stdin: string, more = {}) =>
+      runProgram(["chat", ...args], { cwd, env: { ...env(), ...more }, stdin });
+    const unknown = await ask(["sim/standrd"], "hi");
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(unknown.stderr).toContain("Did you mean sim/standard?");
+    const broken = await ask(["sim/cut-mid-stream"], "hi");
+    expect(broken.code).toBe(1);
+    expect(broken.stderr).not.toMatch(/^\s+at /m);
+    expect((await ask(["sim/standard"], "  \n")).code).toBe(2);
+    expect((await ask(["sim/standard"], "hi", { TRIVIUM_API_KEY: "" })).code).toBe(2);
+  });
+
+  test("on a terminal: keeps the conversation, changes the model, and Ctrl-C stops the answer alone", async () => {
+    const program = onTerminal(["chat", "sim/standard"], { cwd: newFolder(), env: { ...env(), NO_COLOR: "1" } });
+    await program.sees(/> $/);
+    await program.answer(
+      "first words\r",
+      /You wrote: “first words”\. The request holds 1 turn[\s\S]*\$0\.\d{6}\r\n> $/,
+    );
+    await program.answer("second words\r", /“second words”\. The request holds 3 turns[\s\S]*\$0\.\d{6}\r\n> $/);
+    await program.answer("/model sim/slow\r", /model: sim\/slow\r\n> $/);
+    await program.answer("third words\r", /This/);
+    await program.answer("\u0003", /stopped\r\n> $/);
+    await program.answer("/model sim/nobody\r", /> $/);
+    await program.answer("fourth words\r", /There is no model "sim\/nobody"[\s\S]*> $/);
+    await program.answer("/exit\r", /$/);
+    expect(await program.ended()).toBe(0);
+  });
+});
+
+describe("trivium env", () => {
+  test("prints lines for a shell that name the key and do not show it", async () => {
+    const cwd = newFolder();
+    const env = { TRIVIUM_URL: "https://models.example/", TRIVIUM_API_KEY: "sk-trv-secret" };
+    const told = await runProgram(["env", "claude-code", "--model", "sim/agent"], { cwd, env });
+    expect(told).toEqual({
+      code: 0,
+      stdout: [
+        "export ANTHROPIC_BASE_URL='https://models.example'",
+        'export ANTHROPIC_AUTH_TOKEN="$TRIVIUM_API_KEY"',
+        "export ANTHROPIC_MODEL='sim/agent'",
+        "export ANTHROPIC_DEFAULT_HAIKU_MODEL='sim/agent'\n",
+      ].join("\n"),
+      stderr: "",
+    });
+    const json = await runProgram(["env", "openai", "--json"], { cwd });
+    expect(JSON.parse(json.stdout)).toEqual({
+      OPENAI_BASE_URL: "http://127.0.0.1:8787/v1",
+      OPENAI_API_KEY: "$TRIVIUM_API_KEY",
+    });
+    // The lines work when a shell reads them.
+    const shell = Bun.spawn(["sh", "-c", `${told.stdout}\nprintf %s "$ANTHROPIC_AUTH_TOKEN"`], { env, stdout: "pipe" });
+    expect(await shell.stdout.text()).toBe("sk-trv-secret");
+    const [codex, unknown, missing] = await Promise.all(
+      [["codex"], ["emacs"], []].map((words) => runProgram(["env", ...words], { cwd })),
+    );
+    expect(codex?.code).toBe(1);
+    expect(codex?.stderr).toContain("Responses API");
+    expect([unknown?.code, missing?.code]).toEqual([2, 2]);
+    expect(unknown?.stderr).toContain("openai, anthropic, google, claude-code, gemini-cli, aider, qwen-code");
+  });
+});

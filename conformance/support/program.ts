@@ -1,0 +1,91 @@
+import { join } from "node:path";
+
+export const TRIVIUM = join(new URL("../..", import.meta.url).pathname, "bin/trivium");
+
+export interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface ProgramOptions {
+  cwd: string;
+  /** The whole environment but PATH: a newcomer has none of Trivium's. */
+  env?: Record<string, string>;
+}
+
+const environment = (env: Record<string, string> = {}) => ({ PATH: process.env["PATH"] ?? "", ...env });
+
+/** Runs the program to its end, with `stdin` as what is piped into it. */
+export async function runProgram(
+  args: readonly string[],
+  { cwd, env, stdin = "" }: ProgramOptions & { stdin?: string },
+): Promise<Finished> {
+  const child = Bun.spawn([TRIVIUM, ...args], {
+    cwd,
+    env: environment(env),
+    stdin: new Blob([stdin]),
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 60_000,
+    killSignal: "SIGKILL",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+/** The program before a person: everything that it shows on a terminal, and keys that are pressed. */
+export class ProgramOnTerminal {
+  shown = "";
+  readonly #child: Bun.Subprocess;
+  readonly #decoder = new TextDecoder();
+  #changed = Promise.withResolvers<void>();
+
+  constructor(args: readonly string[], { cwd, env }: ProgramOptions) {
+    this.#child = Bun.spawn([TRIVIUM, ...args], {
+      cwd,
+      env: environment({ TERM: "xterm-256color", ...env }),
+      terminal: {
+        cols: 200,
+        rows: 50,
+        data: (_terminal, data) => {
+          this.shown += this.#decoder.decode(data, { stream: true });
+          this.#changed.resolve();
+          this.#changed = Promise.withResolvers();
+        },
+      },
+    });
+  }
+
+  /** Waits until something is shown behind what was shown before, and gives it. */
+  async sees(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
+    for (const until = Date.now() + 30_000; ; ) {
+      const found = pattern.exec(Bun.stripANSI(this.shown.slice(from)));
+      if (found) return found;
+      const left = until - Date.now();
+      if (left <= 0 || this.#child.exitCode !== null) {
+        throw new Error(`${pattern} was not shown. Shown was:\n${this.shown.slice(from)}`);
+      }
+      await Promise.race([this.#changed.promise, Bun.sleep(Math.min(left, 200))]);
+    }
+  }
+
+  type(keys: string): void {
+    this.#child.terminal?.write(keys);
+  }
+
+  /** Types, then waits for what is shown because of it. */
+  async answer(keys: string, pattern: RegExp): Promise<RegExpExecArray> {
+    const from = this.shown.length;
+    this.type(keys);
+    return this.sees(pattern, from);
+  }
+
+  async ended(): Promise<number> {
+    return this.#child.exited;
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+}

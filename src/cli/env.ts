@@ -1,0 +1,66 @@
+import { GatewayError } from "../canon/error.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { aboutCommand } from "./commands.ts";
+import { gatewayUrl } from "./gateway-url.ts";
+
+/** The API key is named, not shown: what a shell prints is easily kept. */
+const KEY = "$TRIVIUM_API_KEY";
+
+interface Settings {
+  url: string;
+  model: string | undefined;
+}
+
+/** What each client reads from its environment. `$TRIVIUM_API_KEY` is expanded by the shell. */
+const CLIENTS: Readonly<Record<string, (settings: Settings) => Record<string, string | undefined>>> = {
+  openai: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY }),
+  anthropic: ({ url }) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY }),
+  google: ({ url }) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: KEY }),
+  "claude-code": ({ url, model }) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_AUTH_TOKEN: KEY,
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+  }),
+  "gemini-cli": ({ url, model }) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: KEY, GEMINI_MODEL: model }),
+  aider: ({ url, model }) => ({
+    OPENAI_API_BASE: `${url}/v1`,
+    OPENAI_API_KEY: KEY,
+    AIDER_MODEL: model && `openai/${model}`,
+  }),
+  "qwen-code": ({ url, model }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: model }),
+};
+
+/** What cannot be pointed here, and why. */
+const IMPOSSIBLE: Readonly<Record<string, string>> = {
+  codex: "Codex speaks the Responses API alone, which this gateway does not have yet.",
+};
+
+export const env = defineCommand({
+  ...aboutCommand("env"),
+  flags: {
+    model: { type: "string", value: "M", about: "PROVIDER/MODEL, for clients that take it from the environment" },
+    url: {
+      type: "string",
+      value: "URL",
+      about: "where the gateway is (default: $TRIVIUM_URL, else http://127.0.0.1:8787)",
+    },
+  },
+  takes: 1,
+  run: async ({ values, positionals: [client = ""] }) => {
+    const why = IMPOSSIBLE[client];
+    if (why !== undefined) throw new GatewayError("invalid_request", why);
+    const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
+    if (!known) {
+      const problem = client === "" ? "The client is missing" : `"${client}" is not a client that is known here`;
+      throw new UsageError(`${problem}: ${Object.keys(CLIENTS).join(", ")}.`);
+    }
+    const settings = known({ url: await gatewayUrl(values), model: values.model });
+    const variables = Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    if (values.json) printJson(Object.fromEntries(variables));
+    else for (const [name, value] of variables) console.log(`export ${name}=${quote(value)}`);
+    return EXIT.ok;
+  },
+});
+
+const quote = (value: string): string => (value === KEY ? `"${KEY}"` : `'${value.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,41 @@
+import { asGatewayError } from "../canon/error.ts";
+import type { Provider } from "../providers/provider.ts";
+
+/** What a live call says of a provider's credential. */
+export interface LiveResult {
+  provider: string;
+  host: string;
+  /** `unchecked`: the host has no call that costs nothing, or answered with something that says neither. */
+  state: "ok" | "rejected" | "unreachable" | "unchecked";
+  detail: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const REJECTIONS: readonly number[] = [401, 402, 403];
+
+/** Asks for a list of models or the like, which costs nothing. No word of the answer is repeated. */
+export async function tryProvider(provider: Provider): Promise<LiveResult> {
+  const { name, host } = provider;
+  const result = (state: LiveResult["state"], detail: string): LiveResult => ({ provider: name, host, state, detail });
+  try {
+    const probe = await provider.probe();
+    if (!probe) return result("unchecked", "this host has no call that checks a key and costs nothing");
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const { status, body } = await fetch(probe.url, { headers: probe.headers, redirect: "manual", signal });
+    await body?.cancel();
+    if (status >= 200 && status < 300) return result("ok", "key accepted");
+    if (REJECTIONS.includes(status) || probe.rejections.includes(status)) {
+      return result("rejected", `key rejected (HTTP ${status}); check providers.${name}.api_key`);
+    }
+    if (status >= 500) return result("unreachable", `HTTP ${status}; try again later`);
+    return result("unchecked", `HTTP ${status} for the list of models`);
+  } catch (thrown) {
+    return result("unreachable", explain(thrown));
+  }
+}
+
+function explain(thrown: unknown): string {
+  if (thrown instanceof Error && thrown.name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1000} s`;
+  if (thrown instanceof Error && "code" in thrown) return `${thrown.code}; check base_url and the network`;
+  return asGatewayError(thrown).message;
+}
