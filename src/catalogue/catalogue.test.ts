@@ -57,6 +57,7 @@ describe("decisions 7: only models with a live offer are listed", () => {
       pricings: model?.pricings ?? {},
       contextLength: model?.contextLength ?? 0,
       maxOutputTokens: model?.maxOutputTokens ?? 0,
+      priceMultiples: { priority: 2, fast: 2 },
     });
   });
 

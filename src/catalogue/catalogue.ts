@@ -37,6 +37,7 @@ export interface ModelOverlay {
   outputModalities?: readonly Modality[];
   reasoning?: boolean;
   pricings?: Pricings;
+  priceMultiples?: Readonly<Record<string, number>>;
   offers?: readonly OfferOverlay[];
 }
 
@@ -156,6 +157,7 @@ function toOffer({ provider, model, pricings, ...own }: OfferOverlay, facts: Mod
     upstreamModel: model,
     ...(facts.contextLength === undefined ? {} : { contextLength: facts.contextLength }),
     ...(facts.maxOutputTokens === undefined ? {} : { maxOutputTokens: facts.maxOutputTokens }),
+    ...(facts.priceMultiples === undefined ? {} : { priceMultiples: facts.priceMultiples }),
     ...own,
     pricings: { ...facts.pricings, ...pricings },
   };

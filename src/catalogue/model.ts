@@ -69,6 +69,8 @@ export interface ModelFacts {
   /** What a request to the model depends on; absent for models that only the configuration knows. */
   traits?: Omit<ModelTraits, "reasoning" | "maxOutputTokens">;
   pricings: Pricings;
+  /** How many times its price a token costs on other terms than the ordinary, such as `priority`. */
+  priceMultiples?: Readonly<Record<string, number>>;
   /** What the prices that lists show cannot express, such as dearer resolutions. */
   priceNote?: string;
 }
@@ -78,6 +80,7 @@ export interface Offer {
   provider: string;
   upstreamModel: string;
   pricings: Pricings;
+  priceMultiples?: Readonly<Record<string, number>>;
   contextLength?: number;
   maxOutputTokens?: number;
   dialect?: UpstreamDialectName;

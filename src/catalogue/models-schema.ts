@@ -53,6 +53,7 @@ export const ModelEntry = Type.Object(
     schema_beside_tools: Flag,
     prefill: Flag,
     system_messages: Flag,
+    price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
     price_note: Type.Optional(Type.String({ minLength: 1 })),
     pricings: Type.Partial(
       Type.Record(Type.Enum([...PRICE_NAMES, "image_input"]), Type.Array(PriceItem, { minItems: 1 })),

@@ -84,6 +84,7 @@ export interface ModelSettings {
   outputModalities?: Modalities;
   reasoning?: boolean;
   pricings?: Pricings;
+  priceMultiples?: Record<string, number>;
   /** Absent: the built-in offers. Present: exactly these. */
   offers?: OfferSettings[];
 }

@@ -105,6 +105,7 @@ export const ModelFile = Type.Object(
     output_modalities: Type.Optional(Modalities),
     reasoning: Type.Optional(Type.Boolean()),
     pricings: Type.Optional(Pricings),
+    price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
     offers: Type.Optional(Type.Array(OfferFile)),
   },
   closed,

@@ -5,6 +5,7 @@ import type { CanonEvent } from "../canon/event.ts";
 import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { CanonReply } from "../canon/reply.ts";
+import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { NativeAnswerContext, UpstreamFailure } from "./dialect.ts";
@@ -45,6 +46,8 @@ export interface DecodeAnswerContext {
   reading: AnswerReading;
   /** Letters and digits, new each time. */
   makeId: () => string;
+  /** Hears on which terms the host says that it has served the call. */
+  served?: ServedOn;
 }
 
 /** What the writing of an answer for a client depends on. */

@@ -4,16 +4,20 @@ import type { JsonObject } from "../canon/json.ts";
 import type { Effort, ReasoningWish } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
+import type { ServedOn } from "../canon/terms.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { BodySource } from "../wire/edit-body.ts";
 import type { Scratch } from "../wire/scratch.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
+import type { PricedFields } from "./priced-fields.ts";
 import type { Quirks } from "./quirks.ts";
 
 /** A client's request as it came, and what it says. */
 export interface ReceivedRequest extends BodySource {
   body: JsonObject;
+  /** What the door has done to it. */
+  adapted?: readonly FieldNote[];
 }
 
 export interface RequestContext extends CheckContext {
@@ -58,6 +62,8 @@ export interface NativeRequestContext {
   /** Whether the model thinks. */
   reasons: boolean;
   quirks: Quirks;
+  /** By how many times a price is known to grow on other terms than the ordinary. */
+  priceMultiples?: Readonly<Record<string, number>> | undefined;
   /** The efforts that the model is known to take; asked for only where a request speaks of them. */
   knownEfforts: () => readonly Effort[] | undefined;
 }
@@ -73,6 +79,8 @@ export interface HostTakes {
 export interface NativeRequest {
   payload: string | Buffer;
   notes: FieldNote[];
+  /** On which terms beside the ordinary it asks to be served. */
+  terms?: readonly string[];
 }
 
 /** What the native lane needs to know to hand an upstream's answer back as it is. */
@@ -89,6 +97,8 @@ export interface NativeAnswerContext {
   receivedAtMs: number;
   /** chat: the host counts reasoning beside the completion. */
   reasoningBeside?: boolean;
+  /** Hears on which terms the host says that it has served the call. */
+  served?: ServedOn;
   costUsd: (usage: Usage) => number;
 }
 
@@ -158,6 +168,8 @@ export interface Dialect {
   outputLimit(body: JsonObject): number | undefined;
   /** How much the request wants the model to think, where it says so. */
   reasoningWish(body: JsonObject): ReasoningWish | undefined;
+  /** The fields by which a request asks for other terms than the ordinary. */
+  readonly pricedFields: PricedFields;
   /** How many answers the request asks for, each of which may come to the limit. */
   answerCount(body: JsonObject): number;
 }

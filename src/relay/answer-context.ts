@@ -1,9 +1,17 @@
-import { priceUsage } from "../catalogue/pricing.ts";
+import { LONG_CONTEXT, type ServedOn } from "../canon/terms.ts";
+import { priceCall } from "../catalogue/price-call.ts";
 import type { NativeAnswerContext } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import type { Call } from "./call.ts";
 import { makeId } from "./ids.ts";
+
+/** What the host says of its terms holds instead of what was asked; a long context it does not speak of. */
+export const servedOn =
+  (call: Call): ServedOn =>
+  (terms) => {
+    call.terms = call.terms.includes(LONG_CONTEXT) ? [...terms, LONG_CONTEXT] : terms;
+  };
 
 /** What an answer on its way to the client depends on, in either lane. */
 export function answerContext(call: Call, planned: PlannedOffer<Provider>): NativeAnswerContext {
@@ -15,6 +23,7 @@ export function answerContext(call: Call, planned: PlannedOffer<Provider>): Nati
     makeId,
     receivedAtMs: call.startedAtMs,
     reasoningBeside: planned.provider.quirksOf(planned.dialect).reasoningBeside,
-    costUsd: (usage) => priceUsage(usage, planned.offer.pricings).costNanoUsd / 1e9,
+    served: servedOn(call),
+    costUsd: (usage) => priceCall(usage, planned.offer, call.terms).costNanoUsd / 1e9,
   };
 }

@@ -62,6 +62,8 @@ export interface Call {
   /** What the name of the model and the door did to the request, whichever offer answers. */
   adapted: readonly FieldNote[];
   notes: FieldNote[];
+  /** On which terms beside the ordinary the last offer was asked. */
+  terms: readonly string[];
   client: ClientPresence;
   /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
   memory: HeldMemory;

@@ -29,6 +29,7 @@ export class NativeLane implements Lane {
       maxOutputTokens: offer.maxOutputTokens ?? model.maxOutputTokens,
       reasons: model.reasoning,
       quirks: provider.quirksOf(dialect),
+      priceMultiples: offer.priceMultiples,
       knownEfforts: () => traitsOf(model, offer).efforts,
     });
   }

@@ -4,8 +4,9 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import { type JsonObject, stringAt } from "../canon/json.ts";
 import { RECEIPT_PREFIX } from "../canon/timed-id.ts";
 import type { Usage } from "../canon/usage.ts";
-import type { Model, Offer, Pricings } from "../catalogue/model.ts";
-import { priceUsage } from "../catalogue/pricing.ts";
+import type { Model, Offer } from "../catalogue/model.ts";
+import { priceCall } from "../catalogue/price-call.ts";
+import { askedTerms } from "../dialects/priced-fields.ts";
 import { makePlan } from "../routing/plan.ts";
 import { beforeAdmission } from "./before-admission.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
@@ -63,8 +64,9 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     stream: incoming.streamInAddress ?? body["stream"] === true,
     startedAtMs,
     offersTried: [],
-    adapted: notes,
+    adapted: checked.adapted === undefined ? notes : [...notes, ...checked.adapted],
     notes: [],
+    terms: [],
     client,
     memory,
   };
@@ -130,16 +132,22 @@ function estimateFor(
   const input = incoming.dialect.estimateTokens(body);
   const asked = incoming.dialect.outputLimit(body);
   const output = outputLimit({ incoming, model, body }, USUAL_OUTPUT);
-  const costs = offers.map(({ pricings }) => dearest(input, output, pricings));
+  const terms = askedTerms(body, incoming.dialect.pricedFields);
+  const costs = offers.map((offer) => dearest(input, output, offer, terms));
   // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
   const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;
   return { estimatedCostNanoUsd: Math.max(0, ...costs), estimatedTokens: Math.min(input + output, most) };
 }
 
 /** Whether a prompt comes to stand in a cache, and how much of an answer is reasoning, nobody knows before. */
-function dearest(input: number, output: number, pricings: Pricings): number {
+function dearest(input: number, output: number, offer: Offer, terms: readonly string[]): number {
   const prompts: Usage[] = [{ input }, { cacheWrite5m: input }, { cacheWrite1h: input }];
   const answers: Usage[] = [{ output }, { reasoning: output }];
   const ways = prompts.flatMap((prompt) => answers.map((answer) => ({ ...prompt, ...answer })));
-  return Math.max(...ways.map((usage) => priceUsage(usage, pricings).costNanoUsd));
+  // Cheaper terms may not be had: the ordinary price is the least.
+  return Math.max(
+    ...ways.map((usage) =>
+      Math.max(priceCall(usage, offer, []).costNanoUsd, priceCall(usage, offer, terms).costNanoUsd),
+    ),
+  );
 }

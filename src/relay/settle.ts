@@ -2,7 +2,7 @@ import type { Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { completionTokens, promptTokens, type Usage, type UsageSource } from "../canon/usage.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
-import { priceUsage } from "../catalogue/pricing.ts";
+import { priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
@@ -49,6 +49,8 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     usage,
     source,
     pricings: offer?.pricings ?? call.model.pricings,
+    priceMultiples: offer?.priceMultiples,
+    terms: call.terms,
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
   });
@@ -75,6 +77,9 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   usage: Usage;
   source: UsageSource;
   pricings: Pricings;
+  priceMultiples?: Offer["priceMultiples"];
+  /** On which terms beside the ordinary the offer was asked. */
+  terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;
 }
@@ -82,7 +87,7 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
 /** Prices what was used, counts it against the key and writes the row. */
 export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
   const { usage, offer } = bill;
-  const { costNanoUsd, rule } = priceUsage(usage, bill.pricings);
+  const { costNanoUsd, rule } = priceCall(usage, bill, bill.terms ?? []);
   call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
   const now = gateway.nowMs();
   const receipt: Receipt = {

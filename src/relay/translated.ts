@@ -12,12 +12,13 @@ import type {
 } from "../dialects/codec.ts";
 import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
 import { UPSTREAM_CODECS } from "../dialects/index.ts";
+import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
-import { answerContext } from "./answer-context.ts";
+import { answerContext, servedOn } from "./answer-context.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { makeId } from "./ids.ts";
@@ -57,9 +58,15 @@ export class TranslatedLane implements Lane {
       origin: provider.originOf(dialect, offer.upstreamModel),
     });
     this.#reading = reading;
+    const told = [...notes];
+    // Extras of its own dialect go on: what they buy is paid, or is not bought.
+    const same = dialect === incoming.dialect.name;
+    const context = { door: incoming.door, priceMultiples: offer.priceMultiples };
+    const { terms, remove } = same ? fitTerms(body, incoming.dialect.pricedFields, context, told) : NO_TERMS;
+    const kept = remove.length === 0 ? body : withoutMembers(body, remove);
     const sent =
-      incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
-    return { payload: stringifyInOrder(sent), notes: [...notes] };
+      incoming.verb === "count_tokens" ? this.#counting().encodeRequest(kept, offer.upstreamModel, quirks) : kept;
+    return { payload: stringifyInOrder(sent), notes: told, terms };
   }
 
   /** Decoded once for a call, however many offers are tried. */
@@ -110,6 +117,7 @@ export class TranslatedLane implements Lane {
       quirks: provider.quirksOf(dialect),
       reading: this.#reading,
       makeId,
+      served: servedOn(this.#call),
     };
   }
 
@@ -129,6 +137,9 @@ export class TranslatedLane implements Lane {
     };
   }
 }
+
+const withoutMembers = (body: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));
 
 /** The body that was parsed already, but for the rare text whose keys lost their order in it, or its numbers digits (H05). */
 function inOrder(text: string, body: JsonObject): JsonObject {

@@ -1,6 +1,9 @@
 import { boundNotes } from "../canon/bound-notes.ts";
 import type { FieldNote } from "../canon/receipt.ts";
+import { LONG_CONTEXT } from "../canon/terms.ts";
+import type { Offer } from "../catalogue/model.ts";
 import type { NativeRequest } from "../dialects/dialect.ts";
+import { isLongContextBeta } from "../dialects/messages/long-context.ts";
 import { noteRouting, noteRoutingHeaders } from "../dialects/routing-fields.ts";
 import type { BodyPatch, OutgoingRequest, Provider, UpstreamCall } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
@@ -19,8 +22,10 @@ export async function makeUpstreamRequest(
   if (!received) throw new Error("the request was let go before the last attempt");
   const preparing = lane.prepareRequest(received);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
-  const betas = dialect === "messages" && provider.quirksOf(dialect).forwardBetas ? incoming.betas : [];
-  noteBetas(incoming.betas, betas, prepared.notes);
+  const known = dialect === "messages" && provider.quirksOf(dialect).forwardBetas;
+  const { betas, terms } = known ? fitBetas(call, offer, prepared.notes) : { betas: NO_BETAS, terms: NO_BETAS };
+  if (!known) noteBetas(incoming.betas, betas, prepared.notes);
+  call.terms = terms.length === 0 ? (prepared.terms ?? terms) : [...(prepared.terms ?? []), ...terms];
   noteRouting(received.body, prepared.notes);
   noteRoutingHeaders(incoming.request.headers, prepared.notes);
   call.notes = boundNotes(call.adapted.length === 0 ? prepared.notes : [...call.adapted, ...prepared.notes]);
@@ -32,6 +37,22 @@ export async function makeUpstreamRequest(
   const body = patch === undefined ? prepared.payload : patched(prepared.payload, patch);
   if (!provider.signs) return { url, headers, body };
   return { url, headers: { ...headers, ...provider.sign({ url, headers, body }) }, body };
+}
+
+const NO_BETAS: readonly string[] = [];
+
+/** A longer context costs more: where the offer has no price for it, it is not bought at the contract door. */
+function fitBetas(
+  { incoming: { betas, door } }: Call,
+  { pricings, priceMultiples = {} }: Offer,
+  notes: FieldNote[],
+): { betas: readonly string[]; terms: readonly string[] } {
+  const isTiered = pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;
+  const long = isTiered ? undefined : betas.find(isLongContextBeta);
+  if (long === undefined) return { betas, terms: NO_BETAS };
+  if (door === "dropin" || Object.hasOwn(priceMultiples, LONG_CONTEXT)) return { betas, terms: [LONG_CONTEXT] };
+  notes.push({ path: `beta ${long}`, action: "dropped", reason: "the price of a longer context is not known here" });
+  return { betas: betas.filter((beta) => !isLongContextBeta(beta)), terms: NO_BETAS };
 }
 
 function noteBetas(asked: readonly string[], sent: readonly string[], notes: FieldNote[]): void {

@@ -3,6 +3,7 @@ import { Fields } from "../../canon/fields.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { Part } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
+import { tellTerms } from "../../canon/terms.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeSources } from "./annotations.ts";
 import { answerError, noChoices } from "./answer-error.ts";
@@ -32,6 +33,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   const usage =
     decodeUsage(body["usage"], quirks.reasoningBeside) ??
     decodeUsage(objectAt(choice, "usage"), quirks.reasoningBeside);
+  tellTerms(context.served, [body["service_tier"]]);
   const logprobs = decodeLogprobs(choice);
   return {
     ...decodeMetadata(body),

@@ -2,6 +2,7 @@ import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { tellTerms } from "../../canon/terms.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
@@ -116,6 +117,7 @@ export class ChatStreamDecoder implements StreamDecoder {
         this.#stopSequence = decodeStopSequence(finish, choice["stop_reason"]);
       }
     }
+    tellTerms(this.#context.served, [chunk["service_tier"]]);
     const { reasoningBeside } = this.#context.quirks;
     const usage =
       decodeUsage(chunk["usage"], reasoningBeside) ??

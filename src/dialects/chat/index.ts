@@ -5,7 +5,7 @@ import { rewriteRequest } from "../rewrite-request.ts";
 import { chatCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
-import { patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { checkChatRequest } from "./schema.ts";
 import { ChatTap } from "./tap.ts";
@@ -31,5 +31,6 @@ export const chat: Dialect = {
   encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
   outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
   reasoningWish: (body) => decodeReasoning(body).wish,
+  pricedFields: PRICED_FIELDS,
   answerCount: () => 1,
 };

@@ -1,5 +1,6 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
+import { tellTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -11,6 +12,7 @@ import type {
   ReceivedRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import type { Quirks } from "../quirks.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
@@ -25,6 +27,8 @@ import { decodeUsage } from "./usage.ts";
 const SAID = ["content", "tool_calls", "function_call", "refusal", "audio"];
 
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
+
+export const PRICED_FIELDS: PricedFields = { service_tier: {} };
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
@@ -45,8 +49,10 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   }
   // Without a stream they say nothing (contract 2.12), and hosts refuse them.
   if (!context.stream && "stream_options" in body) changes.remove.push("stream_options");
+  const { terms, remove } = fitTerms(body, PRICED_FIELDS, context, notes.list);
+  changes.remove.push(...remove);
   const source = fitMessages(request, quirks, notes);
-  return { payload: editBody(source, changes, (key) => key in body), notes: notes.list };
+  return { payload: editBody(source, changes, (key) => key in body), notes: notes.list, terms };
 }
 
 interface Changes {
@@ -217,6 +223,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
   const usage = decodeUsage(body["usage"], context.reasoningBeside);
+  tellTerms(context.served, [body["service_tier"]]);
   let stop: NativeAnswer["stop"];
   let data = text;
   for (const [position, choice] of arrayAt(body, "choices").entries()) {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
+import { tellTerms } from "../../canon/terms.ts";
 import { textWeight } from "../../canon/text-weight.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -106,6 +107,7 @@ export class ChatTap extends TapBase {
     this.failure = answerError(chunk);
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
+    tellTerms(this.#context.served, [chunk["service_tier"]]);
     this.#readUsage(chunk);
     if (choices.length === 0 && isObject(chunk["usage"]) && !this.#showUsage) return "";
     const data = this.#patch(frame.data, chunk, choices);

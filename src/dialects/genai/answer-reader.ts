@@ -12,7 +12,7 @@ import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPiece } from "./partial-args.ts";
 import { type PartSource, readSignature } from "./signature.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
-import { decodeUsage, queriesIn } from "./usage.ts";
+import { decodeUsage, queriesIn, tellUsageTerms } from "./usage.ts";
 
 /** Characters of text that are kept, because an answer's citations come at its end and point into it. */
 const MAX_TEXT = 16 * 1024 * 1024;
@@ -65,6 +65,7 @@ export class AnswerReader {
     if (this.#ended) return [];
     if (objectAt(chunk, "error")) return this.fail(decodeErrorObject(chunk));
     const events = this.#metadata(chunk);
+    tellUsageTerms(this.#context.served, chunk);
     const usage = decodeUsage(chunk);
     if (usage !== undefined) this.#usage = usage;
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");

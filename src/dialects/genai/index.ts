@@ -5,7 +5,7 @@ import { rewriteRequest } from "../rewrite-request.ts";
 import { genaiCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
-import { patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import { decodeThinking } from "./reasoning.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
@@ -41,5 +41,6 @@ export const genai: Dialect = {
     const thinking = objectAt(objectAt(body, "generationConfig"), "thinkingConfig");
     return thinking && decodeThinking(thinking).reasoning;
   },
+  pricedFields: PRICED_FIELDS,
   answerCount: (body) => numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1,
 };

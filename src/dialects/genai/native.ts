@@ -11,12 +11,15 @@ import type {
   ReceivedRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, tellUsageTerms } from "./usage.ts";
+
+export const PRICED_FIELDS: PricedFields = { serviceTier: {} };
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
@@ -44,10 +47,13 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     remove.push("labels");
     notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });
   }
+  const fitted = fitTerms(body, PRICED_FIELDS, context, notes);
+  remove.push(...fitted.remove);
   const untouched = !remove.some((key) => key in body);
   return {
     payload: untouched ? (source.bytes ?? source.text) : editBody(source, { set: {}, remove }, (key) => key in body),
     notes,
+    terms: fitted.terms,
   };
 }
 
@@ -68,6 +74,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (!ANSWER_FIELDS.some((field) => field in body))
     throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");
   const set = new AnswerStamp(context).lacking(body);
+  tellUsageTerms(context.served, body);
   return {
     text: String(editBody({ text: data }, { set }, (key) => key in body)),
     usage: decodeUsage(body),

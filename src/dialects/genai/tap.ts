@@ -9,7 +9,7 @@ import { TapBase } from "../tap-base.ts";
 import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { patchCandidates } from "./native.ts";
-import { decodeUsage, searchQueries } from "./usage.ts";
+import { decodeUsage, searchQueries, tellUsageTerms } from "./usage.ts";
 
 /** A chunk with none of these is passed on as it is. */
 const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"', '"citationMetadata"'];
@@ -81,6 +81,7 @@ export class GenaiTap extends TapBase {
       return "";
     }
     if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
+    tellUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
     this.#readContent(chunk);
     const { data, stop } = patchCandidates(frame.data, chunk, this.#context.bareFinishReason);

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { type ServedOn, tellTerms } from "../../canon/terms.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
@@ -27,6 +28,12 @@ export function decodeUsage(answer: unknown): Usage | undefined {
     ...(imageOutput > 0 ? { imageOutput } : {}),
     ...(searches ? { searches } : {}),
   };
+}
+
+/** On which terms the usage says that the answer was served. */
+export function tellUsageTerms(served: ServedOn | undefined, answer: JsonObject): void {
+  const raw = objectAt(answer, "usageMetadata");
+  tellTerms(served, [raw?.["serviceTier"]], [raw?.["trafficType"]]);
 }
 
 /** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */

@@ -1,15 +1,16 @@
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 import { decodeFinish } from "./finish.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, tellUsageTerms } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);
   const id = stringAt(body, "id");
   const usage = decodeUsage(body["usage"]);
+  tellUsageTerms(context.served, objectAt(body, "usage"));
   return {
     ...(id ? { id } : {}),
     parts: arrayAt(body, "content").map((block) => decodeAnswerBlock(block, context)),

@@ -8,7 +8,7 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./stream-blocks.ts";
-import { decodeUsage, mergeUsage, promptUsage } from "./usage.ts";
+import { decodeUsage, mergeUsage, promptUsage, tellUsageTerms } from "./usage.ts";
 
 /**
  * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
@@ -112,6 +112,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #take(usage: JsonObject | undefined): CanonEvent[] {
     if (usage === undefined) return [];
     mergeUsage(this.#usage, usage);
+    tellUsageTerms(this.#context.served, this.#usage);
     const decoded = decodeUsage(this.#usage);
     return decoded === undefined ? [] : [{ type: "usage", usage: decoded }];
   }

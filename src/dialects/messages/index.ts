@@ -5,10 +5,11 @@ import { messagesCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { carriesForeign } from "./foreign.ts";
-import { patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 import { MessagesTap } from "./tap.ts";
+import { withoutUnsupported } from "./unsupported.ts";
 
 /** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */
 export const messages: Dialect = {
@@ -17,7 +18,8 @@ export const messages: Dialect = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   checkRequest: (request, context) => {
     const check = context.verb === "count_tokens" ? checkCountTokensRequest : checkMessagesRequest;
-    return rewriteRequest(request, check(request.body, context), check.withoutNulls);
+    const checked = rewriteRequest(request, check(request.body, context), check.withoutNulls);
+    return withoutUnsupported(checked, context.door);
   },
   codec: messagesCodec,
   carriesForeign,
@@ -32,5 +34,6 @@ export const messages: Dialect = {
   outputLimit: (body) => numberAt(body, "max_tokens"),
   reasoningWish: (body) =>
     decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
+  pricedFields: PRICED_FIELDS,
   answerCount: () => 1,
 };

@@ -9,10 +9,13 @@ import type {
   ReceivedRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage, missingUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage, missingUsage, tellUsageTerms } from "./usage.ts";
+
+export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { place: "geo" } };
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
   const { body } = request;
@@ -27,8 +30,12 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   }
   const empty = emptyTools(body);
   notes.push(...empty.notes);
-  const remove = empty.remove.length === 0 ? ROUTING_FIELDS : [...ROUTING_FIELDS, ...empty.remove];
-  return { payload: editBody(request, { set, remove }, (key) => key in body), notes };
+  const fitted = fitTerms(body, PRICED_FIELDS, context, notes);
+  const remove =
+    empty.remove.length + fitted.remove.length === 0
+      ? ROUTING_FIELDS
+      : [...ROUTING_FIELDS, ...empty.remove, ...fitted.remove];
+  return { payload: editBody(request, { set, remove }, (key) => key in body), notes, terms: fitted.terms };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
@@ -37,6 +44,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   const usage = objectAt(body, "usage");
+  tellUsageTerms(context.served, usage);
   if (usage) set["usage"] = JSON.stringify({ ...(consistentUsage(usage) ?? usage), ...missingUsage(usage) });
   return {
     text: String(editBody({ text }, { set }, (key) => key in body)),

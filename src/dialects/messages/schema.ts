@@ -45,10 +45,14 @@ export const MessagesRequest = Type.Object(
     top_k: Type.Optional(Type.Integer({ minimum: 0 })),
     top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     metadata: Type.Optional(
-      Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." }),
+      Type.Unknown({
+        description: "Not supported: taken out. The drop-in addresses pass it on to a provider of this protocol.",
+      }),
     ),
     service_tier: Type.Optional(
-      Type.Unknown({ description: "Passed on to a provider of this protocol; it has no effect elsewhere." }),
+      Type.Unknown({
+        description: "Not supported: taken out. The drop-in addresses pass it on to a provider of this protocol.",
+      }),
     ),
   },
   { title: "MessagesRequest" },

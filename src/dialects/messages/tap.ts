@@ -10,7 +10,7 @@ import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage, mergeUsage, missingUsage, promptUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage, mergeUsage, missingUsage, promptUsage, tellUsageTerms } from "./usage.ts";
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
@@ -128,6 +128,7 @@ export class MessagesTap extends TapBase {
   #take(usage: JsonObject | undefined): void {
     if (!isObject(usage)) return;
     mergeUsage(this.#usage, usage);
+    tellUsageTerms(this.#context.served, this.#usage);
     this.usageSeen = decodeUsage(this.#usage);
   }
 

@@ -1,4 +1,5 @@
 import { type JsonObject, objectAt } from "../../canon/json.ts";
+import { type ServedOn, tellTerms } from "../../canon/terms.ts";
 import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
 
 /** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
@@ -96,6 +97,10 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     ...(searches ? { searches } : {}),
   };
 }
+
+/** On which terms the usage says that the answer was served. */
+export const tellUsageTerms = (served: ServedOn | undefined, usage: JsonObject | undefined): void =>
+  tellTerms(served, [usage?.["service_tier"]], [usage?.["speed"]], [usage?.["inference_geo"], "geo"]);
 
 /** What stands in for a count that the upstream never told: clients of this dialect cannot do without one. */
 export interface UsageEstimate {

@@ -1,0 +1,21 @@
+import type { FieldNote } from "../../canon/receipt.ts";
+import { ObjectEdit } from "../../wire/json-text.ts";
+import type { Door } from "../check.ts";
+import type { ReceivedRequest } from "../dialect.ts";
+
+/** Contract 2.10: not supported. The drop-in door passes them on (decisions §3). */
+const UNSUPPORTED = ["metadata", "service_tier"] as const;
+
+/** At the contract door the request goes on without these, and the receipt says so. */
+export function withoutUnsupported(request: ReceivedRequest, door: Door): ReceivedRequest {
+  const present = door === "contract" ? UNSUPPORTED.filter((field) => field in request.body) : [];
+  if (present.length === 0) return request;
+  const edit = new ObjectEdit(request.text);
+  const body = { ...request.body };
+  for (const field of present) {
+    edit.remove(field);
+    delete body[field];
+  }
+  const adapted = present.map((path): FieldNote => ({ path, action: "dropped", reason: "it is not supported here" }));
+  return { text: edit.toString(), body, adapted };
+}
