@@ -59,6 +59,8 @@ export interface App {
   missing: readonly MissingProvider[];
   /** Calls under way. */
   active(): number;
+  /** What all calls hold in memory now, of bodies and answers. */
+  heldBytes: () => number;
   reload(): void;
   /** Lets running calls finish within `server.drain_seconds`, or until the signal comes. */
   stop(hurry?: AbortSignal): Promise<{ lostReceipts: number }>;
@@ -208,6 +210,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     providers: [...gateway.snapshot.providers.keys()],
     missing: missingProviders(config, environment),
     active: () => gateway.runningCalls,
+    heldBytes: () => gateway.memory.held,
     reload: () => watch.reload(),
     stop: async (hurry) => {
       phase = "draining";

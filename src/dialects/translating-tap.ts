@@ -10,7 +10,7 @@ import { AnswerUnwrapper } from "./unwrap-answer.ts";
  * What one streamed answer may say, in characters: encoders keep thoughts and arguments until they are whole, so that this
  * bounds what they keep (H20). No model comes near.
  */
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** The tap of the translated lane: frames of the upstream's dialect in, text of the client's out, the canon between. */
 export class TranslatingTap extends TapBase {

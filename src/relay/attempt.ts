@@ -32,6 +32,7 @@ export class Attempt {
   /** Since when the upstream is read without the client, and how much of it was. */
   #leftAtMs: number | undefined;
   #leftBytes = 0;
+  #held = 0;
   readonly #patience: Patience;
   /** What the upstream had failed to do when its time was up. */
   #lost: string | undefined;
@@ -123,8 +124,10 @@ export class Attempt {
       this.hear(part.length);
       hearText?.(part);
       size += part.length;
+      if (size > maxBytes) return false;
+      this.hold(size);
       parts.push(part);
-      return size <= maxBytes;
+      return true;
     };
     let tooLarge: boolean;
     try {
@@ -146,6 +149,14 @@ export class Attempt {
     if (this.#leftAtMs === undefined) return;
     this.#leftBytes += bytes;
     if (this.#leftBytes > MAX_LEFT_BYTES) this.close();
+  }
+
+  /** Counts what is held of the upstream's answer now against what all calls may hold; throws where that is too much (S23). */
+  hold(bytes: number): void {
+    const { memory } = this.#call;
+    if (bytes > this.#held) memory.add(bytes - this.#held);
+    else if (bytes < this.#held) memory.release(this.#held - bytes);
+    this.#held = bytes;
   }
 
   /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
@@ -184,6 +195,7 @@ export class Attempt {
     this.finish();
     this.#closed = true;
     this.#exchange?.close();
+    this.hold(0);
   }
 
   /** The answer was read to its end: nothing is left to stop. */

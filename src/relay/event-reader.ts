@@ -9,6 +9,9 @@ import type { Attempt } from "./attempt.ts";
 /** How long an upstream may take to close after its last event before the connection is given up. */
 const RELEASE_MS = 1000;
 
+/** What a stream holds back below this is not counted against the memory of all calls. */
+const COUNTED_FROM = 256 * 1024;
+
 /** An upstream's stream on its way through the tap. */
 export class EventReader {
   readonly #attempt: Attempt;
@@ -16,6 +19,7 @@ export class EventReader {
   readonly #answer: HttpAnswer;
   readonly #splitter: EventSplitter | AwsEventSplitter;
   #ended = false;
+  #counts = false;
 
   constructor(attempt: Attempt, answer: HttpAnswer, tap: Tap, framing: Framing) {
     this.#attempt = attempt;
@@ -34,10 +38,16 @@ export class EventReader {
     return this.#answer.readWhile(use);
   }
 
-  /** Puts into the room what the client gets for a piece. */
-  take(piece: Uint8Array, room: Scratch): void {
+  /** Puts into the room what the client gets for a piece. `heldBytes`: what is kept of those before it. */
+  take(piece: Uint8Array, room: Scratch, heldBytes = 0): void {
     this.#attempt.hear(piece.length);
     const tap = this.#tap;
+    const holds = heldBytes + this.#splitter.waiting + piece.length;
+    // Nearly every event comes whole: only the large ones that do not are worth counting (S23).
+    if (holds >= COUNTED_FROM || this.#counts) {
+      this.#counts = holds >= COUNTED_FROM;
+      this.#attempt.hold(this.#counts ? holds : 0);
+    }
     if (tap.pushBytes && this.#splitter instanceof EventSplitter) {
       const events = this.#splitter.pushBytes(piece);
       if (events.length > 0) tap.pushBytes(events, room);

@@ -26,7 +26,7 @@ export interface OpenStream {
 
 export const heldRooms = new ScratchPool();
 /** More than this is not held for any client. */
-export const MAX_HELD_BYTES = 64 * 1024 * 1024;
+export const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /**
  * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
@@ -52,7 +52,7 @@ export async function openStream(attempt: Attempt): Promise<OpenStream> {
 async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): Promise<void> {
   while (!tap.contentSeen && tap.state === "open") {
     const piece = await reader.read();
-    if (piece) reader.take(piece, held);
+    if (piece) reader.take(piece, held, held.length);
     else if (!reader.takeLast(held) && tap.state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
     // Behind content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).

@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { OfferTried } from "../canon/receipt.ts";
 import { type Call, ClientGoneError, type ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { MemoryExhaustedError } from "./memory-budget.ts";
 
 /** The pause before an offer is tried a second time, unless the provider asks for a longer one (H19). */
 const SECOND_TRY_MS = 200;
@@ -65,7 +66,13 @@ export async function tryOffers<Planned extends Triable, Attempt extends Try, T>
         // At debug alone, since a provider's words may quote the prompt.
         gateway.log.debug({ kind: reason, ...failure }, "provider failed");
         if (last.kind === "internal") gateway.log.error({ err: last.cause, provider }, "internal error in an attempt");
-        if (!last.rule.tryNextOffer || mayRepeat?.(last) === false || gateway.closing) throw last;
+        if (
+          last instanceof MemoryExhaustedError ||
+          !last.rule.tryNextOffer ||
+          mayRepeat?.(last) === false ||
+          gateway.closing
+        )
+          throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
         const pauseMs = attempt.retryAtOnce ? 0 : Math.max(SECOND_TRY_MS, (last.retryAfterSeconds ?? 0) * 1000);
         if (pauseMs > LONGEST_PAUSE_MS) break;

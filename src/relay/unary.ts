@@ -14,8 +14,10 @@ import { settle } from "./settle.ts";
 import { isEnough } from "./told-usage.ts";
 import { tryOffers } from "./try-offers.ts";
 
-/** Images in base64 make answers of this size possible; nothing honest is larger. */
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** No text that a model writes comes near. */
+const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+/** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
+const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 
 /** An answer in one piece: read, patched, settled, sent. */
 export async function relayUnary(
@@ -56,7 +58,8 @@ const isBelievable = (usage: Usage | undefined, answerLength: number): boolean =
   usage?.output !== undefined && isEnough(completionTokens(usage), Math.max(1, answerLength - ENVELOPE));
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
-  const text = await attempt.readText(await attempt.open(), MAX_ANSWER_BYTES);
+  const writesTextAlone = call.model.outputModalities.every((modality) => modality === "text");
+  const text = await attempt.readText(await attempt.open(), writesTextAlone ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES);
   attempt.finish();
   const body = parseObject(text);
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");

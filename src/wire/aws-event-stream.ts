@@ -35,6 +35,11 @@ export class AwsEventSplitter {
   /** No frame is larger than its bound, so neither is what waits, but for the last piece. */
   readonly #rest = new Scratch();
 
+  /** Bytes that wait for the end of their frame. */
+  get waiting(): number {
+    return this.#rest.length;
+  }
+
   /** Text of every frame that is whole now; empty while there is none. Throws for a frame that cannot be trusted. */
   push(bytes: Uint8Array): string {
     this.#rest.putBytes(bytes);

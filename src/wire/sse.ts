@@ -35,8 +35,13 @@ export class EventSplitter {
   /** A byte order mark may stand before the first event, and is none of it. */
   #begun = false;
 
-  constructor(limit = 64 * 1024 * 1024) {
+  constructor(limit = 32 * 1024 * 1024) {
     this.#limit = limit;
+  }
+
+  /** Bytes that wait for the end of their event. */
+  get waiting(): number {
+    return this.#rest.length;
   }
 
   /** Text of every event that is whole now; empty while there is none. */

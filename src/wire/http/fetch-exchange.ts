@@ -1,3 +1,4 @@
+import { decodeContent } from "./content-encoding.ts";
 import { type AnswerHeaders, type Exchange, type HttpAnswer, pullWhile } from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
 
@@ -10,7 +11,7 @@ export class FetchExchange implements Exchange {
 
   constructor(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array) {
     const { signal } = this.#controller;
-    this.#request = () => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+    this.#request = () => fetch(url, { method: "POST", headers, body, signal, redirect: "manual", decompress: false });
   }
 
   async answer(): Promise<HttpAnswer> {
@@ -18,7 +19,8 @@ export class FetchExchange implements Exchange {
     const reader = response.body?.getReader();
     const headers: AnswerHeaders = { get: (name) => response.headers.get(name) ?? undefined };
     const read = async () => (reader ? (await reader.read().catch(fail)).value : undefined);
-    return { status: response.status, headers, read, readWhile: (take) => pullWhile(read, take) };
+    // Undone here, bit by bit, since the runtime would undo as much at once as has come (S23).
+    return decodeContent({ status: response.status, headers, read, readWhile: (take) => pullWhile(read, take) });
   }
 
   close(): void {

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels } from "../support/test-gateway.ts";
+
+const MEGABYTE = 1024 * 1024;
+/** Within the bound of one answer, three do not fit into the memory of all calls. */
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: {
+    ...scriptedModels(url, { first_byte: 10_000, idle: 10_000 }),
+    server: { host: "127.0.0.1", port: 0, drain_seconds: 2, max_body_mb: 8, memory_mb: 80 },
+  },
+}));
+
+const chatAnswer = (content: string) => ({
+  choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+/** Sends blanks and letters for as long as anybody listens. */
+function sendWithoutEnd(response: ServerResponse, piece: Buffer): void {
+  const go = () => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.on("drain", go);
+  go();
+}
+
+describe("S23: an answer is bounded, however it is packed", () => {
+  const bomb = Buffer.alloc(64 * MEGABYTE, " ");
+  const packed = {
+    gzip: gzipSync(bomb, { level: 1 }),
+    deflate: deflateSync(bomb, { level: 1 }),
+    br: brotliCompressSync(bomb),
+  };
+
+  test.each(Object.entries(packed))("a bomb in %s never grows beyond the bound", async (encoding, body) => {
+    upstream.play((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding }).end(body);
+    });
+    for (const dialect of encoding === "gzip" ? DIALECTS : (["chat"] as const)) {
+      const { status, message } = await errorOf(await callGateway(gateway.url, dialect, gateway.key));
+      expect([status, message]).toEqual([
+        502,
+        `Provider \`up-${dialect}\`'s answer is larger than ${32 * MEGABYTE} bytes.`,
+      ]);
+    }
+    expect(gateway.app.heldBytes()).toBe(0);
+  });
+
+  test.each([...DIALECTS])("%s: an endless answer in one piece", async (dialect) => {
+    upstream.play((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));
+    });
+    const { status, message } = await errorOf(await callGateway(gateway.url, dialect, gateway.key));
+    expect([status, message.includes("larger than")]).toEqual([502, true]);
+  });
+
+  test("an endless event of a stream, packed too", async () => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.write("data: ");
+      sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));
+    });
+    expect((await callGateway(gateway.url, "chat", gateway.key, { stream: true })).status).toBe(502);
+    upstream.play((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).end(packed.gzip);
+    });
+    expect((await callGateway(gateway.url, "chat", gateway.key, { stream: true })).status).toBe(502);
+    expect(gateway.app.heldBytes()).toBe(0);
+  });
+
+  test("an honest large answer passes, also packed", async () => {
+    const content = "word ".repeat(MEGABYTE);
+    const whole = gzipSync(JSON.stringify(chatAnswer(content)));
+    upstream.play((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(whole);
+    });
+    const response = await callGateway(gateway.url, "chat", gateway.key);
+    expect(((await response.json()) as ReturnType<typeof chatAnswer>).choices[0]?.message.content).toBe(content);
+  });
+});
+
+describe("S23: all answers together are bounded too", () => {
+  test("what does not fit is refused in the caller's protocol, no offer is asked again, and everything is given back", async () => {
+    const waiting: ServerResponse[] = [];
+    const part = Buffer.alloc(18 * MEGABYTE, " ");
+    upstream.play((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(part);
+      waiting.push(response);
+    });
+    // Clients of every protocol, in either lane, at one host.
+    const calls = DIALECTS.flatMap((dialect) =>
+      [1, 2].map(() => callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" })),
+    );
+    // Half of the memory is all that one key may hold: two of these fit, and the others are told so.
+    const refused: Response[] = [];
+    for (const call of calls) call.then((response) => !response.ok && refused.push(response));
+    while (refused.length < 4) await Bun.sleep(5);
+    expect(upstream.seen).toHaveLength(6);
+    for (const response of refused) {
+      expect(response.status).toBe(429);
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect((await errorOf(response)).message).toContain("all that one key may hold");
+    }
+    for (const response of waiting) response.end(JSON.stringify(chatAnswer("hi")));
+    await Promise.all(calls);
+    expect(gateway.app.heldBytes()).toBe(0);
+    upstream.play((_request, response) => void sendJson(response, chatAnswer("hi")));
+    expect((await callGateway(gateway.url, "chat", gateway.key)).status).toBe(200);
+  });
+
+  test("what streams hold back is counted", async () => {
+    const held: ServerResponse[] = [];
+    upstream.play((_request, response) => {
+      startEvents(response);
+      if (held.push(response) === 1) response.write(`data: ${"x".repeat(10 * MEGABYTE)}`);
+      else response.end(wire.chatChunk({ content: "hi" }, "stop") + wire.done);
+    });
+    const call = callGateway(gateway.url, "chat", gateway.key, { stream: true });
+    while (gateway.app.heldBytes() < 9 * MEGABYTE) await Bun.sleep(5);
+    for (const response of held) response.end(`\n\n${wire.done}`);
+    await (await call).text();
+    expect(gateway.app.heldBytes()).toBe(0);
+  });
+});
