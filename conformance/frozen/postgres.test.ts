@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKey, revokeKey } from "../../src/access/keys.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { callGateway, errorOf } from "../support/client-calls.ts";
+import { answeringUpstream, callAll, readiness, realTimes, timed, until } from "../support/fault-stand.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
-import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import {
   freePort,
   scriptedModels,
@@ -20,46 +20,10 @@ import {
 
 setDefaultTimeout(60_000);
 
-/** The program's own deadlines in `npm run faults`; short ones in the suite, where only their order matters. */
-const timings = process.env["TRIVIUM_FAULTS"] === "real" ? {} : { statementMs: 500, presenceMs: 200 };
+const timings = realTimes ? {} : { statementMs: 500, presenceMs: 200 };
 const statementMs = timings.statementMs ?? 5_000;
 const record = faultTable();
-
-/** Answers in the protocol that is asked for. */
-const ANSWER = {
-  chat: {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model: "upstream-model",
-    choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-  },
-  messages: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "upstream-model",
-    content: [{ type: "text", text: "Hello" }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 5 },
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP", index: 0 }],
-    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
-  },
-};
-
-let upstream: ScriptedUpstream;
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  upstream.play(({ path }, response) => {
-    const dialect = path.includes("chat") ? "chat" : path.includes("messages") ? "messages" : "genai";
-    sendJson(response, ANSWER[dialect]);
-  });
-});
-afterAll(() => upstream.stop());
+const upstream = await answeringUpstream();
 
 interface Stand {
   database: PostgresDatabase;
@@ -94,44 +58,6 @@ async function stand(): Promise<Stand> {
 const admin = (gateway: TestGateway, path: string, init: RequestInit = {}) =>
   fetch(gateway.adminUrl + path, { ...init, headers: { authorization: `Bearer ${gateway.adminSecret}` } });
 
-async function timed<Value>(work: Promise<Value>): Promise<[Value, number]> {
-  const startedMs = performance.now();
-  return [await work, performance.now() - startedMs];
-}
-
-/** Looks until it is so, and says how long it took. */
-async function until(what: string, holds: () => Promise<boolean>, withinMs = 45_000): Promise<number> {
-  const startedMs = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - startedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await Bun.sleep(20);
-  }
-  return performance.now() - startedMs;
-}
-
-const readiness = async (gateway: TestGateway) => {
-  const [answer, ms] = await timed(fetch(`${gateway.url}/readyz`));
-  return { status: answer.status, body: (await answer.json()) as { status: string; reason?: string }, ms };
-};
-
-async function callAll(
-  gateway: Pick<TestGateway, "url" | "key">,
-  rounds: number,
-): Promise<{ ids: string[]; slowestMs: number }> {
-  const ids: string[] = [];
-  let slowestMs = 0;
-  for (let round = 0; round < rounds; round += 1) {
-    const answers = await Promise.all(DIALECTS.map((dialect) => timed(callGateway(gateway.url, dialect, gateway.key))));
-    for (const [answer, ms] of answers) {
-      expect(answer.status).toBe(200);
-      await answer.text();
-      ids.push(answer.headers.get("x-trivium-receipt") ?? "");
-      slowestMs = Math.max(slowestMs, ms);
-    }
-  }
-  return { ids, slowestMs };
-}
-
 async function stored(database: PostgresDatabase, ids: readonly string[]): Promise<number> {
   const rows: { id: string }[] = await database.sql.unsafe("SELECT id FROM receipts");
   const found = new Set(rows.map(({ id }) => id));
@@ -164,7 +90,10 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
 
       await begin(relay);
       const during = await callAll(gateway, 4);
-      await until("degraded is told", async () => (await readiness(gateway)).body.status === "degraded");
+      await until(
+        "rows are told to wait",
+        async () => (await readiness(gateway)).body.reason?.includes("receipts wait") === true,
+      );
       const told = await readiness(gateway);
       expect(told).toMatchObject({
         status: 200,

@@ -7,7 +7,7 @@ import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRo
 import { StorageTimeout } from "./storage-timeout.ts";
 
 /** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
-const BLOCKING_WAIT_MS = 20;
+const BLOCKING_WAIT_MS = 5;
 const LOCK_RETRY_MS = 10;
 
 const isBusy = (thrown: unknown): boolean =>
