@@ -1,0 +1,175 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { callGateway } from "./support/client-calls.ts";
+import { freePort } from "./support/test-gateway.ts";
+
+// Packages are unpacked, on whatever machine this is.
+setDefaultTimeout(180_000);
+
+const root = new URL("..", import.meta.url).pathname;
+const workFolder = mkdtempSync(join(tmpdir(), "trivium-package-"));
+const running = new Set<Bun.Subprocess>();
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+  rmSync(workFolder, { recursive: true, force: true });
+});
+
+const npm = Bun.which("npm");
+const mustRun = process.env["CI"] === "true";
+
+/** Where packages come from, as npm is set up here; its answer says whether they can be had. */
+async function registryAnswers(): Promise<boolean> {
+  if (!npm) return false;
+  try {
+    const asked = Bun.spawn([npm, "config", "get", "registry"], { stdout: "pipe", stderr: "ignore" });
+    const registry = (await asked.stdout.text()).trim().split("\n").at(-1) ?? "";
+    const { ok } = await fetch(new URL("yaml", registry), { method: "HEAD", signal: AbortSignal.timeout(5000) });
+    return ok;
+  } catch {
+    return false;
+  }
+}
+
+const canPack = npm !== null || mustRun;
+const canInstall = mustRun || (await registryAnswers());
+if (!canPack) console.log("skipped: the package, because npm is not on the path");
+else if (!canInstall) console.log("skipped: installing the package, because the registry of npm does not answer");
+
+async function run(command: string[], cwd: string, env: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn(command, { cwd, env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect({ command, code: await child.exited, stderr: stderr.replaceAll(/^npm (warn|notice).*\n/gm, "") }).toEqual({
+    command,
+    code: 0,
+    stderr: "",
+  });
+  return stdout;
+}
+
+interface Packed {
+  filename: string;
+  size: number;
+  files: { path: string; mode: number }[];
+}
+
+const pack = async (): Promise<Packed> => {
+  const told = await run([npm ?? "npm", "pack", "--json", "--ignore-scripts", "--pack-destination", workFolder], root);
+  const [packed] = JSON.parse(told) as Packed[];
+  if (!packed) throw new Error("nothing was packed");
+  return packed;
+};
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sum + sizeOf(path);
+    return entry.isFile() ? sum + statSync(path).size : sum;
+  }, 0);
+}
+
+/** Starts the program that is installed there and asks it one question. */
+async function answerOf(program: string, folder: string): Promise<string> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  // No Bun on the path, and nothing of this checkout's environment.
+  const env = { PATH: "/usr/bin:/bin" };
+  const args = ["serve", "--json", "--port", String(port), "--admin-port", String(adminPort)];
+  const child = Bun.spawn([program, ...args], { cwd: folder, env, stdout: "pipe", stderr: "pipe" });
+  running.add(child);
+  let told = "";
+  const decoder = new TextDecoder();
+  for await (const part of child.stdout) {
+    told += decoder.decode(part, { stream: true });
+    if (told.endsWith("}\n")) break;
+  }
+  if (told === "") throw new Error(await child.stderr.text());
+  const { url, first_start } = JSON.parse(told) as { url: string; first_start: { api_key: string } };
+  const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/standard" });
+  const text = await answer.text();
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  running.delete(child);
+  return text;
+}
+
+describe.skipIf(!canPack)("the package", () => {
+  test("decisions §7: npm pack holds the program and no test; it is small", async () => {
+    const { files, size } = await pack();
+    const paths = files.map(({ path }) => path);
+    expect(paths.filter((path) => /\.(test|sample|child|contract)\.ts$/.test(path))).toEqual([]);
+    expect(paths.filter((path) => /^(conformance|fixtures|bench|scripts|data|node_modules|\.)/.test(path))).toEqual([]);
+    for (const path of ["bin/trivium", "bin/bun", "src/main.ts", "src/catalogue/models.json", "LICENSE", "README.md"]) {
+      expect(paths).toContain(path);
+    }
+    expect(files.find(({ path }) => path === "bin/trivium")?.mode).toBe(0o755);
+    expect(size).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  test.skipIf(!canInstall)("installed without install scripts as a dependency, it starts and answers", async () => {
+    const { filename } = await pack();
+    const folder = mkdtempSync(join(workFolder, "project-"));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "somebody", private: true }));
+    const flags = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+    await run([npm ?? "npm", "install", ...flags, join(workFolder, filename)], folder);
+    const packages = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));
+    expect(packages.sort()).toEqual(["@oven", "bun", "h264-mp4-encoder", "trivium", "typebox", "yaml"]);
+    expect(await answerOf(join(folder, "node_modules/.bin/trivium"), folder)).toContain("simulator");
+    const megabytes = sizeOf(join(folder, "node_modules")) / 1e6;
+    console.log(`the installed package: ${megabytes.toFixed(0)} MB`);
+    expect(megabytes).toBeLessThan(200);
+  });
+});
+
+describe("bin/bun", () => {
+  const runtime =
+    readdirSync(join(root, "node_modules/@oven")).map((name) => join(root, "node_modules/@oven", name))[0] ?? "";
+  const version = (launcher: string, PATH = "/usr/bin:/bin") =>
+    run(["/bin/sh", launcher, "--version"], workFolder, { PATH }).then((text) => text.trim());
+
+  /** The launchers in a package of that place. */
+  function placed(place: string): string {
+    const folder = join(mkdtempSync(join(workFolder, "place-")), place);
+    mkdirSync(folder, { recursive: true });
+    cpSync(join(root, "bin"), join(folder, "bin"), { recursive: true });
+    return folder;
+  }
+  const link = (target: string, path: string) => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    symlinkSync(target, path);
+  };
+
+  test("finds the runtime beside the package, above it, and beside its own package in a store of links", async () => {
+    const beside = placed("node_modules/trivium");
+    link(runtime, join(beside, "../@oven/bun-here"));
+    expect(await version(join(beside, "bin/bun"))).toBe(Bun.version);
+
+    const nested = placed("node_modules/wrapper/node_modules/trivium");
+    link(runtime, join(nested, "../../../@oven/bun-here"));
+    expect(await version(join(nested, "bin/bun"))).toBe(Bun.version);
+
+    const stored = placed("node_modules/.store/trivium@1/node_modules/trivium");
+    const store = join(stored, "../../../");
+    link(runtime, join(store, "bun@1/node_modules/@oven/bun-here"));
+    mkdirSync(join(store, "bun@1/node_modules/bun"));
+    link(join(store, "bun@1/node_modules/bun"), join(stored, "../bun"));
+    link(stored, join(store, "../trivium"));
+    expect(await version(join(store, "../trivium/bin/bun"))).toBe(Bun.version);
+  });
+
+  test("takes the program that the install script has put in place, and not its message", async () => {
+    const folder = placed("node_modules/trivium");
+    const program = join(folder, "../bun/bin/bun.exe");
+    mkdirSync(join(program, ".."), { recursive: true });
+    writeFileSync(program, 'echo "the install script was not run" >&2\nexit 1\n', { mode: 0o755 });
+    const missing = Bun.spawn(["/bin/sh", join(folder, "bin/bun"), "--version"], {
+      env: { PATH: "/usr/bin:/bin" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    expect(await missing.exited).toBe(127);
+    rmSync(program);
+    symlinkSync(join(runtime, "bin/bun"), program);
+    expect(await version(join(folder, "bin/bun"))).toBe(Bun.version);
+  });
+});
