@@ -295,3 +295,48 @@ describe("contract 2: data that is no base64, and counts that are not whole", ()
     });
   }
 });
+
+describe("contract 2.10: an answer that the assistant has begun", () => {
+  const begun = [
+    { role: "user", content: "What is the capital of France?" },
+    { role: "assistant", content: "The capital is" },
+  ];
+
+  for (const stream of [false, true]) {
+    test(`goes on as it is where the protocol promises to go on from it, ${stream ? "streamed" : "whole"}`, async () => {
+      const response = await call("messages", "messages", { stream, body: { messages: begun } });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
+      expect(sent()["messages"]).toEqual(begun);
+      expect((await gateway.receipt(response)).fields).toEqual([]);
+    });
+
+    test.each(["chat", "genai"] as const)(
+      `H09: is asked for in words, and noted, at a host that does not go on by itself: %s, ${stream ? "streamed" : "whole"}`,
+      async (target) => {
+        const response = await call("messages", target, { stream, body: { messages: begun } });
+        expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
+        const turns = (sent()["messages"] ?? sent()["contents"]) as { role: string }[];
+        expect(turns.map(({ role }) => role)).toEqual(["user", target === "chat" ? "assistant" : "model", "user"]);
+        expect(JSON.stringify(turns.at(-1))).toContain("Go on exactly where your last message breaks off");
+        const { fields } = await gateway.receipt(response);
+        expect(fields).toContainEqual({ path: "messages[1]", action: "approximated", reason: expect.any(String) });
+
+        const headers = { "x-trivium-strict": "true" };
+        const refused = await errorOf(await call("messages", target, { stream, headers, body: { messages: begun } }));
+        expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("messages[1]") });
+      },
+    );
+  }
+});
+
+test("contract 2.10, H09: a cache mark on the web search is not lost without a word", async () => {
+  const tools = [{ type: "web_search_20250305", name: "web_search", cache_control: { type: "ephemeral" } }];
+  for (const target of DIALECTS) {
+    const response = await call("messages", target, { body: { tools } });
+    expect(response.status).toBe(200);
+    const { fields } = await gateway.receipt(response);
+    if (target === "messages") expect([fields, sent()["tools"]]).toEqual([[], tools]);
+    // A host without a search loses the whole tool.
+    else expect(fields.map(({ path }) => path)).toEqual([target === "chat" ? "tools[0]" : "tools[0].cache_control"]);
+  }
+});

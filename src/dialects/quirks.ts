@@ -43,7 +43,7 @@ export interface Quirks {
   toolId: ToolIdRule | undefined;
   /** chat: the answer forms that the host knows. */
   outputFormats: readonly ("json" | "schema")[];
-  /** chat: how the host goes on from a last message of the assistant's. */
+  /** chat: how the host goes on from a last message of the assistant's, where its models do. */
   prefill: "plain" | "prefix" | "none";
   /** chat: the host takes `cache_control` on content parts. */
   cacheControl: boolean;
@@ -104,7 +104,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   namedToolChoice: true,
   toolId: undefined,
   outputFormats: ["json", "schema"],
-  prefill: "plain",
+  prefill: "none",
   cacheControl: false,
   webSearch: false,
   temperature: undefined,

@@ -76,8 +76,6 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       reasoningHistory: "required",
       unsupported: ["topK", "seed"],
       outputFormats: ["json"],
-      // A begun answer is gone on with at a beta address only.
-      prefill: "none",
       media: [],
       mediaUrls: [],
     },
@@ -119,6 +117,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "GROQ_API_KEY",
     baseUrl: "https://api.groq.com/openai/v1",
     quirks: {
+      prefill: "plain",
       unsupported: ["topK", "logprobs", "logitBias", "candidateCount"],
       // Where a model's reasoning is not parsed, it stands in the text.
       reasoningTags: THINK_TAGS,
@@ -130,13 +129,20 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "together",
     variable: "TOGETHER_API_KEY",
     baseUrl: "https://api.together.xyz/v1",
-    quirks: { maxTokensField: "max_tokens", unsupported: [], reasoningTags: THINK_TAGS, media: ["image", "video"] },
+    quirks: {
+      prefill: "plain",
+      maxTokensField: "max_tokens",
+      unsupported: [],
+      reasoningTags: THINK_TAGS,
+      media: ["image", "video"],
+    },
   }),
   declare({
     kind: "fireworks",
     variable: "FIREWORKS_API_KEY",
     baseUrl: "https://api.fireworks.ai/inference/v1",
     quirks: {
+      prefill: "plain",
       maxTokensField: "max_tokens",
       reasoningHistory: "keep",
       unsupported: [],
@@ -151,6 +157,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     baseUrl: "https://openrouter.ai/api/v1",
     probePath: "/key",
     quirks: {
+      prefill: "plain",
       maxTokensField: "max_tokens",
       reasoningField: "reasoning",
       efforts: ["off", "minimal", "low", "medium", "high", "xhigh"],
@@ -284,6 +291,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
     quirks: {
+      prefill: "plain",
       maxTokensField: "max_tokens",
       efforts: ["off", "low", "medium", "high", "max"],
       reasoningHistory: "keep",
@@ -309,6 +317,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "llama.cpp",
     baseUrl: "http://127.0.0.1:8080/v1",
     quirks: {
+      prefill: "plain",
       maxTokensField: "max_tokens",
       efforts: ["off"],
       reasoningHistory: "keep",

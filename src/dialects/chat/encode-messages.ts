@@ -1,6 +1,7 @@
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Part, ToolResultPart } from "../../canon/part.ts";
+import { GO_ON } from "../go-on.ts";
 import { encodeParts, joinedContent, plainContent } from "./content.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { withExtras } from "./part-fields.ts";
@@ -98,14 +99,18 @@ function inCallOrder(results: readonly ToolResultPart[], before: Turn | undefine
   return results.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** A last message of the assistant's that the model is to go on from. */
+/** A last message of the assistant's that the model is to go on from (contract 2.10). This protocol itself promises no such thing. */
 function withPrefill(messages: JsonObject[], { call, context, notes }: RequestScope): JsonObject[] {
   const last = messages.at(-1);
   if (last?.["role"] !== "assistant" || last["tool_calls"] !== undefined) return messages;
-  const { prefill } = context.quirks;
-  if (prefill === "none" || context.traits.prefill === false) {
-    const path = call.turns.at(-1)?.path ?? "messages";
-    notes.approximated(path, "this model does not go on from the assistant's last message; it answers it");
+  const { traits, quirks } = context;
+  if (quirks.prefill === "prefix" && traits.prefill !== false) {
+    return [...messages.slice(0, -1), { ...last, prefix: true }];
   }
-  return prefill === "prefix" ? [...messages.slice(0, -1), { ...last, prefix: true }] : messages;
+  if (call.dialect === "chat" || (traits.prefill ?? quirks.prefill === "plain")) return messages;
+  notes.approximated(
+    call.turns.at(-1)?.path ?? "messages",
+    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+  );
+  return [...messages, { role: "user", content: GO_ON }];
 }

@@ -5,6 +5,7 @@ import type { Part } from "../../canon/part.ts";
 import type { ReasoningAmount } from "../../canon/reasoning.ts";
 import type { Tool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
+import { GO_ON } from "../go-on.ts";
 import type { Quirks } from "../quirks.ts";
 import { chatCodec } from "./codec.ts";
 import { requestContext } from "./contexts.sample.ts";
@@ -274,15 +275,17 @@ describe("content that this protocol lacks", () => {
   });
 
   test("a message to go on from", () => {
+    const begun = { role: "assistant", content: "It is" };
     const turns = [user, turn("assistant", { type: "text", text: "It is" })];
-    expect(encode({ turns }).notes).toEqual([]);
-    expect(encode({ turns }, { prefill: "prefix" }).messages[1]).toEqual({
-      role: "assistant",
-      content: "It is",
-      prefix: true,
-    });
-    expect(encode({ turns }, { prefill: "none" }).notes).toEqual(["approximated messages[assistant]"]);
-    expect(encode({ turns }, {}, { prefill: false }).notes).toEqual(["approximated messages[assistant]"]);
+    const call = { dialect: "messages", turns } as const;
+    const asked = ["approximated messages[assistant]"];
+    expect(encode({ dialect: "chat", turns })).toMatchObject({ notes: [], messages: [expect.anything(), begun] });
+    expect(encode(call, { prefill: "prefix" }).messages[1]).toEqual({ ...begun, prefix: true });
+    expect(encode(call, { prefill: "plain" })).toMatchObject({ notes: [], messages: [expect.anything(), begun] });
+    expect(encode(call, { prefill: "none" }, { prefill: true }).notes).toEqual([]);
+    expect(encode(call, { prefill: "none" }).notes).toEqual(asked);
+    expect(encode(call, { prefill: "none" }).messages.at(-1)).toEqual({ role: "user", content: GO_ON });
+    expect(encode(call, { prefill: "plain" }, { prefill: false }).notes).toEqual(asked);
   });
 });
 
@@ -435,6 +438,11 @@ describe("tools and the answer's form", () => {
       body: { web_search_options: { user_location: { type: "approximate", approximate: { city: "Oslo" } } } },
       notes: ["dropped tools[0].max_uses"],
     });
+    const marked: Tool = { type: "web-search", path: "tools[0]", cache: {} };
+    for (const cacheControl of [true, false]) {
+      const { notes } = encode({ tools: [marked] }, { webSearch: true, cacheControl });
+      expect(notes).toEqual(["dropped tools[0].cache_control"]);
+    }
   });
 
   test("a schema goes as one, its root made an object", () => {

@@ -188,7 +188,9 @@ function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
     if (tool[field] !== undefined)
       notes.dropped(pathIn(scope, tool, field), "this provider's search has no such setting");
   }
-  cacheControl(scope, tool);
+  if (tool.cache !== undefined) {
+    notes.dropped(pathIn(scope, tool, "cache"), "this provider takes no cache mark on its search");
+  }
   const options = {
     ...(tool.contextSize === undefined ? {} : { search_context_size: tool.contextSize }),
     ...(tool.location === undefined ? {} : { user_location: { type: "approximate", approximate: tool.location } }),

@@ -2,6 +2,7 @@ import type { Turn } from "../../canon/call.ts";
 import type { JsonObject } from "../../canon/json.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
+import { GO_ON } from "../go-on.ts";
 import { encodeArguments } from "./arguments.ts";
 import { encodePromptPart } from "./content.ts";
 import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
@@ -57,12 +58,26 @@ class ContentsWriter {
   end(): JsonObject[] {
     this.#flush();
     const { call, notes } = this.#scope;
+    this.#askToGoOn();
     if (this.#contents[0]?.role !== "user") {
       const path = call.dialect === "genai" ? "contents" : "messages";
       notes.approximated(path, "this provider wants a user's message first; an empty one was put there");
       this.#contents.unshift({ role: "user", parts: [WORDLESS], extras: {} });
     }
     return this.#contents.map(({ role, parts, extras }) => ({ role, parts: this.#signed(role, parts), ...extras }));
+  }
+
+  /** The last answer is one to go on from (contract 2.10), which this protocol does not promise. */
+  #askToGoOn(): void {
+    const { call, context, notes } = this.#scope;
+    const last = this.#contents.at(-1);
+    if (call.dialect !== "messages" || last?.role !== "model" || context.traits.prefill) return;
+    if (last.parts.some((part) => part["functionCall"] !== undefined)) return;
+    notes.approximated(
+      call.turns.at(-1)?.path ?? "messages",
+      "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+    );
+    this.#add("user", { text: GO_ON });
   }
 
   /** Contents of one role that follow each other are one: some clients send a streamed answer back chunk by chunk. */

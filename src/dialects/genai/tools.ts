@@ -61,7 +61,7 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
   const functions: JsonObject[] = standIn === undefined ? [] : [standIn];
   const others: JsonObject[] = [];
   for (const tool of scope.call.tools) {
-    noteCacheMark(tool, scope);
+    if (tool.type !== "web-search") noteCacheMark(tool, scope);
     switch (tool.type) {
       case "function":
         if (tool.native !== undefined) {
@@ -84,8 +84,14 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
       }
       case "web-search": {
         const obstacle = whyNotSearch(scope, functions.length > 0 || functionNames(scope.call).length > 0);
-        if (obstacle === undefined) others.push({ [SEARCH]: encodeSearch(tool, scope) });
-        else scope.notes.dropped(tool.path, obstacle);
+        if (obstacle !== undefined) {
+          scope.notes.dropped(tool.path, obstacle);
+          break;
+        }
+        others.push({ [SEARCH]: encodeSearch(tool, scope) });
+        if (tool.cache !== undefined) {
+          scope.notes.dropped(placeOf(scope, tool, "cache"), "this provider takes no cache mark on its search");
+        }
         break;
       }
       case "native":
