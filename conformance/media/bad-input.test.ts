@@ -176,7 +176,7 @@ const RASTER = /1000x1000.*multiples of 16/;
 refused(
   "contract 2.4, §8: numbers and sizes",
   [
-    ["16 pictures where 15 is the most", () => generate({ model: BATCHES, n: 16 }), "n", /16 pictures.*at most 15/],
+    ["16 pictures where 15 is the most", () => generate({ model: BATCHES, n: 16 }), "n", /16 images.*at most 15/],
     ["3856 pixels", () => generate({ size: "3856x2048" }), "size", SIDES],
     ["3.1 to 1", () => generate({ size: "1984x640" }), "size", SHAPE],
     ["no multiple of 16", () => generate({ size: "1000x1000" }), "size", RASTER],

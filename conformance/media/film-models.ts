@@ -10,8 +10,10 @@ export interface FilmModel {
   frames: "none" | "first" | "first and last" | "needed" | "both, needed";
   /** Of the call with every parameter. Models that need a picture get the one that lies. */
   made: FilmFacts;
-  /** Parameters of that call which are not met as they stand. */
+  /** Parameters of that call which change nothing that is seen or paid for, and which the model has not: they are noted. */
   notes: readonly string[];
+  /** Parameters of that call which it refuses, with what it takes instead; undefined where it takes none. */
+  instead: Readonly<Record<string, unknown>>;
   /** The length of a film with a last frame, where it is another. */
   lastFrameSeconds?: number;
   usdPerSecond: number;
@@ -42,6 +44,15 @@ const all = (...names: string[]) => names.map((name) => `parameters.${name}`).so
 
 const WORDS = ["negativePrompt", "enhancePrompt", "personGeneration"];
 
+/** The call with every parameter as this model takes it. */
+export function parametersFor({ instead }: FilmModel): Partial<typeof EVERY_PARAMETER> & ChosenByAll {
+  const taken = Object.entries({ ...EVERY_PARAMETER, ...instead }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(taken) as typeof EVERY_PARAMETER;
+}
+
+/** What every model is told. */
+type ChosenByAll = Pick<typeof EVERY_PARAMETER, "durationSeconds" | "resolution">;
+
 /** What a configured model costs; those of the catalogue have its prices. */
 export const CONFIGURED_PRICE = 0.01;
 
@@ -50,7 +61,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "openai/sora-2",
     frames: "first",
     made: film("720x1280", 4, "sound", 30),
-    notes: all(...WORDS, "seed", "fps"),
+    notes: all(...WORDS, "seed"),
+    instead: { fps: undefined },
     usdPerSecond: 0.1,
     // The address of the film is the API's own there.
     tells: { expired: "HTTP status 404" },
@@ -59,7 +71,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "google/veo-3.1-generate-001:vertex",
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
-    notes: all("fps"),
+    notes: all(),
+    instead: { fps: undefined },
     lastFrameSeconds: 8,
     usdPerSecond: 0.4,
     silentUsdPerSecond: 0.2,
@@ -70,7 +83,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "google/veo-3.1-fast-generate-001:gemini",
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
-    notes: all("seed", "fps"),
+    notes: all("seed"),
+    instead: { fps: undefined },
     lastFrameSeconds: 8,
     usdPerSecond: 0.1,
   },
@@ -79,14 +93,16 @@ export const FILM_MODELS: readonly FilmModel[] = [
     offer: { provider: "gemini", model: "veo-2.0-generate-001" },
     frames: "first and last",
     made: film("720x1280", 5, "silent"),
-    notes: all("durationSeconds", "generateAudio", "seed", "fps"),
+    notes: all("seed"),
+    instead: { durationSeconds: 5, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
   },
   {
     id: "bytedance/doubao-seedance-1-5-pro-251215",
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
-    notes: all(...WORDS, "fps"),
+    notes: all(...WORDS),
+    instead: { fps: undefined },
     usdPerSecond: 0.052,
   },
   {
@@ -94,35 +110,40 @@ export const FILM_MODELS: readonly FilmModel[] = [
     offer: { provider: "volcengine", model: "doubao-seedance-1-0-pro-250528" },
     frames: "first and last",
     made: film("720x1280", 4, "silent"),
-    notes: all(...WORDS, "generateAudio", "fps"),
+    notes: all(...WORDS),
+    instead: { generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
   },
   {
     id: "qwen/wan2.6-t2v",
     frames: "none",
     made: film("720x1280", 5, "sound"),
-    notes: all("durationSeconds", "personGeneration", "fps"),
+    notes: all("personGeneration"),
+    instead: { durationSeconds: 5, fps: undefined },
     usdPerSecond: 0.1,
   },
   {
     id: "qwen/wan2.6-i2v",
     frames: "needed",
     made: film("1280x720", 5, "sound"),
-    notes: all("durationSeconds", "personGeneration", "fps", "aspectRatio"),
+    notes: all("personGeneration"),
+    instead: { durationSeconds: 5, aspectRatio: undefined, fps: undefined },
     usdPerSecond: 0.1,
   },
   {
     id: "qwen/wan2.7-i2v",
     frames: "both, needed",
     made: film("1280x720", 4, "sound"),
-    notes: all("personGeneration", "fps", "aspectRatio"),
+    notes: all("personGeneration"),
+    instead: { aspectRatio: undefined, fps: undefined },
     usdPerSecond: 0.1,
   },
   {
     id: "klingai/kling-v3",
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
-    notes: all("enhancePrompt", "personGeneration", "seed", "fps"),
+    notes: all("enhancePrompt", "personGeneration", "seed"),
+    instead: { fps: undefined },
     usdPerSecond: 0.126,
     silentUsdPerSecond: 0.084,
   },
@@ -130,7 +151,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "klingai/kling-v2-5-turbo",
     frames: "first and last",
     made: film("720x1280", 5, "silent"),
-    notes: all("durationSeconds", "generateAudio", "enhancePrompt", "personGeneration", "seed", "fps"),
+    notes: all("enhancePrompt", "personGeneration", "seed"),
+    instead: { durationSeconds: 5, generateAudio: false, fps: undefined },
     usdPerSecond: 0.07,
   },
   {
@@ -138,10 +160,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     offer: { provider: "minimax", model: "MiniMax-Hailuo-02" },
     frames: "first and last",
     made: film("1366x768", 6, "silent"),
-    notes: all(
-      ...["resolution", "durationSeconds", "generateAudio", "negativePrompt", "personGeneration"],
-      ...["seed", "fps", "aspectRatio"],
-    ),
+    notes: all(...["negativePrompt", "personGeneration"], ...["seed"]),
+    instead: { durationSeconds: 6, resolution: "768p", aspectRatio: undefined, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
     // Too much work is told as a time that has run out.
     tells: { overloaded: 504 },
@@ -150,14 +170,16 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "minimax/minimax-h3",
     frames: "first and last",
     made: film("768x1366", 4, "sound"),
-    notes: all(...WORDS, "resolution", "seed", "fps"),
+    notes: all(...WORDS, "seed"),
+    instead: { resolution: "768p", fps: undefined },
     usdPerSecond: 0.08,
   },
   {
     id: "z-ai/cogvideox-3",
     frames: "first and last",
     made: film("720x1280", 5, "sound", 30),
-    notes: all(...WORDS, "durationSeconds", "seed"),
+    notes: all(...WORDS, "seed"),
+    instead: { durationSeconds: 5 },
     usdPerSecond: 0,
     // The host says of a job that it failed, and never why.
     tells: { moderated: "could not finish the job", overloaded: 429 },
@@ -167,7 +189,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     offer: { provider: "z-ai", model: "viduq1-text" },
     frames: "none",
     made: film("1088x1920", 5, "silent", 30),
-    notes: all(...WORDS, "resolution", "durationSeconds", "generateAudio", "seed", "fps"),
+    notes: all(...WORDS, "seed"),
+    instead: { durationSeconds: 5, resolution: "1080p", generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
     tells: { moderated: "could not finish the job", overloaded: 429 },
   },
@@ -175,7 +198,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "x-ai/grok-imagine-video-1.5",
     frames: "first",
     made: film("720x1280", 4, "sound"),
-    notes: all(...WORDS, "seed", "fps"),
+    notes: all(...WORDS, "seed"),
+    instead: { fps: undefined },
     usdPerSecond: 0.08,
     // The job itself says that its film is gone.
     tells: { expired: "no longer knows the job" },
@@ -184,7 +208,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "runway/gen4_turbo",
     frames: "needed",
     made: film("720x1280", 4, "silent"),
-    notes: all(...WORDS, "generateAudio", "fps"),
+    notes: all(...WORDS),
+    instead: { generateAudio: false, fps: undefined },
     usdPerSecond: 0.05,
   },
   {
@@ -192,7 +217,8 @@ export const FILM_MODELS: readonly FilmModel[] = [
     offer: { provider: "runway", model: "veo3.1" },
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
-    notes: all(...WORDS, "seed", "fps"),
+    notes: all(...WORDS, "seed"),
+    instead: { fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
   },
   {
@@ -200,14 +226,16 @@ export const FILM_MODELS: readonly FilmModel[] = [
     offer: { provider: "luma", model: "ray-2" },
     frames: "none",
     made: film("720x1280", 5, "silent"),
-    notes: all(...WORDS, "durationSeconds", "generateAudio", "seed", "fps"),
+    notes: all(...WORDS, "seed"),
+    instead: { durationSeconds: 5, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
   },
   {
     id: "sim/film",
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
-    notes: all(...WORDS, "fps"),
+    notes: all(...WORDS),
+    instead: { fps: undefined },
     usdPerSecond: 0.02,
   },
 ];

@@ -47,8 +47,7 @@ describe("docs/media.md, what is billed: pictures that were made, at the price o
   test.each([
     [{ sampleImageSize: "1K" }, "png 1024x1024", 0.045],
     [{ sampleImageSize: "2K" }, "png 2048x2048", 0.09],
-    [{ sampleImageSize: "4K" }, "png 2048x2048", 0.09],
-    [{ imageSize: "4096x4096" }, "png 2048x2048", 0.09],
+    [{ imageSize: "2048x1536" }, "png 2048x1536", 0.09],
   ])("%j makes %s for %d", async (parameters, picture, cost) => {
     const { text, receiptId } = await predict(SEEDREAM, { parameters });
     const { predictions } = JSON.parse(text) as { predictions: { bytesBase64Encoded: string }[] };
@@ -57,7 +56,7 @@ describe("docs/media.md, what is billed: pictures that were made, at the price o
   });
 
   test("in a stream", async () => {
-    const { text, receiptId } = await generate({ model: SEEDREAM, size: "4096x4096", stream: true });
+    const { text, receiptId } = await generate({ model: SEEDREAM, size: "2048x2048", stream: true });
     expect(eventsOf(text).at(-1)?.size).toBe("2048x2048");
     expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
   });
@@ -66,9 +65,34 @@ describe("docs/media.md, what is billed: pictures that were made, at the price o
     const [publisher, name] = SEEDREAM.split("/");
     const { receiptId } = await post(`/api/genai/v1/publishers/${publisher}/models/${name}:generateContent`, {
       contents: [{ role: "user", parts: [{ text: PROMPT }] }],
-      generationConfig: { imageConfig: { imageSize: "4K" } },
+      generationConfig: { imageConfig: { imageSize: "2K" } },
     });
     expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
+  });
+
+  test("contract 2.4, §8: a size that the model does not make is refused in each protocol, and costs nothing", async () => {
+    const before = stand.simulator.stats().requests;
+    const [publisher, name] = SEEDREAM.split("/");
+    const conversation = await post(`/api/genai/v1/publishers/${publisher}/models/${name}:generateContent`, {
+      contents: [{ role: "user", parts: [{ text: PROMPT }] }],
+      generationConfig: { imageConfig: { imageSize: "4K" } },
+    });
+    const large = await predict(SEEDREAM, { parameters: { sampleImageSize: "4K" } });
+    const exact = await predict(SEEDREAM, { parameters: { imageSize: "4096x4096" } });
+    const streamed = await generate({ model: SEEDREAM, size: "4096x4096", stream: true });
+    const paths = [
+      "generationConfig.imageConfig.imageSize",
+      "parameters.sampleImageSize",
+      "parameters.imageSize",
+      "size",
+    ];
+    for (const [index, { status, text }] of [conversation, large, exact, streamed].entries()) {
+      expect(status).toBe(400);
+      expect(text).toContain(`"${paths[index]}: ${SEEDREAM} makes`);
+    }
+    expect(JSON.parse(streamed.text)).toMatchObject({ error: { param: "size", type: "invalid_request_error" } });
+    expect((await receiptOf(stand, conversation.receiptId)).cost_usd).toBe(0);
+    expect(stand.simulator.stats().requests).toBe(before);
   });
 
   test("a conversation that asks for its cost is told that of its receipt", async () => {
@@ -110,15 +134,27 @@ describe("contract 2.14, decisions §5: an answer tells the settings that its pi
   const WISHES = { size: "1024x1536", background: "transparent", quality: "low" };
 
   test.each([
-    ["own/glm-image", { size: "1056x1568", background: "auto", quality: "auto" }],
-    ["google/imagen-4.0-generate-001", { size: "896x1280", background: "auto", quality: "auto" }],
-    ["own/cogview", { size: "864x1152", background: "auto", quality: "medium" }],
-    ["openai/gpt-image-1", WISHES],
-  ])("%s", async (model, told) => {
-    const answer = JSON.parse((await generate({ model, ...WISHES })).text) as Told & { data: Told[] };
+    [
+      "own/glm-image",
+      { size: "1056x1568", quality: "low" },
+      { size: "1056x1568", background: "auto", quality: "auto" },
+    ],
+    [
+      "google/imagen-4.0-generate-001",
+      { size: "1152x864", background: "opaque" },
+      { size: "1280x896", background: "auto", quality: "auto" },
+    ],
+    [
+      "own/cogview",
+      { aspect_ratio: "3:4", quality: "medium" },
+      { size: "864x1152", background: "auto", quality: "medium" },
+    ],
+    ["openai/gpt-image-1", WISHES, WISHES],
+  ])("%s", async (model, wishes, told) => {
+    const answer = JSON.parse((await generate({ model, ...wishes })).text) as Told & { data: Told[] };
     expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${told.size}`);
     expect(answer).toMatchObject(told);
-    const events = eventsOf((await generate({ model, ...WISHES, stream: true })).text);
+    const events = eventsOf((await generate({ model, ...wishes, stream: true })).text);
     expect(events).toEqual([expect.objectContaining(told)]);
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
 import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
-import { CONFIGURED_MODELS, FILM_MODELS, type FilmModel } from "./film-models.ts";
+import { CONFIGURED_MODELS, FILM_MODELS, type FilmModel, parametersFor } from "./film-models.ts";
 import { type FilmClient, type FilmStand, followToEnd, newerClient, receiptOf, startFilmStand } from "./film-stand.ts";
 
 const LONG_MS = 60_000;
@@ -20,9 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-function submit({ id, frames }: FilmModel, fate: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
+function submit(model: FilmModel, fate: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
+  const { id, frames } = model;
+  const { durationSeconds, resolution } = parametersFor(model);
   const image = frames.endsWith("needed") ? { image: frame } : {};
-  const config = { durationSeconds: 4, resolution: "720p", numberOfVideos };
+  const config = { durationSeconds, resolution, numberOfVideos };
   return client.models.generateVideos({ model: id, source: { prompt: `${id} sim:${fate}`, ...image }, config });
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
 import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
 import { FAILURES } from "../support/sdk-failure.ts";
-import { CONFIGURED_MODELS, EVERY_PARAMETER, FILM_MODELS, type FilmModel } from "./film-models.ts";
+import { CONFIGURED_MODELS, EVERY_PARAMETER, FILM_MODELS, type FilmModel, parametersFor } from "./film-models.ts";
 import {
   type FilmStand,
   followToEnd,
@@ -77,7 +77,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
       const submitted = await client.models.generateVideos({
         model: id,
         source: { prompt: PROMPT, ...withFirst(model) },
-        config: { ...EVERY_PARAMETER, numberOfVideos: 2 },
+        config: { ...parametersFor(model), numberOfVideos: 2 },
       });
       const publicId = id.split(":")[0] ?? "";
       expect(submitted.name).toStartWith(`publishers/${publicId.replace("/", "/models/")}/operations/`);
@@ -102,7 +102,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
     "contract 2.1: one film, by @google/genai 1",
     async () => {
       const client = olderClient(stand.gateway);
-      const call = { model: id, prompt: PROMPT, ...withFirst(model), config: EVERY_PARAMETER };
+      const call = { model: id, prompt: PROMPT, ...withFirst(model), config: parametersFor(model) };
       const submitted = await client.models.generateVideos(call);
       const ended = await followToEnd(client, submitted);
       expect(await factsOf(ended)).toEqual([model.made]);
@@ -115,10 +115,11 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
     "contract 2.1: a first frame begins the film, or is refused by its path",
     async () => {
       const client = newerClient(stand.gateway);
-      const config = { durationSeconds: 4, resolution: "720p" };
+      const { durationSeconds, resolution } = parametersFor(model);
+      const config = { durationSeconds, resolution };
       const source = { prompt: PROMPT, image: frames.first };
       const asked = () => client.models.generateVideos({ model: id, source, config });
-      if (model.frames === "none") return expectRefusal(asked, "instances[0].image");
+      if (model.frames === "none") return void (await expectRefusal(asked, "instances[0].image"));
       const submitted = await asked();
       const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, submitted));
       const made = probeFilm(film);
@@ -140,11 +141,13 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
     "contract 2.1: a last frame ends the film, or is refused by its path",
     async () => {
       const client = newerClient(stand.gateway);
-      const config = { durationSeconds: 4, resolution: "720p", lastFrame: frames.last };
+      const { durationSeconds, resolution } = parametersFor(model);
+      const seconds = model.lastFrameSeconds ?? durationSeconds;
+      const config = { durationSeconds: seconds, resolution, lastFrame: frames.last };
       const source = { prompt: PROMPT, image: frames.first };
       const asked = () => client.models.generateVideos({ model: id, source, config });
-      if (model.frames === "none") return expectRefusal(asked, "instances[0].image");
-      if (!/last|both/.test(model.frames)) return expectRefusal(asked, "instances[0].lastFrame");
+      if (model.frames === "none") return void (await expectRefusal(asked, "instances[0].image"));
+      if (!/last|both/.test(model.frames)) return void (await expectRefusal(asked, "instances[0].lastFrame"));
       const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, await asked()));
       expect(probeFilm(film).seconds).toBe(model.lastFrameSeconds ?? model.made.seconds);
       if (decoding) expect(distances(film, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
@@ -154,6 +157,15 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
     LONG_MS,
   );
 
+  test("contract 2.1, §8: a parameter that it cannot meet is refused by its path, and nothing is begun", async () => {
+    const client = newerClient(stand.gateway);
+    for (const name of Object.keys(model.instead)) {
+      const config = { ...parametersFor(model), [name]: EVERY_PARAMETER[name as keyof typeof EVERY_PARAMETER] };
+      const source = { prompt: PROMPT, ...withFirst(model) };
+      await expectRefusal(() => client.models.generateVideos({ model: id, source, config }), `parameters.${name}`);
+    }
+  });
+
   test("contract 2.1: a model that animates refuses to invent", async () => {
     if (!needsFrame(model)) return;
     const asked = () => newerClient(stand.gateway).models.generateVideos({ model: id, source: { prompt: PROMPT } });
@@ -161,7 +173,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
   });
 });
 
-async function expectRefusal(asked: () => Promise<unknown>, path: string): Promise<void> {
+async function expectRefusal(asked: () => Promise<unknown>, path: string): Promise<{ message: string }> {
   const before = stand.simulator.stats().mediaJobs;
   const thrown: unknown = await asked().then(
     () => undefined,
@@ -171,6 +183,7 @@ async function expectRefusal(asked: () => Promise<unknown>, path: string): Promi
   expect(failure).toMatchObject({ class: "ApiError", status: 400, type: "INVALID_ARGUMENT" });
   expect(JSON.parse((thrown as Error).message).error.details[0].fieldViolations[0].field).toBe(path);
   expect(stand.simulator.stats().mediaJobs).toBe(before);
+  return failure;
 }
 
 describe("prices", () => {
@@ -200,14 +213,46 @@ test("H09: a strict key is refused what the model cannot honour, and nothing is 
   const asked = client.models.generateVideos({
     model: "openai/sora-2",
     source: { prompt: PROMPT },
-    config: { seed: 1, durationSeconds: 5 },
+    config: { seed: 1, durationSeconds: 4 },
   });
   const thrown: unknown = await asked.catch((error: unknown) => error);
   const failure = FAILURES.genai(thrown);
   expect(failure).toMatchObject({ status: 400, type: "INVALID_ARGUMENT" });
   expect(failure.message).toContain("parameters.seed");
-  expect(failure.message).toContain("parameters.durationSeconds");
   expect(stand.simulator.stats().mediaJobs).toBe(before);
+});
+
+describe("contract 2.1, §8: what was asked for, or a 400 that says what the model takes", () => {
+  const veo = "google/veo-3.1-generate-001";
+  test.each([
+    [{ durationSeconds: 60 }, "parameters.durationSeconds", "4, 6 or 8 seconds, not of 60"],
+    [{ aspectRatio: "1:1" }, "parameters.aspectRatio", "16:9 or 9:16, not of 1:1"],
+    [{ aspectRatio: "7:5" }, "parameters.aspectRatio", "16:9 or 9:16, not of 7:5"],
+    [{ resolution: "480p" }, "parameters.resolution", "720p, 1080p or 4k, not of 480p"],
+    [{ resolution: "1080p", durationSeconds: 4 }, "parameters.durationSeconds", "8 seconds with 1080p, not of 4"],
+    [{ fps: 30 }, "parameters.fps", "cannot be chosen"],
+  ])("%j", async (config, path, says) => {
+    const asked = () =>
+      newerClient(stand.gateway).models.generateVideos({ model: veo, source: { prompt: PROMPT }, config });
+    const failure = await expectRefusal(asked, path);
+    expect(failure.message).toContain(`${path}: `);
+    expect(failure.message).toContain(says);
+    expect(failure.message).toContain(veo);
+  });
+
+  test(
+    "an offer that can is asked in place of one that cannot",
+    async () => {
+      // The catalogue's first offer of it makes sound always, the second as it is told to.
+      const client = newerClient(stand.gateway);
+      const config = { durationSeconds: 4, generateAudio: false };
+      const submitted = await client.models.generateVideos({ model: veo, source: { prompt: PROMPT }, config });
+      await followToEnd(client, submitted);
+      const receipt = await receiptOf(stand, submitted.name);
+      expect(receipt).toMatchObject({ provider: "vertex", fields: [], offers: [{ provider: "vertex" }] });
+    },
+    LONG_MS,
+  );
 });
 
 test("H24: every operation of this run has one receipt, and no film is without its file", () => {

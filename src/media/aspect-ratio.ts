@@ -12,13 +12,20 @@ export const ratioOf = ({ width, height }: PixelSize): number => width / height;
 /** How far two shapes are apart: twice as wide is as far as twice as high. */
 export const ratioDistance = (one: number, other: number): number => Math.abs(Math.log(one / other));
 
-/** The one of several ratios that is nearest in shape. */
-export function nearestRatio(wanted: number, ratios: readonly string[]): string | undefined {
+/** The one of several ratios that is the same shape, however it is written: `32:18` is `16:9`. */
+export function sameRatio(wanted: string, ratios: readonly string[]): string | undefined {
+  if (ratios.includes(wanted)) return wanted;
+  const value = readRatio(wanted);
+  return value === undefined ? undefined : nearRatio(value, ratios, 1e-6);
+}
+
+/** The nearest of several ratios, where it is no further away than this. */
+export function nearRatio(wanted: number, ratios: readonly string[], within: number): string | undefined {
   let best: string | undefined;
-  let distance = Number.POSITIVE_INFINITY;
+  let distance = within;
   for (const ratio of ratios) {
     const value = readRatio(ratio);
-    if (value === undefined || ratioDistance(value, wanted) >= distance) continue;
+    if (value === undefined || ratioDistance(value, wanted) > distance) continue;
     best = ratio;
     distance = ratioDistance(value, wanted);
   }

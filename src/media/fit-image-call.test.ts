@@ -31,8 +31,7 @@ const refused = (
   try {
     fit(fields, abilities);
   } catch (error) {
-    if (error instanceof GatewayError && error.kind === "invalid_request")
-      return { path: error.path, message: error.message };
+    if (error instanceof GatewayError && error.rule.status === 400) return { path: error.path, message: error.message };
     throw error;
   }
   throw new Error("nothing was refused");
@@ -44,14 +43,12 @@ describe("contract 1: each model supports a subset of the parameters", () => {
       seed: 1,
       negativePrompt: "dogs",
       guidanceScale: 3,
-      watermark: true,
       quality: "high",
     });
     expect(fitted).toEqual({ ...call(), seed: 1, negativePrompt: "dogs" });
     expect(notes.map(({ field, action }) => [field, action])).toEqual([
       ["quality", "dropped"],
       ["guidanceScale", "dropped"],
-      ["watermark", "dropped"],
     ]);
   });
 
@@ -75,7 +72,7 @@ describe("contract 1: each model supports a subset of the parameters", () => {
   });
 
   test("the client's call stays as it is, for the next offer", () => {
-    const given = Object.freeze(call({ quality: "high", size: { width: 1600, height: 900 }, compression: 5 }));
+    const given = Object.freeze(call({ quality: "high", size: { width: 1344, height: 768 }, compression: 5 }));
     const before = structuredClone(given);
     const { call: fitted } = fitImageCall(given, ABILITIES, "acme/paint");
     expect(fitted).not.toHaveProperty("size");
@@ -90,7 +87,7 @@ describe("contract §8: limits of a model", () => {
     const error = refused({ count: maxCount + 1 }, { maxCount });
     expect(error).toEqual({
       path: "count",
-      message: `${maxCount + 1} pictures were asked for; acme/paint makes at most ${maxCount} in one call.`,
+      message: `${maxCount + 1} images were asked for; acme/paint makes at most ${maxCount} in one call.`,
     });
   });
 
@@ -99,7 +96,7 @@ describe("contract §8: limits of a model", () => {
     expect(fit({ inputs: inputs(8) }, { maxInputs: 8 }).call.inputs).toHaveLength(8);
     expect(refused({ inputs: inputs(9) }, { maxInputs: 8 })).toMatchObject({ path: "inputs" });
     expect(refused({ inputs: inputs(1) }, { maxInputs: 0 }).message).toBe(
-      "1 pictures were given; acme/paint takes no pictures.",
+      "1 images were given; acme/paint takes no images.",
     );
   });
 
@@ -156,22 +153,15 @@ describe("contract 1: rules that depend on more than one field", () => {
     expect(notesOf(fitted)).toEqual(notes);
   });
 
-  test("guidance beyond the bounds is brought inside", () => {
-    const fitted = fit({ guidanceScale: 60 }, { takes: ["guidanceScale"], guidance: { min: 1, max: 10 } });
-    expect(fitted.call.guidanceScale).toBe(10);
-    expect(notesOf(fitted)).toEqual(["guidanceScale approximated"]);
-  });
-
   test.each([
-    ["hd", "hd", []],
-    ["high", "hd", []],
-    ["medium", "standard", []],
-    ["low", "standard", ["quality approximated"]],
-    ["auto", undefined, []],
-  ])("quality %s is %s for a model with two words of its own", (quality, word, notes) => {
+    ["hd", "hd"],
+    ["high", "hd"],
+    ["medium", "standard"],
+    ["auto", undefined],
+  ])("quality %s is %s for a model with two words of its own", (quality, word) => {
     const fitted = fit({ quality }, { takes: ["quality"], qualities: ["standard", "hd"] });
     expect(fitted.call.quality).toBe(word as string);
-    expect(notesOf(fitted)).toEqual(notes);
+    expect(notesOf(fitted)).toEqual([]);
   });
 
   test("pictures that go in and come out are counted together", () => {
@@ -179,5 +169,43 @@ describe("contract 1: rules that depend on more than one field", () => {
     const given = (count: number) => call({ inputs: new Array(count).fill(PICTURE) });
     expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), abilities))).toEqual([15, 13, 1, 1]);
     expect(mostPerCall(given(14), ABILITIES)).toBe(1);
+  });
+});
+
+describe("contract 2.4, §8: what changes the price or what is seen is met or refused", () => {
+  const wrong: [string, Partial<ImageCall>, Partial<ImageAbilities>, string][] = [
+    [
+      "guidanceScale",
+      { guidanceScale: 60 },
+      { takes: ["guidanceScale"], guidance: { min: 1, max: 10 } },
+      "1 to 10, not 60",
+    ],
+    ["quality", { quality: "low" }, { takes: ["quality"], qualities: ["standard", "hd"] }, "standard or hd, not low"],
+    ["watermark", { watermark: true }, {}, "puts no watermark on its images. Leave it out."],
+    ["background", { background: "transparent" }, {}, "makes no transparent backgrounds"],
+    [
+      "background",
+      { background: "transparent", inputs: [PICTURE] },
+      { takes: ["background"], onlyWithoutInputs: ["background"] },
+      "that are made from an image",
+    ],
+    ["editMode", { editMode: "EDIT_MODE_OUTPAINT", inputs: [PICTURE] }, {}, "has no such kind of edit"],
+    ["personGeneration", { personGeneration: "dont_allow" }, {}, "cannot be told to show no people"],
+    ["aspectRatio", { aspectRatio: "7:5" }, {}, "1:1 or 16:9, not of 7:5"],
+    ["tier", { tier: "4K" }, {}, "level 1K, not of 4K"],
+  ];
+  test.each(wrong)("%s: %j at %j", (path, fields, abilities, says) => {
+    const error = refused(fields, abilities);
+    expect(error.path).toBe(path);
+    expect(error.message).toContain(says);
+    expect(error.message).toContain("acme/paint");
+  });
+
+  test("what a model does anyway is no wish that it would have to meet", () => {
+    const mask = { inputs: [PICTURE], mask: PICTURE };
+    expect(fit({ background: "opaque", watermark: false }).notes).toEqual([]);
+    expect(fit({ editMode: "EDIT_MODE_DEFAULT", inputs: [PICTURE] }).notes).toEqual([]);
+    expect(fit({ editMode: "EDIT_MODE_INPAINT_INSERTION", ...mask }, { mask: true }).notes).toEqual([]);
+    expect(fit({ personGeneration: "allow_adult" }).notes).toHaveLength(1);
   });
 });

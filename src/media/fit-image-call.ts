@@ -1,8 +1,9 @@
-import { GatewayError } from "../canon/error.ts";
 import type { ImageAbilities } from "./image-abilities.ts";
 import type { FittedImageCall, ImageCall, ImageWish } from "./image-call.ts";
 import { settleSize } from "./image-size.ts";
-import { clampTo, foldSeed } from "./number-range.ts";
+import { foldSeed } from "./number-range.ts";
+import { refuseUnkeptPromise } from "./person-generation.ts";
+import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 /** A field of the call in canonical words; whoever read the client's request knows what it is called there. */
 export type ImageField =
@@ -43,16 +44,24 @@ const WISHES = [
 const HARMLESS: Partial<Record<ImageWish, readonly unknown[]>> = {
   negativePrompt: [""],
   quality: ["auto"],
-  background: ["auto"],
+  background: ["auto", "opaque"],
   watermark: [false],
   enhancePrompt: [false],
   includeRaiReason: [false],
   moderation: ["auto"],
+  editMode: ["EDIT_MODE_DEFAULT"],
+};
+
+/** Wishes that can be seen in the image: a model that cannot meet them is not asked, and this is why. */
+const VISIBLE: Partial<Record<ImageWish, string>> = {
+  watermark: "puts no watermark on its images",
+  background: "makes no transparent backgrounds",
+  editMode: "has no such kind of edit",
 };
 
 /**
- * Cuts a call to what one model takes (contract 1: "each model supports only a subset"). What it cannot honour is noted;
- * what would make another picture than the one asked for, such as too many inputs, is refused.
+ * Cuts a call to what one model takes (contract 1: "each model supports only a subset"). A setting that changes the price or
+ * what is seen is met or refused (contract 2.4, §8); any other that the model does not have is left out and noted.
  */
 export function fitImageCall(
   call: ImageCall,
@@ -68,15 +77,20 @@ export function fitImageCall(
     const reason = value === undefined ? undefined : reasonToDrop(wish, call, abilities);
     if (reason === undefined) continue;
     delete fitted[wish];
-    if (!HARMLESS[wish]?.includes(value)) notes.push({ field: wish, action: "dropped", reason });
+    if (HARMLESS[wish]?.includes(value)) continue;
+    if (wish === "editMode" && value === "EDIT_MODE_INPAINT_INSERTION" && call.mask) continue;
+    const seen = VISIBLE[wish];
+    if (seen !== undefined) refuseSetting(wish, `${model} ${seen}${besideWhat(wish, abilities)}. Leave it out.`);
+    if (wish === "personGeneration") refuseUnkeptPromise(String(value), model);
+    notes.push({ field: wish, action: "dropped", reason });
   }
   if (abilities.seedExcludesWatermark && fitted.watermark && fitted.seed !== undefined) {
     delete fitted.seed;
     notes.push({ field: "seed", action: "dropped", reason: "this model takes no seed together with a watermark" });
   }
-  fitNumbers(fitted, abilities, notes);
-  fitQuality(fitted, abilities, notes);
-  const { notes: sizeNotes, ...size } = settleSize(call, abilities);
+  fitNumbers(fitted, abilities, model, notes);
+  fitQuality(fitted, abilities, model);
+  const { notes: sizeNotes, ...size } = settleSize(call, abilities, model);
   Object.assign(fitted, size);
   notes.push(...sizeNotes);
   if (fitted.outputMimeType !== undefined && !abilities.formats.includes(fitted.outputMimeType)) {
@@ -86,15 +100,26 @@ export function fitImageCall(
   return { call: fitted, notes };
 }
 
+/** Where the model has the setting, but not for every call. */
+function besideWhat(wish: ImageWish, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageAbilities): string {
+  if (onlyWithInputs.includes(wish)) return " that are not made from an image";
+  return onlyWithoutInputs.includes(wish) ? " that are made from an image" : "";
+}
+
 function reasonToDrop(wish: ImageWish, { inputs }: ImageCall, abilities: ImageAbilities): string | undefined {
   const { takes, onlyWithInputs = [], onlyWithoutInputs = [] } = abilities;
   if (!takes.includes(wish)) return "this model has no such setting";
-  if (inputs.length > 0 && onlyWithoutInputs.includes(wish)) return "this model has no such setting beside a picture";
-  if (inputs.length === 0 && onlyWithInputs.includes(wish)) return "this model has no such setting without a picture";
+  if (inputs.length > 0 && onlyWithoutInputs.includes(wish)) return "this model has no such setting beside an image";
+  if (inputs.length === 0 && onlyWithInputs.includes(wish)) return "this model has no such setting without an image";
   return undefined;
 }
 
-function fitNumbers(fitted: FittedImageCall, { seeds, guidance }: ImageAbilities, notes: ImageNote[]): void {
+function fitNumbers(
+  fitted: FittedImageCall,
+  { seeds, guidance }: ImageAbilities,
+  model: string,
+  notes: ImageNote[],
+): void {
   const { seed, guidanceScale } = fitted;
   if (seed !== undefined) fitted.seed = foldSeed(seed, seeds);
   if (seeds && fitted.seed !== seed) {
@@ -102,10 +127,10 @@ function fitNumbers(fitted: FittedImageCall, { seeds, guidance }: ImageAbilities
     notes.push({ field: "seed", action: "approximated", reason });
   }
   if (guidanceScale === undefined || guidance === undefined) return;
-  fitted.guidanceScale = clampTo(guidanceScale, guidance);
-  if (fitted.guidanceScale === guidanceScale) return;
-  const reason = `the nearest value that this model takes is ${fitted.guidanceScale}`;
-  notes.push({ field: "guidanceScale", action: "approximated", reason });
+  const { min, max } = guidance;
+  if (guidanceScale >= min && guidanceScale <= max) return;
+  const takes = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+  refuseField("guidanceScale", `${model} takes ${takes}, not ${guidanceScale}.`);
 }
 
 /** Two families of words mean the same by others. */
@@ -117,18 +142,15 @@ const LEVELS: ReadonlyMap<string, number> = new Map([
   ["hd", 2],
 ]);
 
-function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, notes: ImageNote[]): void {
+/** The model's own word for the same quality. Another quality has another price. */
+function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, model: string): void {
   const { quality } = fitted;
   if (quality === undefined || qualities === undefined || qualities.includes(quality)) return;
   delete fitted.quality;
-  const wanted = LEVELS.get(quality);
-  if (wanted === undefined) return;
-  const distance = (word: string) => Math.abs((LEVELS.get(word) ?? Number.POSITIVE_INFINITY) - wanted);
-  const nearest = qualities.reduce((best, word) => (distance(word) < distance(best) ? word : best));
-  fitted.quality = nearest;
-  if (distance(nearest) > 0) {
-    notes.push({ field: "quality", action: "approximated", reason: `the nearest quality of this model is ${nearest}` });
-  }
+  if (quality === "auto") return;
+  const level = LEVELS.get(quality);
+  const same = level === undefined ? undefined : qualities.find((word) => LEVELS.get(word) === level);
+  fitted.quality = same ?? refuseField("quality", `${model} takes ${listed(qualities)}, not ${quality}.`);
 }
 
 /** Most pictures of this call that one call to the provider makes. */
@@ -140,23 +162,20 @@ export function mostPerCall(
 }
 
 function refuseTooMuch(call: ImageCall, abilities: ImageAbilities, model: string): void {
-  const refuse = (path: ImageField, problem: string): never => {
-    throw new GatewayError("invalid_request", problem, { path });
-  };
   const { maxCount, maxInputs, maxPrompt } = abilities;
   if (call.count > maxCount) {
-    refuse("count", `${call.count} pictures were asked for; ${model} makes at most ${maxCount} in one call.`);
+    refuseField("count", `${call.count} images were asked for; ${model} makes at most ${maxCount} in one call.`);
   }
   if (call.inputs.length > maxInputs) {
-    const most = maxInputs === 0 ? "takes no pictures" : `takes at most ${maxInputs}`;
-    refuse("inputs", `${call.inputs.length} pictures were given; ${model} ${most}.`);
+    const most = maxInputs === 0 ? "takes no images" : `takes at most ${maxInputs}`;
+    refuseField("inputs", `${call.inputs.length} images were given; ${model} ${most}.`);
   }
   if (abilities.imageOnly && call.inputs.length === 0) {
-    refuse("inputs", `${model} edits pictures: the one to be edited is needed.`);
+    refuseField("inputs", `${model} edits images: the one to be edited is needed.`);
   }
-  if (call.mask && !abilities.mask) refuse("mask", `${model} takes no mask.`);
-  if (call.mask && call.inputs.length === 0) refuse("mask", "A mask needs a picture that it belongs to.");
+  if (call.mask && !abilities.mask) refuseField("mask", `${model} takes no mask.`);
+  if (call.mask && call.inputs.length === 0) refuseField("mask", "A mask needs an image that it belongs to.");
   if (maxPrompt !== undefined && [...call.prompt].length > maxPrompt) {
-    refuse("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
+    refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
   }
 }

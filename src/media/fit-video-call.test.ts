@@ -18,15 +18,17 @@ const PICTURE = { mimeType: "image/png", base64: "AAAA" };
 const fit = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}) =>
   fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...abilities }, "acme/film");
 const noted = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
-const refused = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}): string | undefined => {
+const refusal = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}): GatewayError => {
   try {
     fit(fields, abilities);
   } catch (error) {
-    if (error instanceof GatewayError && error.kind === "invalid_request") return error.path;
+    if (error instanceof GatewayError && error.rule.status === 400) return error;
     throw error;
   }
   throw new Error("nothing was refused");
 };
+const refused = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}): string | undefined =>
+  refusal(fields, abilities).path;
 
 describe("contract 2.1: what a video's price depends on is always settled", () => {
   test("by the model's own habits", () => {
@@ -54,66 +56,74 @@ describe("contract 2.1: what a video's price depends on is always settled", () =
 });
 
 describe("contract §8: durations", () => {
-  const nearest: [number, VideoAbilities["seconds"], number][] = [
-    [5, [5, 8], 5],
-    [6, [5, 8], 5],
-    [7, [5, 8], 8],
-    [6, [4, 8], 8],
-    [60, [5, 8], 8],
-    [1, { min: 2, max: 10 }, 2],
-    [60, { min: 2, max: 10 }, 10],
-    [7, { min: 2, max: 10 }, 7],
+  const wrong: [number, VideoAbilities["seconds"], string][] = [
+    [6, [5, 8], "5 or 8"],
+    [60, [4, 6, 8], "4, 6 or 8"],
+    [1, { min: 2, max: 10 }, "2 to 10"],
+    [60, { min: 2, max: 10 }, "2 to 10"],
   ];
-  test.each(nearest)("%d s of %j become %d", (seconds, allowed, expected) => {
-    const fitted = fit({ seconds }, { seconds: allowed });
-    expect(fitted.call.seconds).toBe(expected);
-    expect(noted(fitted)).toEqual(expected === seconds ? [] : ["seconds approximated"]);
+  test.each(wrong)("%d s of %j are refused", (seconds, allowed, takes) => {
+    const error = refusal({ seconds }, { seconds: allowed });
+    expect(error.path).toBe("seconds");
+    expect(error.message).toBe(`acme/film makes videos of ${takes} seconds, not of ${seconds}.`);
+  });
+
+  test("any of those that the model makes is honoured", () => {
+    for (const seconds of [2, 7, 10]) {
+      expect(fit({ seconds }, { seconds: { min: 2, max: 10 } })).toMatchObject({ call: { seconds }, notes: [] });
+    }
+  });
+
+  test("a resolution or a last frame that comes in certain lengths", () => {
+    const tied = { tied: [{ resolutions: ["1080p"], lastFrame: true as const, seconds: [8] }] };
+    expect(fit({ resolution: "1080p" }, tied).call.seconds).toBe(8);
+    expect(fit({ seconds: 5 }, tied).call.seconds).toBe(5);
+    expect(refusal({ seconds: 5, resolution: "1080p" }, tied).message).toContain("8 seconds with 1080p, not of 5");
+    const frames = { image: PICTURE, lastFrame: PICTURE };
+    expect(refusal({ seconds: 5, ...frames }, tied).message).toContain("8 seconds with a last frame, not of 5");
+  });
+});
+
+describe("contract 2.1, §8: what changes the price or what is seen is met or refused", () => {
+  const wrong: [string, Partial<VideoCall>, Partial<VideoAbilities>, string][] = [
+    ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not of 4k"],
+    ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not of 1:1"],
+    ["aspectRatio", { aspectRatio: "7:5" }, { ratios: ["4:3", "16:9"] }, "4:3 or 16:9, not of 7:5"],
+    ["aspectRatio", { aspectRatio: "16:9" }, { ratios: [] }, "cannot be chosen. Leave it out."],
+    ["aspectRatio", { aspectRatio: "9:16", image: PICTURE }, { shapedByImage: true }, "shape of their first frame"],
+    ["audio", { audio: true }, { audio: "never" }, "silent videos only. Leave it out, or set it to false."],
+    ["audio", { audio: false }, { audio: "always" }, "always have sound. Leave it out, or set it to true."],
+    ["fps", { fps: 24 }, {}, "cannot be chosen. Leave it out."],
+    ["fps", { fps: 60 }, { takes: ["fps"], fps: [16, 24] }, "16 or 24 frames a second, not of 60"],
+    ["personGeneration", { personGeneration: "dont_allow" }, {}, "cannot be told to show no people"],
+    [
+      "personGeneration",
+      { personGeneration: "dont_allow" },
+      { takes: ["personGeneration"], people: ["allow_adult", "allow_all"] },
+      "takes allow_adult or allow_all, not dont_allow",
+    ],
+  ];
+  test.each(wrong)("%s: %j at %j", (path, fields, abilities, says) => {
+    const error = refusal(fields, abilities);
+    expect(error.path).toBe(path);
+    expect(error.message).toContain(says);
+  });
+
+  test("what the model makes is honoured, however it is written", () => {
+    expect(fit({ aspectRatio: "32:18" }).call.aspectRatio).toBe("16:9");
+    expect(fit({ aspectRatio: "9:16" }, { shapedByImage: true }).call.aspectRatio).toBe("9:16");
+    expect(fit({ audio: false }, { audio: "never" }).notes).toEqual([]);
+    expect(fit({ audio: true }, { audio: "always" }).call.audio).toBe(true);
+    expect(fit({ fps: 60 }, { takes: ["fps"] }).call.fps).toBe(60);
   });
 });
 
 describe("contract 1: each model supports a subset", () => {
-  test("resolutions and shapes become the nearest", () => {
-    expect(noted(fit({ resolution: "4k" }))).toEqual(["resolution approximated"]);
-    expect(fit({ resolution: "4k" }).call.resolution).toBe("1080p");
-    expect(fit({ resolution: "480p" }).call.resolution).toBe("720p");
-    expect(fit({ resolution: "1080p" }, { resolutions: ["720p", "4k"] }).call.resolution).toBe("720p");
-    const square = fit({ aspectRatio: "21:9" });
-    expect(square.call.aspectRatio).toBe("16:9");
-    expect(noted(square)).toEqual(["aspectRatio approximated"]);
-  });
-
-  test("a shape that cannot be chosen is dropped", () => {
-    const fitted = fit({ aspectRatio: "1:1" }, { ratios: [] });
-    expect(fitted.call).not.toHaveProperty("aspectRatio");
-    expect(noted(fitted)).toEqual(["aspectRatio dropped"]);
-  });
-
-  test("sound is told where it is other than asked for", () => {
-    expect(noted(fit({ audio: true }, { audio: "never" }))).toEqual(["audio dropped"]);
-    expect(noted(fit({ audio: false }, { audio: "always" }))).toEqual(["audio dropped"]);
-    expect(noted(fit({ audio: false }, { audio: "never" }))).toEqual([]);
-    expect(fit({ audio: false }, { audio: "always" }).call.audio).toBe(true);
-  });
-
-  test("settings that the model has not are dropped; false is no wish", () => {
-    const fitted = fit({
-      negativePrompt: "n",
-      enhancePrompt: false,
-      personGeneration: "allow_adult",
-      seed: 1,
-      fps: 24,
-    });
+  test("other settings that the model has not are dropped and noted; false is no wish", () => {
+    const fitted = fit({ negativePrompt: "n", enhancePrompt: false, personGeneration: "allow_adult", seed: 1 });
     expect(fitted.call).not.toHaveProperty("enhancePrompt");
-    expect(fitted.call).not.toHaveProperty("fps");
     expect(fitted.call.seed).toBe(1);
-    expect(noted(fitted)).toEqual(["negativePrompt dropped", "personGeneration dropped", "fps dropped"]);
-  });
-
-  test("frame rates become the nearest that there is", () => {
-    const fitted = fit({ fps: 60 }, { takes: ["fps"], fps: [16, 24, 30] });
-    expect(fitted.call.fps).toBe(30);
-    expect(noted(fitted)).toEqual(["fps approximated"]);
-    expect(fit({ fps: 60 }, { takes: ["fps"] }).call.fps).toBe(60);
+    expect(noted(fitted)).toEqual(["negativePrompt dropped", "personGeneration dropped"]);
   });
 });
 
@@ -132,13 +142,6 @@ describe("contract 2.1: what would make another film is refused", () => {
 });
 
 describe("contract 2.1: rules that not every model has", () => {
-  test("a film that begins with a picture may have the picture's shape", () => {
-    const fitted = fit({ image: PICTURE, aspectRatio: "9:16" }, { shapedByImage: true });
-    expect(fitted.call.aspectRatio).toBeUndefined();
-    expect(noted(fitted)).toEqual(["aspectRatio dropped"]);
-    expect(fit({ aspectRatio: "9:16" }, { shapedByImage: true }).call.aspectRatio).toBe("9:16");
-  });
-
   test("a prompt may be needed beside a picture", () => {
     expect(refused({ prompt: "", image: PICTURE }, { promptNeeded: true })).toBe("prompt");
     expect(fit({ prompt: "", image: PICTURE }).notes).toEqual([]);
@@ -150,7 +153,7 @@ describe("contract 2.1: rules that not every model has", () => {
     expect(noted(fitted)).toEqual(["seed approximated"]);
   });
 
-  test("a word for people that the model has not becomes its widest", () => {
+  test("a word for people that is wider than the model's becomes its widest", () => {
     const people: Partial<VideoAbilities> = { takes: ["personGeneration"], people: ["dont_allow", "allow_adult"] };
     const fitted = fit({ personGeneration: "allow_all" }, people);
     expect(fitted.call.personGeneration).toBe("allow_adult");

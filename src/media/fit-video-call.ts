@@ -1,6 +1,7 @@
-import { GatewayError } from "../canon/error.ts";
-import { nearestRatio, readRatio } from "./aspect-ratio.ts";
+import { sameRatio } from "./aspect-ratio.ts";
 import { foldSeed } from "./number-range.ts";
+import { refuseUnkeptPromise, settlePeople } from "./person-generation.ts";
+import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 import type { FittedVideoCall, VideoAbilities, VideoCall, VideoWish } from "./video-call.ts";
 
 export type VideoField =
@@ -31,13 +32,10 @@ const WISHES = [
   "fps",
 ] as const satisfies readonly VideoWish[];
 
-const LINES: ReadonlyMap<string, number> = new Map([
-  ["2k", 1440],
-  ["4k", 2160],
-]);
-const linesOf = (resolution: string): number => LINES.get(resolution) ?? Number.parseInt(resolution, 10);
-
-/** Cuts a call to what one model takes, and settles everything that its price depends on. */
+/**
+ * Cuts a call to what one model takes, and settles everything that its price depends on. A setting that changes the price or
+ * what is seen is met or refused (contract 2.1, §8); any other that the model does not have is left out and noted.
+ */
 export function fitVideoCall(
   call: VideoCall,
   abilities: VideoAbilities,
@@ -47,113 +45,106 @@ export function fitVideoCall(
   const notes: VideoNote[] = [];
   const note = (field: VideoField, action: VideoNote["action"], reason: string) =>
     notes.push({ field, action, reason });
-  const { aspectRatio: _ratio, fps: _fps, ...rest } = call;
-  const resolution = nearestResolution(call.resolution, abilities.resolutions);
-  if (call.resolution !== undefined && resolution !== call.resolution) {
-    note("resolution", "approximated", `the nearest resolution of this model is ${resolution}`);
-  }
-  const seconds = nearestSeconds(call.seconds ?? abilities.usualSeconds, lengthsOf(call, resolution, abilities));
-  if (call.seconds !== undefined && seconds !== call.seconds) {
-    note("seconds", "approximated", `the nearest length of this model is ${seconds} s`);
-  }
-  const audio =
-    abilities.audio === "chosen" ? (call.audio ?? abilities.usualAudio ?? false) : abilities.audio === "always";
-  if (call.audio !== undefined && call.audio !== audio) {
-    note("audio", "dropped", audio ? "this model's videos always have sound" : "this model's videos have no sound");
-  }
-  const fitted: FittedVideoCall = { ...rest, seconds, resolution, audio };
+  const { aspectRatio: _ratio, ...rest } = call;
+  const resolution = settleResolution(call, abilities, model);
+  const seconds = settleSeconds(call, resolution, abilities, model);
+  const fitted: FittedVideoCall = { ...rest, seconds, resolution, audio: settleAudio(call, abilities, model) };
+  refuseFps(call, abilities, model);
   for (const wish of WISHES) {
     if (call[wish] === undefined || abilities.takes.includes(wish)) continue;
     delete fitted[wish];
+    if (wish === "personGeneration") refuseUnkeptPromise(call[wish] ?? "", model);
     if (call[wish] !== false) note(wish, "dropped", "this model has no such setting");
   }
   if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, abilities.seeds);
   if (fitted.seed !== undefined && fitted.seed !== call.seed) {
     note("seed", "approximated", `the seeds of this model go to ${abilities.seeds?.max}; it is told ${fitted.seed}`);
   }
-  settlePeople(abilities, fitted, note);
-  settleFps(call, abilities, fitted, note);
-  const ratio = settleRatio(call, abilities, note);
+  if (fitted.personGeneration !== undefined && abilities.people !== undefined) {
+    fitted.personGeneration = settlePeople(fitted.personGeneration, abilities.people, model);
+    if (fitted.personGeneration !== call.personGeneration) {
+      note("personGeneration", "approximated", `the widest that this model allows is ${fitted.personGeneration}`);
+    }
+  }
+  const ratio = settleRatio(call, abilities, model);
   if (ratio !== undefined) fitted.aspectRatio = ratio;
   return { call: fitted, notes };
 }
 
-type Note = (field: VideoField, action: VideoNote["action"], reason: string) => void;
-
-function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoAbilities, note: Note): string | undefined {
-  // A first frame has a shape of its own, which a default must not cut.
-  if (call.aspectRatio === undefined) return call.image ? undefined : ratios[0];
-  if (shapedByImage && call.image) {
-    note("aspectRatio", "dropped", "the film has the shape of its first frame");
-    return undefined;
-  }
-  if (ratios.includes(call.aspectRatio)) return call.aspectRatio;
-  const nearest = nearestRatio(readRatio(call.aspectRatio) ?? 16 / 9, ratios);
-  if (nearest === undefined) note("aspectRatio", "dropped", "this model chooses the shape by itself");
-  else note("aspectRatio", "approximated", `the nearest shape of this model is ${nearest}`);
-  return nearest;
+function settleResolution({ resolution }: VideoCall, { resolutions }: VideoAbilities, model: string): string {
+  if (resolution === undefined) return resolutions[0] ?? "720p";
+  if (resolutions.includes(resolution)) return resolution;
+  return refuseField("resolution", `${model} makes videos of ${listed(resolutions)}, not of ${resolution}.`);
 }
 
-function settlePeople({ people }: VideoAbilities, fitted: FittedVideoCall, note: Note): void {
-  const { personGeneration } = fitted;
-  const widest = people?.at(-1);
-  if (personGeneration === undefined || widest === undefined || people?.includes(personGeneration)) return;
-  fitted.personGeneration = widest;
-  note("personGeneration", "approximated", `the nearest word of this model is ${widest}`);
-}
-
-function settleFps(call: VideoCall, { takes, fps }: VideoAbilities, fitted: FittedVideoCall, note: Note): void {
-  if (call.fps === undefined || !takes.includes("fps")) return;
-  const wanted = call.fps;
-  const nearest =
-    fps?.reduce((best, rate) => (Math.abs(rate - wanted) < Math.abs(best - wanted) ? rate : best)) ?? wanted;
-  fitted.fps = nearest;
-  if (nearest !== wanted) note("fps", "approximated", `the nearest frame rate of this model is ${nearest}`);
-}
-
-/** Some resolutions, and a last frame, come in certain lengths only. */
-function lengthsOf(call: VideoCall, resolution: string, abilities: VideoAbilities): VideoAbilities["seconds"] {
+function settleSeconds(
+  { seconds, lastFrame }: VideoCall,
+  resolution: string,
+  abilities: VideoAbilities,
+  model: string,
+): number {
+  // Some resolutions, and a last frame, come in certain lengths only.
   const tied = abilities.tied?.find(
-    (one) => one.resolutions?.includes(resolution) || (one.lastFrame === true && call.lastFrame !== undefined),
+    (one) => one.resolutions?.includes(resolution) || (one.lastFrame === true && lastFrame !== undefined),
   );
-  return tied?.seconds ?? abilities.seconds;
+  const lengths = tied?.seconds ?? abilities.seconds;
+  const wanted = seconds ?? abilities.usualSeconds;
+  if (isLength(wanted, lengths)) return wanted;
+  if (seconds === undefined && isList(lengths) && lengths[0] !== undefined) return lengths[0];
+  const beside =
+    tied === undefined ? "" : ` with ${tied.resolutions?.includes(resolution) ? resolution : "a last frame"}`;
+  const makes = isList(lengths) ? listed(lengths) : `${lengths.min} to ${lengths.max}`;
+  return refuseField("seconds", `${model} makes videos of ${makes} seconds${beside}, not of ${wanted}.`);
 }
 
-function nearestSeconds(wanted: number, allowed: VideoAbilities["seconds"]): number {
-  if (!Array.isArray(allowed)) {
-    const { min, max } = allowed as { min: number; max: number };
-    return Math.min(max, Math.max(min, Math.round(wanted)));
+const isList = (lengths: VideoAbilities["seconds"]): lengths is readonly number[] => Array.isArray(lengths);
+const isLength = (seconds: number, lengths: VideoAbilities["seconds"]): boolean =>
+  isList(lengths) ? lengths.includes(seconds) : seconds >= lengths.min && seconds <= lengths.max;
+
+function settleAudio({ audio }: VideoCall, abilities: VideoAbilities, model: string): boolean {
+  if (abilities.audio === "chosen") return audio ?? abilities.usualAudio ?? false;
+  const sounds = abilities.audio === "always";
+  if (audio === undefined || audio === sounds) return sounds;
+  const makes = sounds ? "videos that always have sound" : "silent videos only";
+  return refuseField("audio", `${model} makes ${makes}. Leave it out, or set it to ${sounds}.`);
+}
+
+function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoAbilities, model: string): string | undefined {
+  const { aspectRatio, image } = call;
+  // A first frame has a shape of its own, which a default must not cut.
+  if (aspectRatio === undefined) return image ? undefined : ratios[0];
+  if (shapedByImage && image) {
+    refuseSetting("aspectRatio", `The videos of ${model} have the shape of their first frame. Leave it out.`);
   }
-  // Of two as near, the longer one: nobody misses a second that is there.
-  return (allowed as readonly number[]).reduce((best, one) => {
-    const closer = Math.abs(one - wanted) - Math.abs(best - wanted);
-    return closer < 0 || (closer === 0 && one > best) ? one : best;
-  });
+  if (ratios.length === 0)
+    refuseSetting("aspectRatio", `The shape of ${model}'s videos cannot be chosen. Leave it out.`);
+  return (
+    sameRatio(aspectRatio, ratios) ??
+    refuseField("aspectRatio", `${model} makes videos of ${listed(ratios)}, not of ${aspectRatio}.`)
+  );
 }
 
-function nearestResolution(wanted: string | undefined, allowed: readonly string[]): string {
-  const usual = allowed[0] ?? "720p";
-  if (wanted === undefined) return usual;
-  if (allowed.includes(wanted)) return wanted;
-  const lines = linesOf(wanted);
-  const distance = (resolution: string) => Math.abs(linesOf(resolution) - lines);
-  return allowed.reduce((best, one) => (distance(one) < distance(best) ? one : best), usual);
+function refuseFps({ fps }: VideoCall, abilities: VideoAbilities, model: string): void {
+  if (fps === undefined) return;
+  if (!abilities.takes.includes("fps")) {
+    refuseSetting("fps", `The frame rate of ${model}'s videos cannot be chosen. Leave it out.`);
+  }
+  if (abilities.fps !== undefined && !abilities.fps.includes(fps)) {
+    refuseField("fps", `${model} makes videos of ${listed(abilities.fps)} frames a second, not of ${fps}.`);
+  }
 }
 
 function refuseTooMuch(call: VideoCall, abilities: VideoAbilities, model: string): void {
-  const refuse = (path: VideoField, problem: string): never => {
-    throw new GatewayError("invalid_request", problem, { path });
-  };
   if (call.count > MAX_VIDEOS) {
-    refuse("count", `${call.count} videos were asked for; one operation makes at most ${MAX_VIDEOS}.`);
+    refuseField("count", `${call.count} videos were asked for; one operation makes at most ${MAX_VIDEOS}.`);
   }
-  if (call.image && !abilities.image) refuse("image", `${model} takes no first frame.`);
-  if (call.lastFrame && !abilities.lastFrame) refuse("lastFrame", `${model} takes no last frame.`);
-  if (abilities.imageOnly && !call.image) refuse("image", `${model} animates a picture: a first frame is needed.`);
-  if (call.lastFrame && !call.image) refuse("lastFrame", "A last frame needs a first one.");
+  if (call.image && !abilities.image) refuseField("image", `${model} takes no first frame.`);
+  if (call.lastFrame && !abilities.lastFrame) refuseField("lastFrame", `${model} takes no last frame.`);
+  if (abilities.imageOnly && !call.image) refuseField("image", `${model} animates an image: a first frame is needed.`);
+  if (call.lastFrame && !call.image) refuseField("lastFrame", "A last frame needs a first one.");
   const { maxPrompt, promptNeeded } = abilities;
-  if (promptNeeded && !call.prompt) refuse("prompt", `${model} needs a prompt beside its pictures.`);
+  if (promptNeeded && !call.prompt) refuseField("prompt", `${model} needs a prompt beside its images.`);
   if (maxPrompt !== undefined && call.prompt !== undefined && [...call.prompt].length > maxPrompt) {
-    refuse("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
+    refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
   }
 }

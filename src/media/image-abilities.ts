@@ -47,8 +47,6 @@ export interface ImageAbilities {
   sizes: SizeRule;
   /** The sizes beside a picture, where they are others. */
   sizesWithInputs?: SizeRule;
-  /** A size that the model does not take is the client's mistake; elsewhere the nearest one is used, and noted. */
-  exactSizes?: true;
   maxInputs: number;
   /** A picture is needed: the model edits and does not invent. */
   imageOnly?: true;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { GatewayError } from "../canon/error.ts";
 import type { FreeSizes, ImageAbilities, SizeRule } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
-import { settleSize, sizeProblem } from "./image-size.ts";
+import { settleSize, sizeProblem, tierOf } from "./image-size.ts";
 import type { PixelSize } from "./picture.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
@@ -18,7 +18,7 @@ const FREE: Extract<SizeRule, { kind: "free" }> = {
   standard: size(1024, 1024),
 };
 const RATIO: SizeRule = { kind: "ratio", ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], tiers: ["1K", "2K"] };
-const settle = (sizes: SizeRule, wanted: Partial<ImageCall>, exactSizes?: true) => {
+const settle = (sizes: SizeRule, wanted: Partial<ImageCall>) => {
   const call: ImageCall = { prompt: "x", count: 1, inputs: [], extras: {}, ...wanted };
   const abilities: ImageAbilities = {
     maxCount: 1,
@@ -29,16 +29,15 @@ const settle = (sizes: SizeRule, wanted: Partial<ImageCall>, exactSizes?: true) 
     mask: false,
     formats: [],
     compresses: false,
-    ...(exactSizes ? { exactSizes } : {}),
   };
-  return settleSize(call, abilities);
+  return settleSize(call, abilities, "acme/paint");
 };
 const noted = (settled: ReturnType<typeof settle>) => settled.notes.map(({ field, action }) => `${field} ${action}`);
-const refusal = (act: () => unknown): string => {
+const refusal = (act: () => unknown, path = "size"): string => {
   try {
     act();
   } catch (error) {
-    if (error instanceof GatewayError && error.path === "size") return error.message;
+    if (error instanceof GatewayError && error.path === path) return error.message;
     throw error;
   }
   throw new Error("nothing was refused");
@@ -46,41 +45,39 @@ const refusal = (act: () => unknown): string => {
 
 describe("contract 2.4: imageSize for models with presets", () => {
   test.each(SIZES)("%j goes on unchanged", (preset) => {
-    expect(settle(PRESETS, { size: preset }, true)).toEqual({ pixels: preset, notes: [] });
+    expect(settle(PRESETS, { size: preset })).toEqual({ pixels: preset, notes: [] });
   });
 
   test("auto, asked for or by default", () => {
-    expect(settle(PRESETS, { size: "auto" }, true)).toEqual({ size: "auto", notes: [] });
-    expect(settle(PRESETS, {}, true)).toEqual({ size: "auto", notes: [] });
+    expect(settle(PRESETS, { size: "auto" })).toEqual({ size: "auto", notes: [] });
+    expect(settle(PRESETS, {})).toEqual({ size: "auto", notes: [] });
     expect(settle({ kind: "presets", sizes: SIZES }, { size: "auto" })).toEqual({
       pixels: size(1024, 1024),
       notes: [],
     });
   });
 
-  test("another size is the client's mistake where the model is exact, and the message lists the right ones", () => {
-    const message = refusal(() => settle(PRESETS, { size: size(1000, 1000) }, true));
-    expect(message).toBe("The size 1000x1000 is not one that this model makes: 1024x1024, 1536x1024, 1024x1536, auto.");
+  test("another size is refused, and the message lists the right ones", () => {
+    const message = refusal(() => settle(PRESETS, { size: size(1000, 1000) }));
+    expect(message).toBe("acme/paint makes no images of 1000x1000: 1024x1024, 1536x1024, 1024x1536, auto.");
   });
 
-  test("elsewhere it is the nearest in shape, and noted", () => {
-    const settled = settle(PRESETS, { size: size(1920, 1080) });
-    expect(settled.pixels).toEqual(size(1536, 1024));
-    expect(noted(settled)).toEqual(["size approximated"]);
-  });
-
-  test("an aspect ratio chooses among them", () => {
+  test("an aspect ratio chooses among them, or is refused", () => {
     expect(settle(PRESETS, { aspectRatio: "2:3" })).toEqual({ pixels: size(1024, 1536), notes: [] });
-    const wide = settle(PRESETS, { aspectRatio: "21:9" });
-    expect(wide.pixels).toEqual(size(1536, 1024));
-    expect(noted(wide)).toEqual(["aspectRatio approximated"]);
+    const message = refusal(() => settle(PRESETS, { aspectRatio: "21:9" }), "aspectRatio");
+    expect(message).toBe("acme/paint makes images of 1024x1024, 1536x1024 or 1024x1536; none of them is 21:9.");
+  });
+
+  test("so does a level", () => {
+    expect(settle(PRESETS, { tier: "1K" }).pixels).toEqual(size(1024, 1024));
+    expect(refusal(() => settle(PRESETS, { tier: "4K" }), "tier")).toContain("none of them is of level 4K");
   });
 });
 
 describe("contract §8: custom image sizes", () => {
   const custom: SizeRule = { kind: "presets", sizes: SIZES, auto: true, free: CUSTOM };
   test.each([size(3840, 1280), size(16, 16), size(2048, 1152)])("%j is taken", (wanted) => {
-    expect(settle(custom, { size: wanted }, true).pixels).toEqual(wanted);
+    expect(settle(custom, { size: wanted }).pixels).toEqual(wanted);
   });
 
   const wrong: [PixelSize, string][] = [
@@ -90,7 +87,7 @@ describe("contract §8: custom image sizes", () => {
     [size(1024, 3136), "at most 3 times the shorter"],
   ];
   test.each(wrong)("%j is refused: %s", (wanted, words) => {
-    expect(refusal(() => settle(custom, { size: wanted }, true))).toContain(words);
+    expect(refusal(() => settle(custom, { size: wanted }))).toContain(words);
   });
 });
 
@@ -109,7 +106,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(Math.abs(pixels.height - height)).toBeLessThanOrEqual(8);
   });
 
-  test("whatever is asked for, the size that is told is one that the model takes", () => {
+  test("whatever is asked for, the size that is told is one that the model takes, of that shape and level, or none is", () => {
     const side = fc.integer({ min: 1, max: 21 });
     const bounds: fc.Arbitrary<FreeSizes> = fc.record({
       multipleOf: fc.constantFrom(1, 8, 16, 32, 64),
@@ -120,46 +117,64 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     fc.assert(
       fc.property(side, side, fc.constantFrom("1K", "2K", "4K"), bounds, (width, height, tier, free) => {
         const rule: SizeRule = { kind: "free", free, tiers: ["1K", "2K", "4K"], standard: size(1024, 1024) };
-        const { pixels } = settle(rule, { aspectRatio: `${width}:${height}`, tier });
-        expect(pixels && sizeProblem(pixels, free)).toBeUndefined();
-        expect(pixels).toBeDefined();
+        const ratio = width / height;
+        try {
+          const { pixels = size(0, 0) } = settle(rule, { aspectRatio: `${width}:${height}`, tier });
+          expect(sizeProblem(pixels, free)).toBeUndefined();
+          expect(Math.abs(Math.log(pixels.width / pixels.height / ratio))).toBeLessThanOrEqual(0.04);
+          expect(tierOf(pixels)).toBe(tier);
+        } catch (error) {
+          if (!(error instanceof GatewayError)) throw error;
+          expect(["aspectRatio", "tier"]).toContain(error.path ?? "");
+        }
       }),
       { numRuns: 2000 },
     );
   });
 
-  test("a level that the model lacks becomes the nearest", () => {
-    const settled = settle(RATIO, { aspectRatio: "16:9", tier: "4K" });
-    expect(settled).toMatchObject({ aspectRatio: "16:9", tier: "2K" });
-    expect(noted(settled)).toEqual(["tier approximated"]);
+  test("a level that the model lacks is refused; one without levels draws at the first", () => {
+    expect(refusal(() => settle(RATIO, { aspectRatio: "16:9", tier: "4K" }), "tier")).toBe(
+      "acme/paint makes images of level 1K or 2K, not of 4K.",
+    );
+    expect(refusal(() => settle({ ...FREE, tiers: ["1K"] }, { tier: "2K" }), "tier")).toContain("level 1K, not of 2K");
+    const plain: SizeRule = { kind: "ratio", ratios: ["1:1"], tiers: [] };
+    expect(settle(plain, { tier: "1K" })).toEqual({ notes: [] });
+    expect(refusal(() => settle(plain, { tier: "2K" }), "tier")).toContain("level 1K, not of 2K");
   });
 
-  test("a model that is told shapes is told that of a size", () => {
+  test("a model that is told shapes is told that of a size, where it makes the shape and the level", () => {
     const settled = settle(RATIO, { size: size(2560, 1440) });
     expect(settled).toMatchObject({ aspectRatio: "16:9", tier: "2K" });
     expect(noted(settled)).toEqual(["size approximated"]);
     expect(settle(RATIO, { size: "auto" })).toEqual({ notes: [] });
+    expect(refusal(() => settle(RATIO, { size: size(1536, 1024) }))).toContain("1536x1024 is none of these");
+    expect(refusal(() => settle(RATIO, { size: size(4096, 4096) }))).toContain("level 1K or 2K, not of 4K");
   });
 
   test("the standard size where nothing is asked for", () => {
     expect(settle(FREE, {})).toEqual({ pixels: size(1024, 1024), notes: [] });
   });
 
-  test("a model of one size drops every wish, and says so", () => {
-    const settled = settle({ kind: "none" }, { size: size(1, 1), aspectRatio: "1:1", tier: "1K" });
-    expect(noted(settled)).toEqual(["size dropped", "aspectRatio dropped", "tier dropped"]);
+  test("a model of one size takes no wish for another", () => {
+    const wishes = { size: size(1, 1), aspectRatio: "1:1", tier: "1K" } as const;
+    for (const field of ["size", "aspectRatio", "tier"] as const) {
+      const message = refusal(() => settle({ kind: "none" }, { [field]: wishes[field] }), field);
+      expect(message).toBe("The size of acme/paint's images cannot be chosen. Leave it out.");
+    }
     expect(settle({ kind: "none" }, { size: "auto" })).toEqual({ notes: [] });
   });
 });
 
 describe("contract 2.4: size, shape and level that contradict each other", () => {
-  test("an exact size wins, and the others are noted", () => {
-    const wanted = { size: size(1536, 1024), aspectRatio: "9:16", tier: "4K" } as const;
+  test("are refused: only one of them could be met", () => {
+    const wanted = { size: size(1536, 1024) } as const;
     for (const rule of [PRESETS, FREE]) {
-      const { notes, pixels } = settle(rule, wanted);
-      expect(pixels).toEqual(wanted.size);
-      expect(notes.map(({ field, action }) => `${field} ${action}`)).toEqual(["aspectRatio dropped", "tier dropped"]);
+      expect(refusal(() => settle(rule, { ...wanted, aspectRatio: "9:16" }), "aspectRatio")).toContain("1536x1024");
+      expect(refusal(() => settle(rule, { ...wanted, tier: "4K" }), "tier")).toContain("Leave one of them out");
     }
+    expect(refusal(() => settle(RATIO, { size: size(1024, 1024), aspectRatio: "16:9" }), "aspectRatio")).toContain(
+      "1024x1024",
+    );
     expect(settle(FREE, { size: size(1536, 1024), aspectRatio: "3:2", tier: "1K" }).notes).toEqual([]);
   });
 
@@ -168,9 +183,8 @@ describe("contract 2.4: size, shape and level that contradict each other", () =>
     expect(settle(PRESETS, { size: "auto" })).toMatchObject({ size: "auto", notes: [] });
   });
 
-  test("a level that the bounds of a side do not allow in this shape is noted", () => {
+  test("a level that the bounds of a side do not allow in this shape is refused", () => {
     const narrow: SizeRule = { ...FREE, free: { ...FREE.free, maxSide: 2048 } };
-    const { notes } = settle(narrow, { tier: "2K", aspectRatio: "1:4" });
-    expect(notes.map(({ field }) => field)).toEqual(["tier"]);
+    expect(refusal(() => settle(narrow, { tier: "2K", aspectRatio: "1:4" }), "tier")).toContain("of level 2K and 1:4");
   });
 });

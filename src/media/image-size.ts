@@ -1,81 +1,94 @@
-import { GatewayError } from "../canon/error.ts";
-import { nearestRatio, ratioDistance, ratioOf, readRatio } from "./aspect-ratio.ts";
+import { nearRatio, ratioDistance, ratioOf, readRatio, sameRatio } from "./aspect-ratio.ts";
 import type { FreeSizes, ImageAbilities, SizeRule } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
 import type { ImageTier, PixelSize } from "./picture.ts";
+import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
 
-/** Sides stand on a raster: so much of a difference in shape is nobody's wish that was not met. */
+/** Sides stand on a raster: so much of a difference in shape is not one. */
 const SHAPE_TOLERANCE = 0.04;
 
-/** What is told to the model about the size, and in which respects it is not what the client asked for. */
+/** What is told to the model about the size, and in which respect it is not to the pixel what the client asked for. */
 export interface SettledSize {
   pixels?: PixelSize;
   size?: "auto";
   aspectRatio?: string;
   tier?: ImageTier;
-  notes: { field: "size" | "aspectRatio" | "tier"; action: "approximated" | "dropped"; reason: string }[];
+  notes: { field: "size"; action: "approximated"; reason: string }[];
 }
 
 const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
 
-/** Turns a client's size, shape and level into what the model takes (contract 2.4: imageSize, sampleImageSize, aspectRatio). */
-export function settleSize(call: ImageCall, abilities: ImageAbilities): SettledSize {
+/**
+ * Turns a client's size, shape and level into what the model takes (contract 2.4: imageSize, sampleImageSize, aspectRatio).
+ * Shape and level are what is seen and paid for: they are met or refused. A model that is told a shape and a level chooses
+ * the pixels by itself, which is noted.
+ */
+export function settleSize(call: ImageCall, abilities: ImageAbilities, model: string): SettledSize {
   const sizes = call.inputs.length === 0 ? abilities.sizes : (abilities.sizesWithInputs ?? abilities.sizes);
+  const asked = { ...call, model };
   switch (sizes.kind) {
     case "none":
-      return { notes: unusable(call) };
+      return refuseAll(asked);
     case "ratio":
-      return settleRatio(call, sizes);
+      return settleRatio(asked, sizes);
     case "presets":
-      return settlePreset(call, sizes, abilities.exactSizes === true);
+      return settlePreset(asked, sizes);
     case "free":
-      return settleFree(call, sizes, abilities.exactSizes === true);
+      return settleFree(asked, sizes);
   }
 }
 
-function unusable(call: ImageCall): SettledSize["notes"] {
-  const fields = (["size", "aspectRatio", "tier"] as const).filter((field) => isAsked(call, field));
-  return fields.map((field) => ({ field, action: "dropped", reason: "the size of this model's pictures is fixed" }));
+type Asked = Pick<ImageCall, "size" | "aspectRatio" | "tier"> & { model: string };
+
+function refuseAll(asked: Asked): SettledSize {
+  const field = (["size", "aspectRatio", "tier"] as const).find((one) => isAsked(asked, one));
+  if (field === undefined) return { notes: [] };
+  return refuseSetting(field, `The size of ${asked.model}'s images cannot be chosen. Leave it out.`);
 }
 
-const isAsked = (call: ImageCall, field: "size" | "aspectRatio" | "tier"): boolean =>
-  call[field] !== undefined && call[field] !== "auto";
+const isAsked = (asked: Asked, field: "size" | "aspectRatio" | "tier"): boolean =>
+  asked[field] !== undefined && asked[field] !== "auto";
+
+const exactSize = ({ size }: Asked): PixelSize | undefined => (size === "auto" ? undefined : size);
 
 /** The shape that the client wants, by its own words or by its size. */
-function wantedRatio(call: ImageCall): number | undefined {
-  if (call.aspectRatio !== undefined) return readRatio(call.aspectRatio);
-  return call.size === undefined || call.size === "auto" ? undefined : ratioOf(call.size);
+function wantedRatio(asked: Asked): number | undefined {
+  if (asked.aspectRatio !== undefined) return readRatio(asked.aspectRatio);
+  const size = exactSize(asked);
+  return size && ratioOf(size);
 }
 
-function settleRatio(call: ImageCall, { ratios, tiers }: Extract<SizeRule, { kind: "ratio" }>): SettledSize {
+function settleRatio(asked: Asked, { ratios, tiers }: Extract<SizeRule, { kind: "ratio" }>): SettledSize {
   const settled: SettledSize = { notes: [] };
-  const ratio = wantedRatio(call);
-  const nearest = ratio === undefined ? undefined : nearestRatio(ratio, ratios);
-  if (nearest !== undefined) settled.aspectRatio = nearest;
-  if (call.aspectRatio !== undefined && nearest !== call.aspectRatio) {
-    const reason =
-      nearest === undefined ? "this model's shape is fixed" : `the nearest shape of this model is ${nearest}`;
-    settled.notes.push({ field: "aspectRatio", action: nearest === undefined ? "dropped" : "approximated", reason });
+  const size = exactSize(asked);
+  const shapes = `${asked.model} makes images of ${listed(ratios)}`;
+  if (asked.aspectRatio !== undefined) {
+    settled.aspectRatio =
+      sameRatio(asked.aspectRatio, ratios) ?? refuseField("aspectRatio", `${shapes}, not of ${asked.aspectRatio}.`);
   }
-  const tier = call.tier ?? tierOf(call.size);
-  const known = nearestTier(tier, tiers);
-  if (known !== undefined) settled.tier = known;
-  if (call.tier !== undefined && known !== call.tier) {
-    const reason =
-      known === undefined ? "this model has one resolution" : `the nearest level of this model is ${known}`;
-    settled.notes.push({ field: "tier", action: known === undefined ? "dropped" : "approximated", reason });
+  if (size !== undefined) {
+    refuseContradiction(size, asked);
+    const own = nearRatio(ratioOf(size), ratios, SHAPE_TOLERANCE);
+    settled.aspectRatio ??= own ?? refuseField("size", `${shapes}, and ${words(size)} is none of these.`);
   }
-  if (isAsked(call, "size")) {
-    const told = [nearest, known].filter((word) => word !== undefined).join(" at ");
-    const reason = told === "" ? "this model is not told a size" : `this model is told a shape: ${told}`;
-    settled.notes.push({ field: "size", action: told === "" ? "dropped" : "approximated", reason });
+  const tier = asked.tier ?? tierOf(size);
+  // A model without levels draws at the first.
+  const levels = tiers.length === 0 ? (["1K"] as const) : tiers;
+  if (tier !== undefined && !levels.includes(tier)) {
+    const field = asked.tier === undefined ? "size" : "tier";
+    refuseField(field, `${asked.model} makes images of level ${listed(levels)}, not of ${tier}.`);
+  }
+  if (tier !== undefined && tiers.length > 0) settled.tier = tier;
+  if (size !== undefined) {
+    const told = [settled.aspectRatio, settled.tier].filter((word) => word !== undefined).join(" at ");
+    settled.notes.push({ field: "size", action: "approximated", reason: `this model is told a shape: ${told}` });
   }
   return settled;
 }
 
-/** The level that a picture of a size belongs to. */
+/** The level that an image of a size belongs to. */
 export function tierOf(size: ImageCall["size"]): ImageTier | undefined {
   if (size === undefined || size === "auto") return undefined;
   const side = Math.sqrt(size.width * size.height);
@@ -83,42 +96,25 @@ export function tierOf(size: ImageCall["size"]): ImageTier | undefined {
   return side < 3000 ? "2K" : "4K";
 }
 
-function nearestTier(wanted: ImageTier | undefined, tiers: readonly ImageTier[]): ImageTier | undefined {
-  if (wanted === undefined || tiers.length === 0) return undefined;
-  const distance = (tier: ImageTier) => ratioDistance(TIER_SIDE[tier], TIER_SIDE[wanted]);
-  return tiers.reduce((best, tier) => (distance(tier) < distance(best) ? tier : best));
-}
-
-function settlePreset(call: ImageCall, rule: Extract<SizeRule, { kind: "presets" }>, exact: boolean): SettledSize {
-  const settled: SettledSize = { notes: [] };
-  const { size } = call;
-  if (size !== undefined && size !== "auto") {
-    if (rule.sizes.some((preset) => words(preset) === words(size))) return exactly(size, call);
+function settlePreset(asked: Asked, rule: Extract<SizeRule, { kind: "presets" }>): SettledSize {
+  const size = exactSize(asked);
+  if (size !== undefined) {
     const problem = rule.free === undefined ? "" : sizeProblem(size, rule.free);
-    if (rule.free !== undefined && problem === undefined) return exactly(size, call);
-    if (exact) throw wrongSize(size, rule, problem);
+    if (problem === undefined || rule.sizes.some((preset) => words(preset) === words(size)))
+      return exactly(size, asked);
+    return wrongSize(size, rule, problem, asked.model);
   }
-  const ratio = wantedRatio(call);
-  if (ratio === undefined && call.tier === undefined)
-    return rule.auto ? { ...settled, size: "auto" } : firstOf(rule, settled);
-  const pixels = rule.free !== undefined ? freeSize(ratio ?? 1, call.tier ?? "1K", rule.free) : undefined;
-  const chosen = pixels ?? nearestPreset(ratio ?? 1, call.tier, rule.sizes);
-  if (chosen === undefined) return settled;
-  settled.pixels = chosen;
-  noteDifference(call, chosen, settled.notes);
-  if (call.tier !== undefined && tierOf(chosen) !== call.tier) {
-    settled.notes.push({
-      field: "tier",
-      action: "approximated",
-      reason: `the nearest size of this model is ${words(chosen)}`,
-    });
+  const ratio = wantedRatio(asked);
+  if (ratio === undefined && asked.tier === undefined) {
+    const [first] = rule.sizes;
+    if (rule.auto) return { size: "auto", notes: [] };
+    return first === undefined ? { notes: [] } : { pixels: first, notes: [] };
   }
-  return settled;
-}
-
-function firstOf(rule: Extract<SizeRule, { kind: "presets" }>, settled: SettledSize): SettledSize {
-  const [first] = rule.sizes;
-  return first === undefined ? settled : { ...settled, pixels: first };
+  const chosen =
+    rule.free === undefined
+      ? nearestPreset(ratio ?? 1, asked.tier, rule.sizes)
+      : freeSize(ratio ?? 1, asked.tier ?? "1K", rule.free);
+  return chosen === undefined ? { notes: [] } : met(chosen, asked, `of ${listed(rule.sizes.map(words))}`);
 }
 
 /** By shape first; of two as near, the one whose area is nearer to the level. */
@@ -129,46 +125,57 @@ function nearestPreset(ratio: number, tier: ImageTier | undefined, sizes: readon
   return sizes.length === 0 ? undefined : sizes.reduce((best, size) => (distance(size) < distance(best) ? size : best));
 }
 
-function settleFree(call: ImageCall, rule: Extract<SizeRule, { kind: "free" }>, exact: boolean): SettledSize {
-  const settled: SettledSize = { notes: [] };
-  const { size } = call;
-  if (size !== undefined && size !== "auto") {
+function settleFree(asked: Asked, rule: Extract<SizeRule, { kind: "free" }>): SettledSize {
+  const size = exactSize(asked);
+  if (size !== undefined) {
     const problem = sizeProblem(size, rule.free);
-    if (problem === undefined) return exactly(size, call);
-    if (exact) throw wrongSize(size, rule, problem);
+    if (problem === undefined) return exactly(size, asked);
+    return wrongSize(size, rule, problem, asked.model);
   }
-  const ratio = wantedRatio(call);
-  const tier = nearestTier(call.tier ?? tierOf(size), rule.tiers);
-  const standardTier = nearestTier(tierOf(rule.standard), rule.tiers) ?? "1K";
-  const asked = ratio !== undefined || tier !== undefined;
-  settled.pixels = asked ? freeSize(ratio ?? ratioOf(rule.standard), tier ?? standardTier, rule.free) : rule.standard;
-  if (call.tier !== undefined && tierOf(settled.pixels) !== call.tier) {
-    const reason = `the nearest size of this model is ${words(settled.pixels)}`;
-    settled.notes.push({ field: "tier", action: "approximated", reason });
+  const { aspectRatio, tier, model } = asked;
+  if (tier !== undefined && !rule.tiers.includes(tier)) {
+    refuseField("tier", `${model} makes images of level ${listed(rule.tiers)}, not of ${tier}.`);
   }
-  noteDifference(call, settled.pixels, settled.notes);
-  return settled;
+  const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
+  if (ratio === undefined && tier === undefined) return { pixels: rule.standard, notes: [] };
+  const standard = tierOf(rule.standard) ?? "1K";
+  const usual = rule.tiers.includes(standard) ? standard : (rule.tiers[0] ?? "1K");
+  const chosen = freeSize(ratio ?? ratioOf(rule.standard), tier ?? usual, rule.free);
+  const { minSide, maxSide, maxRatio } = rule.free;
+  return met(
+    chosen,
+    asked,
+    `with sides of ${minSide} to ${maxSide} pixels, the longer at most ${maxRatio} times the shorter`,
+  );
 }
 
-/** A size that the model makes; a shape or level beside it that says otherwise is not heard. */
-function exactly(size: PixelSize, call: ImageCall): SettledSize {
-  const reason = `the size says otherwise: ${words(size)}`;
-  const ratio = call.aspectRatio === undefined ? undefined : readRatio(call.aspectRatio);
-  const notes: SettledSize["notes"] = [];
-  if (ratio !== undefined && ratioDistance(ratioOf(size), ratio) > SHAPE_TOLERANCE) {
-    notes.push({ field: "aspectRatio", action: "dropped", reason });
-  }
-  if (call.tier !== undefined && call.tier !== tierOf(size)) notes.push({ field: "tier", action: "dropped", reason });
-  return { pixels: size, notes };
-}
-
-/** Tells of a size or shape that could not be met. A side may be off by the raster alone. */
-function noteDifference(call: ImageCall, chosen: PixelSize, notes: SettledSize["notes"]): void {
-  const reason = `the nearest size of this model is ${words(chosen)}`;
-  if (call.size !== undefined && call.size !== "auto") notes.push({ field: "size", action: "approximated", reason });
-  const ratio = call.aspectRatio === undefined ? undefined : readRatio(call.aspectRatio);
+/** A size that was computed, where it is of the shape and level asked for. A side may be off by the raster alone. */
+function met(chosen: PixelSize, { aspectRatio, tier, model }: Asked, makes: string): SettledSize {
+  const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio !== undefined && ratioDistance(ratioOf(chosen), ratio) > SHAPE_TOLERANCE) {
-    notes.push({ field: "aspectRatio", action: "approximated", reason });
+    refuseField("aspectRatio", `${model} makes images ${makes}; none of them is ${aspectRatio}.`);
+  }
+  if (tier !== undefined && tierOf(chosen) !== tier) {
+    const shape = aspectRatio === undefined ? "" : ` and ${aspectRatio}`;
+    refuseField("tier", `${model} makes images ${makes}; none of them is of level ${tier}${shape}.`);
+  }
+  return { pixels: chosen, notes: [] };
+}
+
+/** A size that the model makes. */
+function exactly(size: PixelSize, asked: Asked): SettledSize {
+  refuseContradiction(size, asked);
+  return { pixels: size, notes: [] };
+}
+
+/** A shape or level beside a size that says otherwise: only one of them could be met. */
+function refuseContradiction(size: PixelSize, { aspectRatio, tier }: Asked): void {
+  const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
+  if (ratio !== undefined && ratioDistance(ratioOf(size), ratio) > SHAPE_TOLERANCE) {
+    refuseField("aspectRatio", `The size ${words(size)} is not of the shape ${aspectRatio}. Leave one of them out.`);
+  }
+  if (tier !== undefined && tier !== tierOf(size)) {
+    refuseField("tier", `The size ${words(size)} is not of the level ${tier}. Leave one of them out.`);
   }
 }
 
@@ -215,15 +222,9 @@ export function sizeProblem({ width, height }: PixelSize, free: FreeSizes): stri
   return undefined;
 }
 
-function wrongSize(size: PixelSize, rule: SizeRule, problem: string | undefined): GatewayError {
-  const presets = rule.kind === "presets" ? rule.sizes.map(words) : [];
-  const list = [...presets, ...(rule.kind === "presets" && rule.auto ? ["auto"] : [])].join(", ");
-  const free = problem ? `${presets.length > 0 ? "; other sizes: " : ""}${problem}` : "";
-  return new GatewayError(
-    "invalid_request",
-    `The size ${words(size)} is not one that this model makes: ${list}${free}.`,
-    {
-      path: "size",
-    },
-  );
+function wrongSize(size: PixelSize, rule: SizeRule, problem: string | undefined, model: string): never {
+  const presets = rule.kind === "presets" ? [...rule.sizes.map(words), ...(rule.auto ? ["auto"] : [])] : [];
+  const free = problem ? `${presets.length > 0 ? "; of other sizes, " : ""}${problem}` : "";
+  const message = `${model} makes no images of ${words(size)}: ${presets.join(", ")}${free}.`;
+  return refuseField("size", message);
 }

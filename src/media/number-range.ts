@@ -4,8 +4,6 @@ export interface NumberRange {
   max: number;
 }
 
-export const clampTo = (value: number, { min, max }: NumberRange): number => Math.min(max, Math.max(min, value));
-
 /** The seed itself where the host takes it; else one that it takes, the same for the same seed. */
 export function foldSeed(seed: number, range: NumberRange | undefined): number {
   if (range === undefined || (seed >= range.min && seed <= range.max)) return seed;

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { EXPECTED, stringLike } from "../../dialects/forms.ts";
-import { aspectRatio, PERSON_GENERATIONS, PredictPicture } from "../predict/schema.ts";
+import { PERSON_GENERATIONS } from "../person-generation.ts";
+import { aspectRatio, PredictPicture } from "../predict/schema.ts";
 
 const Instance = Type.Object({
   prompt: Type.Optional(Type.String()),

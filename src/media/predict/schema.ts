@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { EXPECTED, openObject, stringLike } from "../../dialects/forms.ts";
+import { PERSON_GENERATIONS } from "../person-generation.ts";
 import { IMAGE_TIERS } from "../picture.ts";
 import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
@@ -11,8 +12,6 @@ const REFERENCE_TYPES = [
   "REFERENCE_TYPE_STYLE",
   "REFERENCE_TYPE_SUBJECT",
 ] as const;
-
-export const PERSON_GENERATIONS = ["dont_allow", "allow_adult", "allow_all"] as const;
 
 export const PredictPicture = Type.Object({
   bytesBase64Encoded: Type.Optional(Type.String({ description: "Base64, in either alphabet." })),

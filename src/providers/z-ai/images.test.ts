@@ -32,7 +32,7 @@ describe("providers §2.8: requests", () => {
   test.each([
     ["high", "hd"],
     ["hd", "hd"],
-    ["low", "standard"],
+    ["medium", "standard"],
     ["auto", undefined],
   ])("the quality %s is %s there", (quality, word) => {
     const { call } = fitImageCall(imageCall({ quality }), zAiImages.abilities("cogview-4-250304"), "cogview");

@@ -15,7 +15,7 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { makeId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
-import { imagesOrReasons } from "./image-attempt.ts";
+import { imageOffersThatFit, imagesOrReasons } from "./image-attempt.ts";
 import { nothingMade } from "./image-failures.ts";
 import { withPictures } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
@@ -36,11 +36,12 @@ export async function relayConversationImages(
 ): Promise<Response> {
   const { incoming, received, client } = call;
   if (!received) throw new Error("the request was let go before it was read");
-  const plan = planImages(call.model, offers, gateway.snapshot.providers);
+  const planned = planImages(call.model, offers, gateway.snapshot.providers);
   const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body), received.body);
   const signal = incoming.request.signal;
   const pictured = await withPictures(asked, gateway, signal);
   const request = { ...pictured, notes: [...call.adapted, ...pictured.notes] };
+  const plan = imageOffersThatFit(request, planned, call.model);
   const work = new ImageWork(client, gateway);
   const relay: ImageRelay = { ...call, incoming, request, work, notes: [...request.notes] };
   call.received = undefined;

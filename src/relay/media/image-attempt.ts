@@ -1,6 +1,7 @@
 import { boundNotes } from "../../canon/bound-notes.ts";
-import { GatewayError } from "../../canon/error.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import type { Model } from "../../catalogue/model.ts";
 import { fitImageCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
@@ -10,10 +11,12 @@ import { whiteMask } from "../../media/picture-mask.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
+import { inClientWords } from "./client-words.ts";
 import { mediaOf } from "./exchange.ts";
 import { gatherImages, type ImageGathering } from "./gather-images.ts";
 import { streamFor } from "./image-events.ts";
 import type { ImageRelay } from "./image-relay.ts";
+import { offersThatFit } from "./offers-that-fit.ts";
 import type { MediaOffer } from "./plan.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
@@ -61,6 +64,21 @@ export async function imagesOrReasons(
     if (!(thrown instanceof GatewayError) || thrown.kind !== "content_blocked") throw thrown;
     const reason = planned.provider.redact(thrown.message);
     return { results: Array.from({ length: call.request.call.count }, () => ({ kind: "filtered", reason })) };
+  }
+}
+
+/** The offers whose models make such images. */
+export function imageOffersThatFit(
+  { call, paths }: ImageRequest,
+  plan: readonly MediaOffer<ImageWire>[],
+  model: Model,
+): MediaOffer<ImageWire>[] {
+  try {
+    const fit = ({ wire, offer }: MediaOffer<ImageWire>) =>
+      fitImageCall(call, wire.abilities(offer.upstreamModel), model.id);
+    return offersThatFit(plan, fit).map(({ planned }) => planned);
+  } catch (thrown) {
+    throw inClientWords(asGatewayError(thrown), paths);
   }
 }
 

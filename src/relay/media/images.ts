@@ -11,7 +11,7 @@ import { makeTimedId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { expectedPictureCost } from "./expected-picture-cost.ts";
-import { imagesOf, imagesOrReasons, requestTold } from "./image-attempt.ts";
+import { imageOffersThatFit, imagesOf, imagesOrReasons, requestTold } from "./image-attempt.ts";
 import { withPictures } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
@@ -33,10 +33,11 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
       const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
       const { catalogue, providers } = gateway.snapshot;
       const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
-      const plan = planImages(model, offers, providers);
+      const planned = planImages(model, offers, providers);
       const pictured = await withPictures(read, gateway, incoming.request.signal);
       noteRoutingHeaders(incoming.request.headers, pictured.notes);
       const request = notes.length === 0 ? pictured : { ...pictured, notes: [...notes, ...pictured.notes] };
+      const plan = imageOffersThatFit(request, planned, model);
       const { count, quality } = request.call;
       const admission = entry.admit({
         model: model.id,

@@ -2,11 +2,9 @@ import type { Principal } from "../../access/principal.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Naming } from "../../catalogue/catalogue.ts";
-import type { Model } from "../../catalogue/model.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import { checkFrames } from "../../media/check-pictures.ts";
-import type { VideoWire } from "../../media/media-wire.ts";
 import { decodeVideo, type VideoRequest } from "../../media/operations/decode-video.ts";
 import { operationName } from "../../media/operations/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
@@ -21,7 +19,8 @@ import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { costOfFilms, fitFilm } from "./fit-film.ts";
 import { newOperation } from "./new-operation.ts";
-import { type MediaOffer, planVideos } from "./plan.ts";
+import { offersThatFit } from "./offers-that-fit.ts";
+import { planVideos } from "./plan.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
 import { isCertain, submitAt } from "./submit-films.ts";
 import { tryMediaOffers } from "./try-offers.ts";
@@ -76,20 +75,19 @@ async function submit(
   const plan = planVideos(model, offers, providers);
   const framed = await withFrames(decoded, gateway, incoming.request.signal);
   const asked = notes.length === 0 ? framed : { ...framed, notes: [...notes, ...framed.notes] };
-  const [first, ...others] = plan;
+  const fitting = offersThatFit(plan, (planned) => fitFilm(asked, planned, model));
+  const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
-  const fitted = fitFilm(asked, first, model);
   const admission = entry.admit({
     model: model.id,
     dialect: incoming.dialect.name,
     // Whichever offer takes it: the dearest one must be within the budget (H23).
     estimatedCostNanoUsd: Math.max(
-      costOfFilms(fitted.call, first.offer.pricings),
-      ...others.map((other) => costAt(other, asked, model)),
+      ...fitting.map(({ planned, fitted }) => costOfFilms(fitted.call, planned.offer.pricings)),
     ),
     estimatedTokens: 0,
   });
-  const operation = newOperation(principal, model, first, fitted, requestDigest, {
+  const operation = newOperation(principal, model, first.planned, first.fitted, requestDigest, {
     createdAtMs: admission.atMs,
     nowMs: startedAtMs,
   });
@@ -104,7 +102,7 @@ async function submit(
       await tryMediaOffers(
         trying,
         gateway,
-        plan,
+        fitting.map(({ planned }) => planned),
         (planned) => submitAt(planned, submitting, gateway, model, save),
         isCertain,
       );
@@ -119,16 +117,6 @@ async function submit(
     if (operation.state === "running") operations.reserve(operation);
   }
   return named(operation, incoming, admission.rateHeaders);
-}
-
-/** What the films cost at an offer that is not the first. */
-function costAt(planned: MediaOffer<VideoWire>, asked: VideoRequest, model: Model): number {
-  try {
-    return costOfFilms(fitFilm(asked, planned, model).call, planned.offer.pricings);
-  } catch {
-    // It cannot make such films, and will say so if its turn comes.
-    return 0;
-  }
 }
 
 /** Frames that were given by their address are fetched under the rules for such (S12); then all of them are looked at. */

@@ -1,0 +1,27 @@
+import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
+
+/** Contract 2.1, 2.4: who may be seen, each word wider than the one before it. */
+export const PERSON_GENERATIONS = ["dont_allow", "allow_adult", "allow_all"] as const;
+
+const WORDS: readonly string[] = PERSON_GENERATIONS;
+const widthOf = (word: string): number => WORDS.indexOf(word);
+
+/**
+ * The word that a model is told: the widest of its own that allows no more than was asked for. People who were not to be
+ * seen are what was asked for, so a model that cannot promise it is not asked.
+ */
+export function settlePeople(asked: string, words: readonly string[], model: string): string {
+  const narrower = words.filter((word) => widthOf(word) <= widthOf(asked));
+  const widest = narrower.reduce<string | undefined>(
+    (best, word) => (best === undefined || widthOf(word) > widthOf(best) ? word : best),
+    undefined,
+  );
+  return widest ?? refuseField("personGeneration", `${model} takes ${listed(words)}, not ${asked}.`);
+}
+
+/** A model without the setting may show people. */
+export function refuseUnkeptPromise(asked: string, model: string): void {
+  if (asked === "dont_allow") {
+    refuseSetting("personGeneration", `${model} cannot be told to show no people. Leave it out, or allow them.`);
+  }
+}

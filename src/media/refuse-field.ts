@@ -1,0 +1,23 @@
+import { GatewayError } from "../canon/error.ts";
+
+/** A field that the gateway itself refuses: its message is told behind the name that the client has for it. */
+export class FieldRefusal extends GatewayError {}
+
+/**
+ * Contract 2.1, 2.4, §8: what a model cannot make as asked is refused, so that nobody pays for something else. `field` is the
+ * canonical name; whoever knows the client's request tells it by the client's own.
+ */
+export function refuseField(field: string, problem: string): never {
+  throw new FieldRefusal("invalid_request", problem, { path: field });
+}
+
+/** The model has nothing to set there. */
+export function refuseSetting(field: string, problem: string): never {
+  throw new FieldRefusal("unsupported_parameter", problem, { path: field });
+}
+
+/** `4, 6 or 8` */
+export function listed(words: readonly (string | number)[]): string {
+  const last = words.at(-1);
+  return words.length < 2 ? String(last ?? "") : `${words.slice(0, -1).join(", ")} or ${last}`;
+}
