@@ -185,6 +185,22 @@ describe("H26: terms without a known price", () => {
     },
   );
 
+  test.each([
+    ["messages", { Speed: "fast" }],
+    ["messages", { INFERENCE_GEO: "us" }],
+    ["genai", { servicetier: "priority" }],
+    ["chat", { Service_Tier: "priority" }],
+  ] as const)("S15: a %s request cannot buy them under another spelling: %j", async (dialect, body) => {
+    expect((await call(dialect, `test/${dialect}`, { body })).response.status).toBe(400);
+  });
+
+  test("genai: snake_case is the same field", async () => {
+    upstream.play(answering("genai", {}, false));
+    const { receipt } = await call("genai", "test/genai", { body: { service_tier: "flex" }, door: "contract" });
+    expect(upstream.seen[0]?.body).not.toContain("flex");
+    expect(receipt?.fields).toContainEqual(expect.objectContaining({ path: "serviceTier", action: "dropped" }));
+  });
+
   test("known ones are bought at the contract door too", async () => {
     upstream.play(answering("messages", { speed: "fast" }, false));
     const { receipt } = await call("messages", "test/known-messages", { body: { speed: "fast" }, door: "contract" });

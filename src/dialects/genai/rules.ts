@@ -2,6 +2,7 @@ import { type CheckContext, type CheckRules, type Door, refuse } from "../check.
 import { checkBase64 } from "../check-base64.ts";
 import { pathTo } from "../explain.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
+import { PRICED_FIELDS } from "./native.ts";
 import type { GenaiCountTokensRequest, GenerateContentRequest } from "./schema.ts";
 import type { Part } from "./schema-content.ts";
 import type { GenaiSchema } from "./schema-schema.ts";
@@ -9,7 +10,7 @@ import type { GenaiSchema } from "./schema-schema.ts";
 type Config = NonNullable<GenerateContentRequest["generationConfig"]>;
 
 export const generateContentRules: CheckRules<GenerateContentRequest> = {
-  alsoRead: ROUTING_FIELDS,
+  alsoRead: [...ROUTING_FIELDS, ...Object.keys(PRICED_FIELDS)],
   relations: (body, context) => checkRequest(body, "", context),
 };
 

@@ -2,6 +2,7 @@ import { isObject } from "../../canon/json.ts";
 import { type CheckRules, refuse } from "../check.ts";
 import { checkBase64 } from "../check-base64.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
+import { PRICED_FIELDS } from "./native.ts";
 import type { CountTokensRequest, MessagesRequest } from "./schema.ts";
 
 /** The one version that the contract lists. */
@@ -30,7 +31,7 @@ function checkData(blocks: unknown, path: () => string): void {
 type Request = CountTokensRequest & Partial<Pick<MessagesRequest, "max_tokens">>;
 
 export const messagesRules: CheckRules<Request> = {
-  alsoRead: ROUTING_FIELDS,
+  alsoRead: [...ROUTING_FIELDS, ...Object.keys(PRICED_FIELDS)],
   relations({ max_tokens, thinking, tools, messages }, { door }) {
     if (thinking?.type === "enabled" && max_tokens !== undefined && thinking.budget_tokens >= max_tokens) {
       refuse(
