@@ -142,7 +142,12 @@ test.each([false, true])("H01: the answer's text is its last block, signed or no
     startEvents(response);
     response.end(`data: ${JSON.stringify(answer)}\n\n`);
   });
-  const body = { thinking: { type: "enabled", budget_tokens: 1024 }, max_tokens: 4096 };
+  const edits = [{ type: "clear_thinking_20251015", keep: "all" }];
+  const body = {
+    thinking: { type: "enabled", budget_tokens: 1024 },
+    max_tokens: 4096,
+    context_management: { edits },
+  };
   const model = "google/gemini-3-flash-preview";
   const response = await callGateway(gateway.url, "messages", gateway.key, { model, stream, body });
   const text = await response.text();

@@ -35,6 +35,8 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
 export interface AnswerManner {
   /** Nothing of the reasoning. */
   hidden: boolean;
+  /** The last block is taken for the answer: none may stand behind the last text that only carries its signature. */
+  lastIsAnswer: boolean;
   /** Told of each call by its name whose arguments are no object. */
   breakCall: (name: string) => void;
   /** The words in the place of a picture, film or sound: answers of this dialect are text and calls. */

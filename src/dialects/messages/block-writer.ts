@@ -86,9 +86,12 @@ export class BlockWriter {
     return [{ type: "content_block_stop", index: this.#next++ }];
   }
 
-  /** Whether a text's signature was left out because nothing came behind the text. */
-  get leavesSignature(): boolean {
-    return this.#carried.length > 0;
+  /** The end of the answer: what is left of it, and whether the signature of its last text was left out. */
+  finish(): { blocks: JsonObject[]; leftSignature: boolean } {
+    const blocks = this.close();
+    if (this.#carried.length === 0) return { blocks, leftSignature: false };
+    if (this.#manner.lastIsAnswer) return { blocks, leftSignature: true };
+    return { blocks: [...blocks, ...this.#takeCarried()], leftSignature: false };
   }
 
   #begin(block: JsonObject): JsonObject[] {

@@ -1,4 +1,4 @@
-import { objectAt, stringAt } from "../../canon/json.ts";
+import { isObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type CanonReply, charactersOf } from "../../canon/reply.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
@@ -16,7 +16,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   const manner = mannerOf(context, (name) => judgeBrokenCall(name, reply.stop, { note, action: "approximated" }));
   const refused = reply.parts.some(({ type }) => type === "refusal");
   const content = reply.parts.flatMap((part) => encodeAnswerPart(part, manner));
-  const end = content.findLastIndex((block) => !carriesTextSignature(block)) + 1;
+  const end = manner.lastIsAnswer ? content.findLastIndex((block) => !carriesTextSignature(block)) + 1 : content.length;
   if (end < content.length) note(UNCARRIED);
   return stringifyInOrder({
     id: reply.id ?? `msg_${context.makeId()}`,
@@ -32,19 +32,24 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   });
 }
 
-/** A client that asks for the thinking to be left out gets its signatures all the same. */
+/**
+ * A client that asks for the thinking to be left out gets its signatures all the same. Coding agents, which say how thinking is displayed or
+ * how the context is to be managed, show the last block as the answer.
+ */
 export function mannerOf({ request, note }: EncodeAnswerContext, breakCall: AnswerManner["breakCall"]): AnswerManner {
+  const display = stringAt(objectAt(request, "thinking"), "display");
   return {
-    hidden: stringAt(objectAt(request, "thinking"), "display") === "omitted",
+    hidden: display === "omitted",
+    lastIsAnswer: (display !== undefined && display !== "summarized") || isObject(request["context_management"]),
     breakCall,
     leaveOut: (media) => omitMedia(media, note),
   };
 }
 
-/** Some clients show the last block as the answer: behind the last text there is none that only carries its signature (0011). */
+/** What such a client is not given (0011). */
 export const UNCARRIED: FieldNote = {
   path: "content",
   action: "dropped",
   reason:
-    "the signature of the answer's last text: clients take a block behind it for the answer, and no provider demands it",
+    "the signature of the answer's last text: this client takes a block behind it for the answer, and no provider demands it",
 };

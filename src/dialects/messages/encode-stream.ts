@@ -68,7 +68,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return "";
       case "finish":
-        return this.#blocks.close().map(writeEvent).join("") + this.#finish(event);
+        return this.#finish(event);
       // This dialect has no place for log probabilities; errors are spoken elsewhere; the beginning is written.
       case "metadata":
       case "logprobs":
@@ -82,7 +82,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
   /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { note } = this.#context;
-    if (this.#blocks.leavesSignature) note(UNCARRIED);
+    const { blocks, leftSignature } = this.#blocks.finish();
+    if (leftSignature) note(UNCARRIED);
     for (const name of this.#broken) judgeBrokenCall(name, event.stop, { note, action: "approximated" });
     const counted = encodeUsage(this.#usage, {
       input: this.#context.estimateInputTokens,
@@ -90,7 +91,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
     });
     const usage = this.#estimated ? overEstimate(counted) : counted;
     const delta = { ...encodeFinish(event, this.#blocks.refused), usage };
-    return writeEvent({ type: "message_delta", delta, usage }) + writeEvent({ type: "message_stop" });
+    const end = [...blocks, { type: "message_delta", delta, usage }, { type: "message_stop" }];
+    return end.map(writeEvent).join("");
   }
 }
 
