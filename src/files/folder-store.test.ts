@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
 import type { FileStore } from "./file-store.ts";
+import { FolderStore } from "./folder-store.ts";
 import { openFileStore } from "./open-file-store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "trivium-files-"));
@@ -44,6 +45,25 @@ describe("folder store", () => {
     expect(readdirSync(place)).toEqual(left);
     await openFileStore(place, {}, Date.now() + HOUR_MS);
     expect(readdirSync(place)).toEqual([]);
+  });
+
+  test("H29: a disk that hangs ends each step with an error, without its path", async () => {
+    const place = join(root, "hanging");
+    const hanging = await FolderStore.open(place, 0);
+    const message = "The folder of the file store cannot be used: ETIMEDOUT.";
+    for (const step of [
+      () => hanging.put(newName(), sampleBytes(10), 100),
+      () => hanging.open(newName()),
+      () => hanging.remove(newName()),
+      () => namesIn(hanging),
+      () => hanging.removeUnfinished(Date.now()),
+    ]) {
+      const thrown = await step().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(thrown).toMatchObject({ kind: "internal", message });
+    }
   });
 
   test("others' files in the folder are neither listed nor swept", async () => {

@@ -1,6 +1,7 @@
 import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../canon/error.ts";
+import { within } from "../canon/within.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { errorCode, unlessMissing } from "./error-code.ts";
 import {
@@ -16,28 +17,33 @@ import {
 /** No writer is silent for as long as this, so a temporary file that was not touched since belongs to nobody. */
 const UNFINISHED_MS = 10 * 60_000;
 
+/** A disk of the network may hang; so long is more than any step on one that works takes (H29). */
+const DISK_MS = 60_000;
+
 const TEMPORARY = /^file_[A-Za-z0-9_-]{22}\.[0-9a-f-]{36}\.part$/;
 
 /** Files in one folder of this machine, or of a disk that several instances share. */
 export class FolderStore implements FileStore {
   readonly #folder: string;
+  readonly #diskMs: number;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, diskMs: number) {
     this.#folder = folder;
+    this.#diskMs = diskMs;
   }
 
-  static async open(folder: string): Promise<FolderStore> {
+  static async open(folder: string, diskMs = DISK_MS): Promise<FolderStore> {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await within(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, hangs);
       // A folder that nothing can be written to is told now, and not by the first film that was paid for.
-      await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      await within(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, hangs);
     } catch (cause) {
       // The operator reads this, who needs the path.
       const code = errorCode(cause) ?? "unknown reason";
       const message = `The folder ${folder} of the file store cannot be used: ${code}.`;
       throw new GatewayError("internal", message, { cause });
     }
-    return new FolderStore(folder);
+    return new FolderStore(folder, diskMs);
   }
 
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
@@ -100,7 +106,7 @@ export class FolderStore implements FileStore {
       await this.#onDisk(() => handle.sync());
       return size;
     } finally {
-      await handle.close();
+      await this.#onDisk(() => handle.close());
     }
   }
 
@@ -125,7 +131,7 @@ export class FolderStore implements FileStore {
   /** A full or missing disk is told with its reason, and without the path, which is no business of a client's. */
   async #onDisk<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await work();
+      return await within(work(), this.#diskMs, hangs);
     } catch (cause) {
       const code = errorCode(cause) ?? "unknown reason";
       if (code === "ENOSPC" || code === "EDQUOT") {
@@ -135,6 +141,8 @@ export class FolderStore implements FileStore {
     }
   }
 }
+
+const hangs = () => Object.assign(new Error("the disk does not answer"), { code: "ETIMEDOUT" });
 
 async function writeWhole(handle: FileHandle, piece: Uint8Array): Promise<void> {
   for (let written = 0; written < piece.length; ) {
