@@ -11,12 +11,21 @@ import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 
+/** The client's connection, as far as a call has a say in it. The runtime ends one by its silence alone. */
+export interface ClientConnection {
+  /** Silence is allowed: a call is under way, and has deadlines of its own. */
+  hold(): void;
+  /** The call is over: a silent connection may be closed again. */
+  rest(): void;
+  /** Ends the connection of a client that takes nothing any more: what waits for it would wait for ever. */
+  hangUp(): void;
+}
+
 /** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
 export interface IncomingCall {
   request: Request;
   requestId: string;
-  /** Ends the client's connection. */
-  hangUp: () => void;
+  connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
   door: Door;
@@ -72,10 +81,13 @@ export interface Call {
 /** Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. */
 export class ClientPresence {
   gone = false;
+  readonly connection: ClientConnection;
   #stop: (() => void) | undefined;
   #leaving: PromiseWithResolvers<void> | undefined;
 
-  constructor(signal: AbortSignal) {
+  constructor({ signal }: Request, connection: ClientConnection) {
+    this.connection = connection;
+    connection.hold();
     if (signal.aborted) this.gone = true;
     else
       signal.addEventListener(

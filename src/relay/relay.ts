@@ -27,9 +27,9 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const { dialect, request, verb } = incoming;
   const { catalogue, providers, maxBodyBytes } = gateway.snapshot;
   const startedAtMs = gateway.nowMs();
-  const client = new ClientPresence(request.signal);
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
+  const client = new ClientPresence(request, incoming.connection);
   const { admission, memory, model, offers, calledAs, notes, checked } = await beforeAdmission(
     principal,
     gateway,

@@ -69,6 +69,7 @@ export type AdmittedCall = Pick<
   | "notes"
   | "asked"
   | "memory"
+  | "client"
 > & { incoming: Pick<IncomingCall, "requestId"> };
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
@@ -118,6 +119,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   }
   gateway.runningCalls--;
   call.memory.release();
+  call.client.connection.rest();
   logCall(gateway, receipt, call.incoming.requestId);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }

@@ -116,7 +116,7 @@ class StreamWriter {
       this.#wroteAtMs ??= now;
       if (this.#blockedSinceMs !== undefined) {
         if (now - this.#blockedSinceMs <= slowReaderMs) return;
-        incoming.hangUp();
+        client.connection.hangUp();
         client.leave();
       } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
         this.#wroteAtMs = now;

@@ -12,6 +12,10 @@ export interface Timings {
   readOnMs: number;
   /** A client that reads nothing for this long is taken for gone. */
   slowReaderMs: number;
+  /** A connection on which a key was shown may be silent for this long between its calls. Whole seconds, at most 255. */
+  idleConnectionMs: number;
+  /** The same for all others (S16). */
+  strangerConnectionMs: number;
   /** A request body that stops arriving for this long is given up. */
   bodyStallMs: number;
   /** Once that time has passed, a body must have come at this pace or faster. */
@@ -34,6 +38,8 @@ export const DEFAULT_TIMINGS: Timings = {
   afterFinishMs: 5_000,
   readOnMs: 2_000,
   slowReaderMs: 300_000,
+  idleConnectionMs: 120_000,
+  strangerConnectionMs: 10_000,
   bodyStallMs: 30_000,
   bodyBytesPerSecond: 16 * 1024,
   mediaPaceFactor: 1,

@@ -8,6 +8,7 @@ import { Files } from "../files/files.ts";
 import { openFileStore } from "../files/open-file-store.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { makeId } from "../relay/ids.ts";
+import { DEFAULT_TIMINGS } from "../relay/timings.ts";
 import type { StoredFile } from "../storage/files.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -35,7 +36,12 @@ beforeAll(async () => {
     publicUrl: () => listener.url,
     makeId,
   });
-  const gateway = { keys, nowMs: () => nowMs, log: { error: console.error } } as unknown as Gateway;
+  const gateway = {
+    keys,
+    timings: DEFAULT_TIMINGS,
+    nowMs: () => nowMs,
+    log: { error: console.error },
+  } as unknown as Gateway;
   const context = { gateway: { ...gateway, files }, storage, accepting: () => true } as unknown as ServerContext;
   const handle = sendFile as unknown as Handler;
   const route = { path: /^\/files\/(?<id>[^/]+)$/, access: "open", dialect: "chat", door: "contract", handle } as const;

@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
-import { ClientGoneError } from "../relay/call.ts";
+import { type ClientConnection, ClientGoneError } from "../relay/call.ts";
 import { shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { makeId } from "../relay/ids.ts";
@@ -37,8 +37,9 @@ const DRAIN_LOOK_MS = 20;
 /** How long it may take to tell everybody. */
 const LAST_WORDS_MS = 1_000;
 
-/** The runtime ends connections by their silence alone; this is the shortest that it knows. */
+/** The shortest silence that the runtime knows. */
 const HANG_UP_SECONDS = 1;
+const NO_LIMIT = 0;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -47,6 +48,9 @@ const OUTER_WALL_BYTES = 16 * 1024 ** 3;
 
 export function listen(options: ListenOptions): Listener {
   const { context } = options;
+  const { idleConnectionMs, strangerConnectionMs } = context.gateway.timings;
+  const idleSeconds = Math.ceil(idleConnectionMs / 1000);
+  const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const table = new RouteTable(options.routes);
   const guard = createGuard(options.host, options.publicUrl);
 
@@ -62,6 +66,7 @@ export function listen(options: ListenOptions): Listener {
     const requestId = `req_${makeId()}`;
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
+    const connection = new Connection(server, request, idleSeconds);
     const dialect = DIALECTS[match?.route.dialect ?? resembledDialect(path, request.headers)];
     try {
       guard(request.headers);
@@ -75,7 +80,7 @@ export function listen(options: ListenOptions): Listener {
         {
           request,
           requestId,
-          hangUp: () => server.timeout(request, HANG_UP_SECONDS),
+          connection,
           parameters: match.parameters,
           query,
           dialect,
@@ -83,9 +88,12 @@ export function listen(options: ListenOptions): Listener {
         },
         context,
       );
+      // A call says itself when it is over; whatever else was answered to somebody who may have it is over now.
+      if (!connection.held && match.route.access !== "open") connection.rest();
       return identify(response, dialect, requestId);
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
+      if (connection.held) connection.rest();
       // A call with a receipt has a line of its own. What an error says may quote the request: it is not for the log.
       if (!(thrown instanceof RelayError)) {
         const { status } = response;
@@ -105,8 +113,8 @@ export function listen(options: ListenOptions): Listener {
   const server = serveOrExplain(section, {
     hostname: options.host,
     port: options.port,
-    // Streams may be silent for longer than any idle limit; the relay has deadlines of its own for every wait.
-    idleTimeout: 0,
+    // For connections on which no key was shown. One that sends no request at all is closed by the runtime after ten seconds.
+    idleTimeout: strangerSeconds,
     maxRequestBodySize: OUTER_WALL_BYTES,
     fetch: answer,
   });
@@ -121,6 +129,36 @@ export function listen(options: ListenOptions): Listener {
       await server.stop(true);
     },
   };
+}
+
+class Connection implements ClientConnection {
+  /** A call was begun on it, for somebody whose key is known. */
+  held = false;
+  #hangsUp = false;
+  readonly #server: Bun.Server<undefined>;
+  readonly #request: Request;
+  readonly #idleSeconds: number;
+
+  constructor(server: Bun.Server<undefined>, request: Request, idleSeconds: number) {
+    this.#server = server;
+    this.#request = request;
+    this.#idleSeconds = idleSeconds;
+  }
+
+  hold(): void {
+    this.held = true;
+    this.#server.timeout(this.#request, NO_LIMIT);
+  }
+
+  rest(): void {
+    if (this.#hangsUp) return;
+    this.#server.timeout(this.#request, this.#idleSeconds);
+  }
+
+  hangUp(): void {
+    this.#hangsUp = true;
+    this.#server.timeout(this.#request, HANG_UP_SECONDS);
+  }
 }
 
 /** `section` is the part of the configuration that says where to listen. */

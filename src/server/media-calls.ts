@@ -9,10 +9,11 @@ import type { Handler, RoutedRequest } from "./routed-request.ts";
 import { modelInAddress } from "./text-calls.ts";
 
 function incoming(routed: RoutedRequest) {
-  const { request, requestId, query, dialect } = routed;
+  const { request, requestId, connection, query, dialect } = routed;
   return {
     request,
     requestId,
+    connection,
     credential: credentialOf(request, query, dialect.name),
     dialect,
     naming: namingOf(routed),

@@ -1,6 +1,7 @@
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Operations } from "../operations/operations.ts";
+import type { ClientConnection } from "../relay/call.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Condition } from "./health.ts";
@@ -24,8 +25,7 @@ export interface ServerContext {
 export interface RoutedRequest {
   request: Request;
   requestId: string;
-  /** Ends the connection of a client that takes nothing any more: what waits for it would wait for ever. */
-  hangUp: () => void;
+  connection: ClientConnection;
   parameters: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** In whose protocol it is answered. */

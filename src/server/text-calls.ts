@@ -7,11 +7,11 @@ import { IMPLIED_PUBLISHER, namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 
 function incomingCall(routed: RoutedRequest): IncomingCall {
-  const { request, requestId, hangUp, query, dialect, door } = routed;
+  const { request, requestId, connection, query, dialect, door } = routed;
   return {
     request,
     requestId,
-    hangUp,
+    connection,
     credential: credentialOf(request, query, dialect.name),
     dialect,
     door,

@@ -4,7 +4,7 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
-import type { ClientPresence } from "../call.ts";
+import type { ClientConnection, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
@@ -14,6 +14,7 @@ import type { ImageWork } from "./image-work.ts";
 export interface IncomingImages {
   request: Request;
   requestId: string;
+  connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
   strict: boolean;

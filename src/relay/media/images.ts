@@ -24,8 +24,8 @@ import { tryMediaOffers } from "./try-offers.ts";
 /** The life of a call for pictures: the same as that of any other call, with calls to media APIs in its middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const startedAtMs = gateway.nowMs();
-  const client = new ClientPresence(incoming.request.signal);
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
+  const client = new ClientPresence(incoming.request, incoming.connection);
   const { admission, memory, model, plan, request } = await beforeAdmission(
     principal,
     gateway,

@@ -10,7 +10,7 @@ import { operationName } from "../../media/operations/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { EnteredRequest } from "../before-admission.ts";
-import { ClientPresence } from "../call.ts";
+import { type ClientConnection, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
@@ -29,6 +29,7 @@ import { tryMediaOffers } from "./try-offers.ts";
 export interface IncomingVideo {
   request: Request;
   requestId: string;
+  connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
   strict: boolean;
@@ -51,6 +52,7 @@ export async function submitVideo(
   } finally {
     entry.leave();
     memory.release();
+    incoming.connection.rest();
   }
 }
 
@@ -62,7 +64,7 @@ async function submit(
 ): Promise<Response> {
   const startedAtMs = gateway.nowMs();
   const { catalogue, providers, maxBodyBytes } = gateway.snapshot;
-  const client = new ClientPresence(incoming.request.signal);
+  const client = new ClientPresence(incoming.request, incoming.connection);
   const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
