@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { callGateway, errorOf } from "../support/client-calls.ts";
+import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
 
@@ -94,5 +94,81 @@ describe("H09: broken arguments are told, and never become none", () => {
     playWhole("tool_calls");
     const response = await callGateway(gateway.url, "chat", gateway.key);
     expect(await response.json()).toMatchObject({ choices: [{ message: { tool_calls: [call] } }] });
+  });
+});
+
+describe("H09, contract 2.13: arguments that the output limit cut under the finish reason of a call", () => {
+  const said = "Let me see.";
+  const cut = { finish_reason: "tool_calls", native_finish_reason: "max_output_tokens" };
+  const LENGTH = {
+    chat: /"finish_reason":\s*"length"/,
+    messages: /"stop_reason":\s*"max_tokens"/,
+    genai: /"finishReason":\s*"FINISH_REASON_MAX_TOKENS"/,
+  };
+  for (const dialect of DIALECTS) {
+    for (const stream of [false, true]) {
+      test(`${dialect}, streaming ${stream}: the text, the stop and the bill, and nobody is asked twice`, async () => {
+        upstream.play((_request, response) => {
+          const message = { role: "assistant", content: said, tool_calls: [call] };
+          if (!stream) return void sendJson(response, { choices: [{ index: 0, message, ...cut }], usage });
+          startEvents(response);
+          response.end(
+            wire.chatChunk({ role: "assistant", content: said }) +
+              wire.chatChunk({ tool_calls: [{ index: 0, ...call }] }) +
+              `data: ${JSON.stringify({ id: "chatcmpl-1", choices: [{ index: 0, delta: {}, ...cut }] })}\n\n` +
+              wire.chatUsage(usage) +
+              wire.done,
+          );
+        });
+        const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream });
+        expect(response.status).toBe(200);
+        const text = await response.text();
+        expect(text).toContain(said);
+        expect(text).toMatch(LENGTH[dialect]);
+        expect(text).not.toContain('"error"');
+        expect(upstream.seen).toHaveLength(1);
+        const receipt = await gateway.receipt(response);
+        expect(receipt).toMatchObject({ usage: { input: 5, output: 4 }, usage_source: "measured" });
+        expect(receipt.stop?.unified).toBe("length");
+      });
+    }
+  }
+
+  test("a call that is whole stays one", async () => {
+    const whole = { ...call, function: { name: "delete_files", arguments: "{}" } };
+    const message = { role: "assistant", content: said, tool_calls: [whole] };
+    upstream.play((_request, response) => void sendJson(response, { choices: [{ index: 0, message, ...cut }], usage }));
+    const response = await callGateway(gateway.url, "messages", gateway.key, { model: "test/chat" });
+    expect(await response.json()).toMatchObject({ stop_reason: "tool_use" });
+  });
+});
+
+describe("contract 2.13: an empty function_call means that nothing was called", () => {
+  const STOP = { messages: '"stop_reason":"end_turn"', genai: '"finishReason":"FINISH_REASON_STOP"' };
+  for (const dialect of ["messages", "genai"] as const) {
+    test.each([false, true])(`${dialect}, streaming %p`, async (stream) => {
+      const function_call = { name: "", arguments: "" };
+      upstream.play((_request, response) => {
+        const message = { role: "assistant", content: "Hello.", function_call };
+        if (!stream) return void sendJson(response, { choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+        startEvents(response);
+        response.end(wire.chatChunk(message) + wire.chatChunk({}, "stop") + wire.chatUsage(usage) + wire.done);
+      });
+      const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream });
+      const text = await response.text();
+      expect(text).toContain("Hello.");
+      expect(text).toContain(STOP[dialect]);
+      expect(text).not.toMatch(/"type":"tool_use"|functionCall/);
+    });
+  }
+
+  test("and is no content that a stream is committed for", async () => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(
+        `${wire.chatChunk({ role: "assistant", function_call: { name: "", arguments: "" } })}data: {"error":{"message":"no","code":500}}\n\n`,
+      );
+    });
+    expect((await callGateway(gateway.url, "chat", gateway.key, { stream: true })).status).toBe(502);
   });
 });

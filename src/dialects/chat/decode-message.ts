@@ -8,7 +8,7 @@ import { citationWithin, decodeAnnotation } from "./annotations.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMedia } from "./media.ts";
 import { EMPTY_TEXT_ID, NATIVE_ID, type OriginReader, opaqueOf, readDetail, TEXT_ID } from "./reasoning-details.ts";
-import { decodeToolCall, signatureAt } from "./tool-call.ts";
+import { callsNothing, decodeToolCall, signatureAt } from "./tool-call.ts";
 
 /** Ids of details that name no call, but a place in the message. */
 const PLACES: ReadonlySet<string> = new Set([TEXT_ID, EMPTY_TEXT_ID]);
@@ -88,7 +88,7 @@ function decodeCalls(
     return { ...call, id, signature };
   });
   const legacy = message.object("function_call");
-  if (legacy === undefined) return calls;
+  if (legacy === undefined || callsNothing(legacy)) return calls;
   return [...calls, decodeToolCall({ type: "function", function: legacy }, reading.makeId, at("function_call"))];
 }
 

@@ -11,7 +11,8 @@ import { decodeMessage } from "./decode-message.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { readFromHost } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
-import { decodeStopBeside, decodeStopSequence, isFailureWord } from "./stop-reason.ts";
+import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
+import { hasBrokenCall } from "./tool-call.ts";
 import { decodeUsage } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
@@ -19,7 +20,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   if (failure !== undefined) throw failure;
   const choice = firstChoice(body);
   if (choice === undefined) throw noChoices();
-  const finish = stringAt(choice, "finish_reason") ?? "";
+  const finish = finishOf(choice, () => hasBrokenCall(objectAt(choice, "message"))) ?? "";
   if (isFailureWord(finish)) throw brokeOff(finish);
   const { quirks, origin } = context;
   const message = new Fields(objectAt(choice, "message"));

@@ -16,7 +16,7 @@ import { decodeLogprobs } from "./logprobs.ts";
 import { decodeMedia } from "./media.ts";
 import { readDetail } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
-import { decodeStopBeside, decodeStopSequence, isFailureWord } from "./stop-reason.ts";
+import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
 import { inputOf, signatureAt } from "./tool-call.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage } from "./usage.ts";
@@ -107,9 +107,10 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (sources.length > 0) this.#sources = sources;
     if (choice !== undefined) {
       this.#answering = true;
-      const finish = stringAt(choice, "finish_reason") || undefined;
-      if (finish !== undefined && isFailureWord(finish)) return [...events, ...this.#fail(brokeOff(finish))];
+      const told = stringAt(choice, "finish_reason") ?? "";
+      if (isFailureWord(told)) return [...events, ...this.#fail(brokeOff(told))];
       events.push(...this.#readDelta(objectAt(choice, "delta") ?? objectAt(choice, "message") ?? {}));
+      const finish = finishOf(choice, () => this.#toolCalls.hasBroken);
       const tokens = decodeLogprobs(choice);
       if (tokens.length > 0) events.push({ type: "logprobs", tokens });
       if (finish !== undefined) {

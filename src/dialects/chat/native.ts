@@ -20,7 +20,8 @@ import { decodeContent } from "./content.ts";
 import { decodeReasoning, effortOfWord, encodeReasoning } from "./reasoning.ts";
 import { readDetail, saysNothing } from "./reasoning-details.ts";
 import { BOUNDED, fitInterval, SETTING_FIELDS } from "./settings.ts";
-import { contractFinishReason, decodeStop } from "./stop-reason.ts";
+import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
+import { hasBrokenCall } from "./tool-call.ts";
 import { decodeUsage } from "./usage.ts";
 
 /** What an assistant's message may say beside its reasoning. */
@@ -227,11 +228,12 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   let stop: NativeAnswer["stop"];
   let data = text;
   for (const [position, choice] of arrayAt(body, "choices").entries()) {
-    const finish = stringAt(choice, "finish_reason");
+    const told = stringAt(choice, "finish_reason");
+    const finish = finishOf(choice, () => hasBrokenCall(objectAt(choice, "message")));
     if (finish) {
       stop ??= decodeStop(finish);
       const word = contractFinishReason(finish);
-      if (word !== finish) data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+      if (word !== told) data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
     }
     data = patchMessage(data, ["choices", position, "message"], objectAt(choice, "message") ?? {}, context);
   }

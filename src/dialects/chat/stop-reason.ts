@@ -1,3 +1,4 @@
+import { stringAt } from "../../canon/json.ts";
 import type { Stop, UnifiedStop } from "../../canon/stop.ts";
 
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
@@ -38,6 +39,20 @@ export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ??
 export function decodeStopBeside(raw: string, hasCalls: boolean): Stop {
   const stop = decodeStop(raw);
   return hasCalls && (stop.unified === "stop" || raw === "") ? { unified: "tool", raw } : stop;
+}
+
+/** Words by which models' own hosts say that the output limit was reached, as an aggregating host repeats them. */
+const LIMITS: ReadonlySet<string> = new Set(["max_output_tokens", "max_tokens", "length", "model_length"]);
+
+/**
+ * Aggregating hosts say `tool_calls` wherever there is a call, and beside it what the model's own host said. Where that was the
+ * limit, arguments that are not whole were cut by it, and the answer is what any other is that was cut.
+ */
+export function finishOf(choice: unknown, hasBrokenCall: () => boolean): string | undefined {
+  const finish = stringAt(choice, "finish_reason") || undefined;
+  const native = stringAt(choice, "native_finish_reason")?.toLowerCase() ?? "";
+  const cut = finish !== undefined && LIMITS.has(native) && decodeStop(finish).unified === "tool" && hasBrokenCall();
+  return cut ? "length" : finish;
 }
 
 export const encodeStop = (stop: Stop): string => WORD_OF_STOP[stop.unified];

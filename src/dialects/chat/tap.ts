@@ -11,7 +11,8 @@ import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
 import { hidesReasoning, mirrorReasoning, wantsCost, wantsUsage } from "./native.ts";
-import { contractFinishReason, decodeStop } from "./stop-reason.ts";
+import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
+import { callsNothing } from "./tool-call.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -164,18 +165,19 @@ export class ChatTap extends TapBase {
 
   #patchChoice(text: string, position: number, choice: unknown): string | undefined {
     const delta = objectAt(choice, "delta") ?? {};
-    const finish = stringAt(choice, "finish_reason");
     let data = text;
-    if (finish) {
-      this.stop = decodeStop(finish);
-      if (this.state === "open") this.state = "complete";
-      const word = contractFinishReason(finish);
-      if (word !== finish) data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
-    }
     this.#count(delta);
     const path = ["choices", position, "delta"];
     const calls = this.#toolCalls.mend(delta);
     if (calls) data = changeValue(data, [...path, "tool_calls"], () => JSON.stringify(calls));
+    const told = stringAt(choice, "finish_reason");
+    const finish = told ? finishOf(choice, () => this.#toolCalls.hasBroken) : undefined;
+    if (finish) {
+      this.stop = decodeStop(finish);
+      if (this.state === "open") this.state = "complete";
+      const word = contractFinishReason(finish);
+      if (word !== told) data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+    }
     const reasoning = mirrorReasoning(delta, this.#hideReasoning);
     if (!reasoning) return data;
     if (reasoning.emptied && !finish && !objectAt(choice, "usage")) return undefined;
@@ -191,10 +193,11 @@ export class ChatTap extends TapBase {
     for (const call of arrayAt(delta, "tool_calls")) {
       characters += textWeight(stringAt(objectAt(call, "function"), "arguments") ?? "");
     }
+    const legacy = delta["function_call"];
+    characters += textWeight(stringAt(legacy, "arguments") ?? "");
     this.generatedCharacters += characters;
-    if (characters > 0 || Array.isArray(delta["content"]) || delta["tool_calls"] || delta["function_call"]) {
+    if (characters > 0 || Array.isArray(delta["content"]) || delta["tool_calls"] || !callsNothing(legacy))
       this.contentSeen = true;
-    }
   }
 
   #learn(frame: SseFrame, data: string, chunk: JsonObject): void {

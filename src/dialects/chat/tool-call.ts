@@ -1,5 +1,5 @@
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { NativePart, ToolCallPart } from "../../canon/part.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { takeExtras } from "./part-fields.ts";
@@ -20,6 +20,15 @@ export function isWholeInput(text: string): boolean {
     // Still in the middle of its arguments.
     return false;
   }
+}
+
+/** Hosts write the oldest form of a call into messages that hold none, with nothing in it. */
+export const callsNothing = (legacy: unknown): boolean => !stringAt(legacy, "name") && !stringAt(legacy, "arguments");
+
+/** Whether a message calls a tool with arguments that are not whole. */
+export function hasBrokenCall(message: unknown): boolean {
+  const called = arrayAt(message, "tool_calls").map((call) => objectAt(call, "function"));
+  return called.some((call) => call !== undefined && !isWholeInput(inputOf(call["arguments"]) || "{}"));
 }
 
 /** A whole tool call of a message; one of a kind that the contract does not list stays as it is. */

@@ -35,6 +35,11 @@ export class ToolCallIndexer {
     this.#makeId = makeId;
   }
 
+  /** Whether the arguments of one are not whole, as far as they have come. */
+  get hasBroken(): boolean {
+    return this.#calls.some(({ input }) => input.length <= MAX_KEPT && !isWholeInput(input || "{}"));
+  }
+
   /** The delta's tool calls as they should read, or undefined when they are right already. */
   mend(delta: JsonObject): JsonObject[] | undefined {
     const calls = arrayAt(delta, "tool_calls");
