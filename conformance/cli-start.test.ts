@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { callGateway } from "./support/client-calls.ts";
 import { ProgramOnTerminal, runProgram } from "./support/program.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -258,5 +259,24 @@ describe("trivium env", () => {
     expect(codex?.stderr).toContain("Responses API");
     expect([unknown?.code, missing?.code]).toEqual([2, 2]);
     expect(unknown?.stderr).toContain("openai, anthropic, google, claude-code, gemini-cli, aider, qwen-code");
+  });
+});
+
+describe("trivium serve on a terminal", () => {
+  test("decisions §7: the banner and the log are for people, in colour unless NO_COLOR is set", async () => {
+    for (const env of [{}, { NO_COLOR: "1" }] as Record<string, string>[]) {
+      const program = onTerminal(["serve", "--port", "0", "--admin-port", "0"], { cwd: newFolder(), env });
+      const [, url = ""] = await program.sees(/is listening on (http:\S+)/);
+      const [, key = ""] = await program.sees(/API key \(shown once\) +(\S+)[\s\S]*curl/);
+      const answer = await callGateway(url, "chat", key, { model: "sim/standard" });
+      await program.sees(
+        / info {2}sim\/standard {2}\d+ ms {2}in \d+ out \d+ {2}\$0\.\d{6} {2}simulator \(127\.0\.0\.1:\d+\)/,
+      );
+      expect(answer.status).toBe(200);
+      await program.answer("\u0003", /shutting down/);
+      expect(await program.ended()).toBe(0);
+      expect(program.shown.includes("\u001b[32minfo")).toBe(env["NO_COLOR"] === undefined);
+      expect(program.shown.includes("\u001b[1mTrivium")).toBe(env["NO_COLOR"] === undefined);
+    }
   });
 });

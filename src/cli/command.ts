@@ -44,7 +44,8 @@ interface Description<F extends Flags> extends Pick<Command, "name" | "usage" | 
 /** A command whose flags are said once, for reading them and for its help. */
 export function defineCommand<const F extends Flags>(description: Description<F>): Command {
   const { name, usage, summary, flags, takes = 0 } = description;
-  const help = () => describe({ name, usage, summary }, { ...flags, ...COMMON, ...HELP });
+  // A command may say in words of its own what a common flag means to it.
+  const help = () => describe({ name, usage, summary }, { ...flags, ...COMMON, ...flags, ...HELP });
   return {
     name,
     usage,

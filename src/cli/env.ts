@@ -1,6 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
+import { CONNECTION_FLAGS } from "./gateway-client.ts";
 import { gatewayUrl } from "./gateway-url.ts";
 
 /** The API key is named, not shown: what a shell prints is easily kept. */
@@ -40,11 +41,8 @@ export const env = defineCommand({
   ...aboutCommand("env"),
   flags: {
     model: { type: "string", value: "M", about: "PROVIDER/MODEL, for clients that take it from the environment" },
-    url: {
-      type: "string",
-      value: "URL",
-      about: "where the gateway is (default: $TRIVIUM_URL, else http://127.0.0.1:8787)",
-    },
+    url: CONNECTION_FLAGS.url,
+    config: CONNECTION_FLAGS.config,
   },
   takes: 1,
   run: async ({ values, positionals: [client = ""] }) => {

@@ -11,6 +11,7 @@ export const CONNECTION_FLAGS = {
     about: "where the gateway is (default: $TRIVIUM_URL, else http://127.0.0.1:8787)",
   },
   key: { type: "string", value: "KEY", about: "API key (default: $TRIVIUM_API_KEY)" },
+  config: { type: "string", value: "FILE", about: "configuration to take the URL from (default: $TRIVIUM_CONFIG)" },
 } as const;
 
 /** The request may have arrived, and its answer was not heard. */

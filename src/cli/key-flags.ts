@@ -7,7 +7,7 @@ import { UsageError } from "./command.ts";
 export const KEY_FLAGS = {
   models: { type: "string", value: "LIST", about: 'only these models, such as "sim/*,openai/*"' },
   protocols: { type: "string", value: "LIST", about: `only these protocols, of ${DIALECT_NAMES.join(",")}` },
-  expires: { type: "string", value: "DATE", about: "last day or moment, such as 2027-01-31" },
+  expires: { type: "string", value: "DATE", about: "when the key expires, such as 2027-01-31 (UTC)" },
   limit: {
     type: "string",
     multiple: true,

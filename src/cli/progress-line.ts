@@ -10,12 +10,17 @@ export class ProgressLine {
   #percent: number | undefined;
   #timer: Timer | undefined;
 
-  constructor(label: string, out: { isTTY?: boolean; write(text: string): unknown }, nowMs: () => number) {
+  constructor(
+    label: string,
+    out: { isTTY?: boolean; write(text: string): unknown },
+    nowMs: () => number,
+    everyMs = out.isTTY ? REDRAW_MS : REPEAT_MS,
+  ) {
     this.#label = label;
     this.#out = out;
     this.#nowMs = nowMs;
     this.#startedAtMs = nowMs();
-    this.#timer = setInterval(() => this.#draw(), out.isTTY ? REDRAW_MS : REPEAT_MS);
+    this.#timer = setInterval(() => this.#draw(), everyMs);
     if (out.isTTY) this.#draw();
   }
 

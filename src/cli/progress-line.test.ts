@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { ProgressLine } from "./progress-line.ts";
+
+/** What is written until something was written that often. */
+async function writtenBy(isTTY: boolean, times: number): Promise<string[]> {
+  const written: string[] = [];
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  let nowMs = 0;
+  const write = (text: string) => {
+    written.push(text);
+    nowMs += 61_000;
+    if (written.length >= times) resolve();
+  };
+  const line = new ProgressLine("sim/film", { isTTY, write }, () => nowMs, 1);
+  line.set(30);
+  await enough;
+  line.stop();
+  return written;
+}
+
+test("before a person one line is written over; in a pipe lines follow one another, and none at once", async () => {
+  const [first, second] = await writtenBy(true, 3);
+  expect([first, second]).toEqual(["\r\x1b[2Ksim/film  0:00", "\r\x1b[2Ksim/film  30 %  1:01"]);
+  const piped = await writtenBy(false, 2);
+  expect(piped.slice(0, 2)).toEqual(["sim/film  30 %  0:00\n", "sim/film  30 %  1:01\n"]);
+});
