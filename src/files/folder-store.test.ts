@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, mock, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import * as disk from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
@@ -48,22 +49,29 @@ describe("folder store", () => {
   });
 
   test("H29: a disk that hangs ends each step with an error, without its path", async () => {
-    const place = join(root, "hanging");
-    const hanging = await FolderStore.open(place, 0);
-    const message = "The folder of the file store cannot be used: ETIMEDOUT.";
-    for (const step of [
-      () => hanging.put(newName(), sampleBytes(10), 100),
-      () => hanging.open(newName()),
-      () => hanging.remove(newName()),
-      () => namesIn(hanging),
-      () => hanging.removeUnfinished(Date.now()),
-    ]) {
-      const thrown = await step().then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      expect(thrown).toMatchObject({ kind: "internal", message });
+    const hanging = await FolderStore.open(join(root, "hanging"), 20);
+    const works = { ...disk };
+    const never = () => new Promise<never>(() => {});
+    mock.module("node:fs/promises", () => ({ ...works, open: never, stat: never, rm: never, readdir: never }));
+    try {
+      for (const step of [
+        () => hanging.put(newName(), sampleBytes(10), 100),
+        () => hanging.open(newName()),
+        () => hanging.remove(newName()),
+        () => namesIn(hanging),
+        () => hanging.removeUnfinished(Date.now()),
+      ]) {
+        const thrown = await step().then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        const message = "The folder of the file store cannot be used: ETIMEDOUT.";
+        expect(thrown).toMatchObject({ kind: "internal", message });
+      }
+    } finally {
+      mock.module("node:fs/promises", () => works);
     }
+    expect(await namesIn(hanging)).toEqual([]);
   });
 
   test("others' files in the folder are neither listed nor swept", async () => {

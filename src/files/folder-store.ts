@@ -58,7 +58,7 @@ export class FolderStore implements FileStore {
       return { size };
     } catch (thrown) {
       // What cannot be removed now is removed with what killed writers leave behind.
-      await rm(temporary, { force: true }).catch(() => undefined);
+      await this.#onDisk(() => rm(temporary, { force: true })).catch(() => undefined);
       throw thrown;
     }
   }
