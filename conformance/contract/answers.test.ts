@@ -223,6 +223,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     const events = payloads(await (await call("messages", target, { stream: true })).text());
     const start = events[0] as { message: { usage: object } };
     const end = events.at(-2) as { usage: object; delta: { usage: object } };
+    expect(start.message.usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: 0 });
     // Clients lay the last counters over the first.
     expect({ ...start.message.usage, ...end.usage }).toMatchObject(none);
     expect(end.delta.usage).toEqual(end.usage);

@@ -92,6 +92,16 @@ describe("decisions §2: betas", () => {
   const betas = { "partner-beta": "one-2026-01-01, two-2026-01-01", "anthropic-beta": "three-2026-01-01" };
   const named = ["one-2026-01-01", "two-2026-01-01", "three-2026-01-01"];
 
+  test("S25, contract §5: code execution cannot be used, in whatever case and with or without its beta", async () => {
+    for (const name of ["code-execution-2025-08-25", "CODE-EXECUTION-2025-08-25", "a-1,Code-Execution-2025-08-25"]) {
+      const headers = { "partner-beta": name };
+      expect((await callGateway(gateway.url, "messages", gateway.key, { headers })).status).toBe(400);
+    }
+    const body = { tools: [{ type: "code_execution_20250825", name: "code_execution" }] };
+    const response = await callGateway(gateway.url, "messages", gateway.key, { body });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("tools[0].type")]);
+  });
+
   test("go on to a host that knows betas", async () => {
     answer();
     const response = await callGateway(gateway.url, "messages", gateway.key, { headers: betas });

@@ -34,7 +34,7 @@ const BETA = /^[\x21-\x7e]+$/;
 /** Both spellings of the header, comma-separated or repeated, as one list. */
 export function readBetas(headers: Headers): string[] {
   const betas = ["partner-beta", "anthropic-beta"].flatMap((header) => betasIn(header, headers.get(header) ?? ""));
-  if (betas.includes(REFUSED_BETA)) {
+  if (betas.some((beta) => beta.toLowerCase() === REFUSED_BETA)) {
     throw new GatewayError(
       "invalid_request",
       `The beta ${REFUSED_BETA} is not supported: the code-execution tool cannot be used. Leave it out of partner-beta.`,

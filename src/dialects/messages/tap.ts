@@ -93,11 +93,13 @@ export class MessagesTap extends TapBase {
     return changeValue(data, ["message"], (value) => {
       const edit = new ObjectEdit(value).set("model", JSON.stringify(this.#context.publicModel));
       if (!message?.["id"]) edit.set("id", JSON.stringify(`msg_${this.#context.makeId()}`));
+      // Of the answer nothing is counted yet (contract 6.1), whatever a host has begun to count.
       const consistent = usage && consistentUsage(usage);
-      if (numberAt(usage, "input_tokens") === undefined || numberAt(usage, "output_tokens") === undefined) {
-        const estimate = estimateMessagesTokens(this.#context.request);
-        edit.set("usage", JSON.stringify({ input_tokens: estimate, output_tokens: 0, ...(consistent ?? usage) }));
-      } else if (consistent) edit.set("usage", JSON.stringify(consistent));
+      if (consistent || numberAt(usage, "input_tokens") === undefined || numberAt(usage, "output_tokens") !== 0) {
+        const counted = { ...(consistent ?? usage), output_tokens: 0 };
+        const input_tokens = numberAt(usage, "input_tokens") ?? estimateMessagesTokens(this.#context.request);
+        edit.set("usage", JSON.stringify({ ...counted, input_tokens }));
+      }
       return edit.toString();
     });
   }
