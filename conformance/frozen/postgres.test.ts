@@ -120,6 +120,13 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
         expect(ms).toBeLessThan(statementMs * 1.2 + 2_000);
       }
 
+      const polled = await fetch(`${gateway.url}/api/genai/v1/publishers/a/models/b:fetchPredictOperation`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ operationName: `publishers/a/models/b/operations/${"x".repeat(22)}` }),
+      });
+      expect(await errorOf(polled)).toMatchObject({ status: 503, type: "UNAVAILABLE" });
+
       // A key that is revoked here stops at once; one revoked elsewhere when the store is seen again.
       const revoking = admin(gateway, `/api/keys/${here.id}`, { method: "DELETE" });
       const revokedMs = await until(

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import type { KeyRing } from "../access/key-ring.ts";
+import type { LedgerWriter } from "../ledger/writer.ts";
+import { conditionOf } from "./condition.ts";
+import type { Presence } from "./presence.ts";
+
+type Phase = Parameters<typeof conditionOf>[0]["phase"];
+
+const condition = (phase: Phase, blindMs = 0, ledger: Partial<LedgerWriter> = {}, presence: Partial<Presence> = {}) =>
+  conditionOf({
+    phase,
+    keys: { blindMs } as KeyRing,
+    ledger: { full: false, trouble: undefined, ...ledger } as LedgerWriter,
+    presence: { trouble: undefined, ...presence } as Presence,
+  });
+
+test("decisions §9, H29: ready while calls are taken and their rows can be kept; degraded says what to look at", () => {
+  expect(condition("running")).toEqual({ status: "ready", reasons: [] });
+  expect(condition("running", 2_900).status).toBe("ready");
+  expect(condition("running", 7_400)).toEqual({
+    status: "degraded",
+    reasons: ["API keys were last read 7 s ago: what another process revokes is not seen"],
+  });
+  const away = { trouble: "3 receipts wait for the store: down" };
+  const unwritten = { trouble: "the storage cannot be written: full" };
+  const reasons = [away.trouble, unwritten.trouble];
+  expect(condition("running", 0, away, unwritten)).toEqual({ status: "degraded", reasons });
+  expect(condition("running", 0, { ...away, full: true })).toEqual({
+    status: "not ready",
+    reasons: ["no more receipts can be kept", away.trouble],
+  });
+  expect(condition("starting")).toEqual({ status: "not ready", reasons: ["starting"] });
+  expect(condition("draining", 0, away)).toEqual({ status: "not ready", reasons: ["draining", away.trouble] });
+});
