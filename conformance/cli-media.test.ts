@@ -160,7 +160,7 @@ describe("trivium image", () => {
       [3, /rejected by the safety system/, ["sim:moderated fox"]],
       [3, /Held back by moderation: .*rejected by the safety system/, ["sim:moderated fox", "--partial", "1"]],
       [1, /overloaded/, ["sim:overloaded fox"]],
-      [1, /^The provider made fewer pictures than it was asked for/, ["sim:one-fails fox", "--n", "2"]],
+      [1, /^Provider `\S+` made fewer pictures than it was asked for/, ["sim:one-fails fox", "--n", "2"]],
       [1, /size must be "auto" or/, ["a fox", "--size", "huge"]],
       [1, /There is no model "sim\/pictrue"/, ["a fox", "--model", "sim/pictrue"]],
     ];
@@ -285,9 +285,9 @@ describe("trivium video", () => {
   test("exit codes: 3 for moderation, before and after the job was taken; 1 for failures", async () => {
     const folder = newFolder();
     const cases: [number, RegExp, string[]][] = [
-      [3, /^The request failed because the input text may contain/, ["sim:blocked cat"]],
+      [3, /^instances\[0\]\.prompt: The request failed because the input text may contain/, ["sim:blocked cat"]],
       [3, /\nHeld back by moderation: The request failed because the output/, ["sim:moderated cat"]],
-      [1, /\nThe provider could not finish the job/, ["sim:fails cat"]],
+      [1, /\nProvider `\S+` could not finish the job/, ["sim:fails cat"]],
       [1, /There is no operation "xyz"/, ["--operation", "publishers/sim/models/film/operations/xyz"]],
     ];
     const ended = await Promise.all(
