@@ -16,7 +16,8 @@ const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetad
 
 /** Nothing but events of one line that begin and end as objects do. */
 const WHOLE_CHUNKS = /^(?:data: \{"[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
-const BEGINNINGS = /^data: \{/gm;
+const BEGINNING = "data: {";
+const CR = 0x0d;
 
 const TEXT = /"text":"(?:[^"\\]|\\.)*"/g;
 const EMPTY_TEXT = '"text":""'.length;
@@ -34,6 +35,7 @@ export class GenaiTap extends TapBase {
   readonly #stamp: AnswerStamp;
   /** What the last chunk that was read lacked: the ordinary ones lack the same. */
   #lacking: Readonly<Record<string, string>> = {};
+  #beginning = BEGINNING;
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -54,11 +56,16 @@ export class GenaiTap extends TapBase {
     return this.#stamped(events);
   }
 
-  /** One kind of line ending, whatever the host's (decisions §3). */
+  /** Each event on from its first member, with what it lacks before that; one kind of line ending, whatever the host's (decisions §3). */
   #stamped(events: string): string {
-    const lines = events.includes("\r") ? events.replaceAll("\r\n", "\n") : events;
-    const added = Object.entries(this.#lacking).map(([name, value]) => `"${name}":${value},`);
-    return added.length === 0 ? lines : lines.replace(BEGINNINGS, () => `data: {${added.join("")}`);
+    let text = "";
+    for (let at = 0; at < events.length; ) {
+      const lineEnd = events.indexOf("\n", at);
+      const isCrlf = events.charCodeAt(lineEnd - 1) === CR;
+      text += `${this.#beginning}${events.slice(at + BEGINNING.length, isCrlf ? lineEnd - 1 : lineEnd)}\n\n`;
+      at = lineEnd + (isCrlf ? 3 : 2);
+    }
+    return text;
   }
 
   override end(): string {
@@ -90,6 +97,8 @@ export class GenaiTap extends TapBase {
     else if (blocked !== undefined) this.stop = { unified: "filter", raw: blocked };
     if (this.stop) this.state = "complete";
     this.#lacking = this.#stamp.lacking(chunk);
+    const added = Object.entries(this.#lacking).map(([name, value]) => `"${name}":${value},`);
+    this.#beginning = BEGINNING + added.join("");
     return this.#write(String(editBody({ text: data }, { set: this.#lacking }, (key) => key in chunk)));
   }
 
