@@ -194,6 +194,27 @@ describe("messages headers (contract §5, §9)", () => {
     expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("a-1,b-2");
   });
 
+  test("contract §5: its name counts in any case and with blanks around it, and its tool is refused without it too (S25)", async () => {
+    const before = upstream.seen.length;
+    for (const beta of [
+      "CODE-EXECUTION-2025-08-25",
+      "a-1 ,\tCode-Execution-2025-08-25 ",
+      "code-execution-2025-05-22",
+    ]) {
+      const error = await errorOf(await call({ "partner-version": "2023-06-01", "anthropic-beta": beta }));
+      expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
+    }
+    for (const door of ["contract", "dropin"] as const) {
+      for (const type of ["code_execution_20250825", "code_execution_20250522", "CODE_EXECUTION_20250825"]) {
+        const body = { tools: [{ type, name: "code_execution" }] };
+        const error = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { door, body }));
+        expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
+        expect(error.message).toContain("tools[0].type");
+      }
+    }
+    expect(upstream.seen.length).toBe(before);
+  });
+
   test("decisions §4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {
     for (const header of ["partner-beta", "anthropic-beta"]) {
       for (const value of ["caf\u00e9", "a-1, b\u00df", "a b"]) {

@@ -27,7 +27,10 @@ describe("docs/configuration.md, Reload", () => {
   });
 
   test("a field that a reload does not bring is told in the log, and no value of it", () => {
-    const ports = { server: { port: 1 }, admin: { port: Number(new URL(app.adminUrl).port), secret: "hidden" } };
+    const ports = {
+      server: { port: 1 },
+      admin: { port: Number(new URL(app.adminUrl).port), secret: "hidden-hidden-hidden" },
+    };
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(ports));
     told.length = 0;
     app.reload();

@@ -94,7 +94,7 @@ describe("decisions §7: a storage that cannot be read is told in one line with 
 
 describe("decisions §7: what only a start would find is found by a check", () => {
   test("a budget beyond what is counted, and two listeners on one port", async () => {
-    const keys = [{ name: "a", key: "k", limits: { budget_usd_total: 90_000_000 } }];
+    const keys = [{ name: "a", key: "a-key-of-the-configuration", limits: { budget_usd_total: 90_000_000 } }];
     const budget = newFolder({ keys });
     const port = newFolder({ server: { port: 9000 }, admin: { port: 9000 } });
     const told = [

@@ -158,7 +158,14 @@ describe("S08: the admin listener is closed without the secret", () => {
       ["DELETE", "/api/keys/x"],
       ["GET", "/api/usage"],
     ] as const) {
-      for (const authorization of [undefined, "", "Bearer ", "Bearer wrong", `Bearer ${gateway.key}`]) {
+      for (const authorization of [
+        undefined,
+        "",
+        "Bearer ",
+        "Bearer wrong",
+        `Bearer ${gateway.key}`,
+        gateway.adminSecret,
+      ]) {
         const response = await fetch(gateway.adminUrl + path, {
           method,
           ...(authorization === undefined ? {} : { headers: { authorization } }),
@@ -173,6 +180,26 @@ describe("S08: the admin listener is closed without the secret", () => {
     expect(
       (await fetch(`${gateway.url}/api/keys`, { headers: { authorization: `Bearer ${gateway.adminSecret}` } })).status,
     ).toBe(404);
+  });
+
+  test("S21: wrong credentials are slowed down, and right ones are not, from the same address", async () => {
+    const fresh = await startTestGateway();
+    const ask = (base: string, path: string, key: string) =>
+      fetch(base + path, { headers: { authorization: `Bearer ${key}` } });
+    for (const [base, path, right] of [
+      [fresh.url, "/api/v1/generation?id=none", fresh.key],
+      [fresh.adminUrl, "/api/keys", fresh.adminSecret],
+    ] as const) {
+      const wrong = Array.from({ length: 100 }, () => ask(base, path, "a-guess-at-the-secret"));
+      for (const response of await Promise.all(wrong)) expect(response.status).toBe(401);
+      const order: string[] = [];
+      const guess = ask(base, path, "a-guess-at-the-secret").then(() => order.push("wrong"));
+      expect((await ask(base, path, right)).status).not.toBe(401);
+      order.push("right");
+      await guess;
+      expect(order).toEqual(["right", "wrong"]);
+    }
+    await fresh.stop();
   });
 
   test("a first start without a secret makes one, prints it once, and keeps only its digest", async () => {

@@ -3,3 +3,6 @@ export const MAX_BUDGET_USD = 9_000_000;
 
 /** Longer than any key; what is longer is not worth a digest. */
 export const MAX_KEY_LENGTH = 512;
+
+/** Shorter ones can be guessed (S21). */
+export const MIN_KEY_LENGTH = 20;

@@ -85,7 +85,7 @@ keys:
 `;
 
 const EXAMPLE_ENVIRONMENT = {
-  TRIVIUM_ADMIN_SECRET: "hidden-admin",
+  TRIVIUM_ADMIN_SECRET: "hidden-admin-secret",
   OPENAI_API_KEY: "hidden-openai",
   ANTHROPIC_API_KEY: "hidden-anthropic",
   AWS_ACCESS_KEY_ID: "access-key-id",
@@ -93,7 +93,7 @@ const EXAMPLE_ENVIRONMENT = {
   AZURE_OPENAI_API_KEY: "hidden-azure",
   KLING_ACCESS_KEY: "hidden-kling-access",
   KLING_SECRET_KEY: "hidden-kling-secret",
-  TRIVIUM_CI_KEY: "hidden-ci",
+  TRIVIUM_CI_KEY: "hidden-ci-key-of-the-file",
 };
 
 describe("what loads", () => {
@@ -193,8 +193,8 @@ describe("what loads", () => {
       ],
     });
     expect(config.providers?.[0]?.apiKey?.reveal()).toBe("hidden-openai");
-    expect(config.keys[0]?.key.reveal()).toBe("hidden-ci");
-    expect(config.admin.secret?.reveal()).toBe("hidden-admin");
+    expect(config.keys[0]?.key.reveal()).toBe("hidden-ci-key-of-the-file");
+    expect(config.admin.secret?.reveal()).toBe("hidden-admin-secret");
   });
 
   test("JSON in YAML's place, as tools write it, loads with absolute paths kept", () => {
@@ -225,7 +225,7 @@ describe("what loads", () => {
         "models:",
         ...models.map((model) => `  - ${flow(model)}`),
         "keys:",
-        `  - ${flow({ name: "replay", key: "sk-trv-abc", models: ["*"], limits: { requests_per_minute: 100000, concurrent: 64 } })}`,
+        `  - ${flow({ name: "replay", key: "sk-trv-abcdefghijklmnop", models: ["*"], limits: { requests_per_minute: 100000, concurrent: 64 } })}`,
         "",
       ].join("\n"),
     );
@@ -343,8 +343,8 @@ providers:
   test("a key's expiry is kept as a moment in UTC", () => {
     const config = load(`
 keys:
-  - { name: a, key: k1, expires_at: 2027-01-31, protocols: [chat, genai] }
-  - { name: b, key: k2, expires_at: "2027-01-31T12:00:00+02:00" }
+  - { name: a, key: first-key-of-the-file, expires_at: 2027-01-31, protocols: [chat, genai] }
+  - { name: b, key: second-key-of-the-file, expires_at: "2027-01-31T12:00:00+02:00" }
 `);
     expect(config.keys.map((key) => key.expiresAt)).toEqual(["2027-01-31T00:00:00.000Z", "2027-01-31T10:00:00.000Z"]);
     expect(config.keys[0]).toMatchObject({ models: ["*"], protocols: ["chat", "genai"] });
@@ -380,7 +380,9 @@ models:
     expect(problemsOf("admin: { secret: ${S} }")).toEqual(unset);
     expect(problemsOf("admin: { secret: ${S} }", { S: "" })).toEqual(unset);
     expect(load("admin: { secret: ${S:-} }").admin).not.toHaveProperty("secret");
-    expect(load("admin: { secret: ${S} }", { S: "given" }).admin.secret?.reveal()).toBe("given");
+    expect(load("admin: { secret: ${S} }", { S: "given-by-the-shell" }).admin.secret?.reveal()).toBe(
+      "given-by-the-shell",
+    );
   });
 
   test("a value cannot inject YAML, nor another variable", () => {
@@ -474,8 +476,8 @@ describe("what is refused, with its place", () => {
     ],
     [
       "a fraction for a count",
-      "keys: [ { name: a, key: k, limits: { concurrent: 1.5 } } ]",
-      ["trivium.yaml:1:50: keys[0].limits.concurrent must be a whole number, 1 or more"],
+      "keys: [ { name: a, key: a-key-of-the-configuration, limits: { concurrent: 1.5 } } ]",
+      ["trivium.yaml:1:75: keys[0].limits.concurrent must be a whole number, 1 or more"],
     ],
     ["text for a switch", "simulator: 'true'", ["trivium.yaml:1:12: simulator must be true or false"]],
     [
@@ -509,7 +511,7 @@ describe("what is refused, with its place", () => {
     ],
     [
       "a key's name twice, and a key's text twice",
-      "keys:\n  - { name: a, key: same }\n  - { name: a, key: same }\n",
+      "keys:\n  - { name: a, key: the-same-key-as-the-other }\n  - { name: a, key: the-same-key-as-the-other }\n",
       [
         "trivium.yaml:3:13: keys[1].name is the same as keys[0].name",
         "trivium.yaml:3:21: keys[1].key is the same as keys[0].key",
@@ -628,24 +630,49 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
 
   test("H25: a bound that a start would hold a key to is told by a check, at its place", () => {
     const key = (fields: string) => problemsOf(`keys:\n  - { name: a, ${fields} }\n`);
+    const long = "a-key-of-the-configuration";
     for (const budget of ["budget_usd_per_day", "budget_usd_per_month", "budget_usd_total"]) {
-      expect(key(`key: k, limits: { ${budget}: 9000000 }`)).toEqual([]);
-      const [problem] = key(`key: k, limits: { ${budget}: 9000000.5 }`);
+      expect(key(`key: ${long}, limits: { ${budget}: 9000000 }`)).toEqual([]);
+      const [problem] = key(`key: ${long}, limits: { ${budget}: 9000000.5 }`);
       expect(problem).toMatch(
         new RegExp(`^trivium.yaml:2:\\d+: keys\\[0\\].limits.${budget} must be a number from 0 to 9000000$`),
       );
     }
     expect(key(`key: ${"k".repeat(512)}`)).toEqual([]);
     expect(key(`key: ${"k".repeat(513)}`)).toEqual([
-      "trivium.yaml:2:21: keys[0].key must be up to 512 visible ASCII characters without spaces",
+      'trivium.yaml:2:21: keys[0].key must be 20 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
     ]);
+  });
+
+  test("S21: secrets that can be guessed are refused with their place and the cure, and are not shown", () => {
+    const key = (text: string) => problemsOf(`keys:\n  - { name: a, key: ${text} }\n`);
+    expect(key("k".repeat(20))).toEqual([]);
+    expect(key("k".repeat(19))).toEqual([
+      'trivium.yaml:2:21: keys[0].key must be 20 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+    ]);
+    const secret = (length: number, host: string) =>
+      problemsOf(`admin: { host: "${host}", secret: ${"s".repeat(length)} }\n`);
+    const cure = '"openssl rand -hex 24" makes a good one';
+    for (const host of ["127.0.0.1", "localhost", "::1"]) {
+      expect(secret(16, host)).toEqual([]);
+      expect(secret(15, host)[0]).toEndWith(`: admin.secret must have at least 16 characters; it has 15. ${cure}`);
+    }
+    for (const host of ["0.0.0.0", "10.0.0.1", "::"]) {
+      expect(secret(32, host)).toEqual([]);
+      expect(secret(31, host)[0]).toEndWith(
+        `: admin.secret must have at least 32 characters where admin.host is ${host}; it has 31. ${cure}`,
+      );
+    }
+    expect(secret(1, "127.0.0.1")[0]).toStartWith("trivium.yaml:1:");
   });
 
   test("two listeners on one address are told, a default among them too", () => {
     const message = "server.port and admin.port are the same on one host; each needs its own";
     expect(problemsOf("server: { port: 9000 }\nadmin: { port: 9000 }\n")).toEqual([`trivium.yaml:2:16: ${message}`]);
     expect(problemsOf("server: { port: 8788 }\n")).toEqual([`trivium.yaml:1:17: ${message}`]);
-    expect(problemsOf("server: { port: 8788 }\nadmin: { secret: s }\n")).toEqual([`trivium.yaml:1:17: ${message}`]);
+    expect(problemsOf("server: { port: 8788 }\nadmin: { secret: a-secret-of-the-operator }\n")).toEqual([
+      `trivium.yaml:1:17: ${message}`,
+    ]);
     expect(problemsOf("server: { port: 0 }\nadmin: { port: 0 }\n")).toEqual([]);
     expect(problemsOf('server: { port: 9000 }\nadmin: { host: "::1", port: 9000 }\n')).toEqual([]);
   });

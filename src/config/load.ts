@@ -3,6 +3,7 @@ import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { checkListeners } from "./check-listeners.ts";
 import { checkMemory } from "./check-memory.ts";
 import { checkReferences, type Incomplete, type KnownModels } from "./check-references.ts";
+import { checkSecrets } from "./check-secrets.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { type MapNode, type Place, readDocument } from "./document.ts";
@@ -72,6 +73,7 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   const config = toConfig(whole, providers, folder);
   checkListeners(config, root, report);
   checkMemory(config, root, report);
+  checkSecrets(config, root, report);
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));

@@ -23,9 +23,12 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
   const changes: [string, string[]][] = [
     ["simulator: true", []],
     ["server: { max_body_mb: 1, public_url: http://a.example }\nproviders: {}", []],
-    ["models: [{ id: a/b }]\nkeys: [{ name: a, key: k }]", []],
+    ["models: [{ id: a/b }]\nkeys: [{ name: a, key: a-key-of-the-configuration }]", []],
     ["server: { host: 0.0.0.0, port: 9000, drain_seconds: 1 }", ["server.host", "server.port", "server.drain_seconds"]],
-    ["admin: { host: 0.0.0.0, port: 9001, secret: hidden }", ["admin.host", "admin.port", "admin.secret"]],
+    [
+      "admin: { host: 0.0.0.0, port: 9001, secret: hidden-hidden-hidden-hidden-hidden }",
+      ["admin.host", "admin.port", "admin.secret"],
+    ],
     ["data_dir: ./other\nstorage: sqlite:./data/trivium.db\nfiles: ./data/files", ["data_dir"]],
     ["storage: sqlite:./else.db\nfiles: ./else", ["storage", "files"]],
     [
@@ -35,7 +38,7 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
     ["simulator: false", ["simulator"]],
   ];
   for (const [yaml, fields] of changes) expect(restartFields(started, load(yaml))).toEqual(fields);
-  const secret = load("admin: { secret: hidden }");
-  expect(restartFields(secret, load("admin: { secret: hidden }"))).toEqual([]);
+  const secret = load("admin: { secret: hidden-hidden-hidden-hidden-hidden }");
+  expect(restartFields(secret, load("admin: { secret: hidden-hidden-hidden-hidden-hidden }"))).toEqual([]);
   rmSync(folder, { recursive: true, force: true });
 });

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
-import { MAX_BUDGET_USD, MAX_KEY_LENGTH } from "../canon/key-bounds.ts";
+import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../canon/key-bounds.ts";
 
 /**
  * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not
@@ -116,8 +116,8 @@ const KeyFile = Type.Object(
     name: Text,
     project: Type.Optional(Text),
     key: Type.String({
-      pattern: `^[\\x21-\\x7e]{1,${MAX_KEY_LENGTH}}$`,
-      description: `up to ${MAX_KEY_LENGTH} visible ASCII characters without spaces`,
+      pattern: `^[\\x21-\\x7e]{${MIN_KEY_LENGTH},${MAX_KEY_LENGTH}}$`,
+      description: `${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} visible ASCII characters without spaces, such as "openssl rand -hex 24" makes`,
     }),
     models: Type.Optional(Type.Array(Text)),
     protocols: Type.Optional(Type.Array(Dialect, { minItems: 1 })),

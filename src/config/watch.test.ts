@@ -163,7 +163,7 @@ describe("H25: what an accident takes from a file is not taken over, unless some
   test("sections that are said to be empty, and one key less, are taken over", async () => {
     writeFileSync(
       file,
-      `${PROVIDERS}keys: [ { name: a, key: sk-one-of-the-file }, { name: b, key: sk-two-of-the-file } ]\n`,
+      `${PROVIDERS}keys: [ { name: a, key: sk-the-first-key-of-the-file }, { name: b, key: sk-the-second-key-of-the-file } ]\n`,
     );
     start();
     writeFileSync(file, PROVIDERS + KEYS);

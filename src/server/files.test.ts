@@ -40,7 +40,7 @@ beforeAll(async () => {
     keys,
     timings: DEFAULT_TIMINGS,
     nowMs: () => nowMs,
-    log: { error: console.error },
+    log: { error: console.error, debug: () => {} },
   } as unknown as Gateway;
   const context = { gateway: { ...gateway, files }, storage, accepting: () => true } as unknown as ServerContext;
   const handle = sendFile as unknown as Handler;

@@ -9,6 +9,7 @@ import { makeId } from "../relay/ids.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
 import { isAway } from "../storage/is-away.ts";
+import { FailureThrottle } from "./failure-throttle.ts";
 import { createGuard } from "./guard.ts";
 import { listenFailure } from "./listen-failure.ts";
 import { resembledDialect } from "./resemblance.ts";
@@ -52,6 +53,7 @@ export function listen(options: ListenOptions): Listener {
   const idleSeconds = Math.ceil(idleConnectionMs / 1000);
   const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const table = new RouteTable(options.routes);
+  const throttle = new FailureThrottle();
   const guard = createGuard(options.host, options.publicUrl);
 
   /** Calls whose answer is not yet sent to its end, streams included, and those that go on without their client (H26). */
@@ -93,6 +95,7 @@ export function listen(options: ListenOptions): Listener {
       return identify(response, dialect, requestId);
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
+      if (response.status === 401) await throttle.failed(server.requestIP(request)?.address ?? "");
       if (connection.held) connection.rest();
       // A call with a receipt has a line of its own. What an error says may quote the request: it is not for the log.
       if (!(thrown instanceof RelayError)) {
@@ -195,7 +198,7 @@ function identify(response: Response, dialect: Dialect, requestId: string): Resp
 }
 
 function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
-  const presented = headers.get("authorization")?.replace(/^bearer\s+/i, "") ?? "";
+  const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
   if (presented !== "" && isAdmin(presented)) return;
   throw new GatewayError("unauthenticated", "This address needs the admin secret: Authorization: Bearer <secret>.", {
     code: "invalid_admin_secret",

@@ -4,8 +4,8 @@ import { GatewayError } from "../canon/error.ts";
 const CONTRACT_VERSION = "2023-06-01";
 const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, "2026-10-21"]);
 
-/** Contract §5: cannot be used here. */
-const REFUSED_BETA = "code-execution-2025-08-25";
+/** Contract §5: cannot be used here, whatever its date and however it is written. */
+const REFUSED_BETA = /^code-execution-/i;
 
 export function checkVersion(headers: Headers): void {
   const partner = headers.get("partner-version");
@@ -34,10 +34,11 @@ const BETA = /^[\x21-\x7e]+$/;
 /** Both spellings of the header, comma-separated or repeated, as one list. */
 export function readBetas(headers: Headers): string[] {
   const betas = ["partner-beta", "anthropic-beta"].flatMap((header) => betasIn(header, headers.get(header) ?? ""));
-  if (betas.some((beta) => beta.toLowerCase() === REFUSED_BETA)) {
+  const refused = betas.find((beta) => REFUSED_BETA.test(beta));
+  if (refused !== undefined) {
     throw new GatewayError(
       "invalid_request",
-      `The beta ${REFUSED_BETA} is not supported: the code-execution tool cannot be used. Leave it out of partner-beta.`,
+      `The beta ${refused} is not supported: the code-execution tool cannot be used. Leave it out of partner-beta.`,
       { path: "partner-beta" },
     );
   }

@@ -8,6 +8,9 @@ import type { CountTokensRequest, MessagesRequest } from "./schema.ts";
 /** The one version that the contract lists. */
 const WEB_SEARCH = "web_search_20250305";
 
+/** Contract §5: it cannot be used, with its beta or without it. */
+const CODE_EXECUTION = /^\s*code_execution/i;
+
 interface Block {
   type: string;
   source?: unknown;
@@ -45,6 +48,12 @@ export const messagesRules: CheckRules<Request> = {
     }
     tools?.forEach((tool, index) => {
       const type = "type" in tool ? tool.type : undefined;
+      if (typeof type === "string" && CODE_EXECUTION.test(type)) {
+        refuse(
+          `tools[${index}].type`,
+          `is "${type}", and the code-execution tool cannot be used here: leave it out of tools`,
+        );
+      }
       if (door === "contract" && type?.startsWith("web_search_") && type !== WEB_SEARCH) {
         refuse(`tools[${index}].type`, `must be "${WEB_SEARCH}"; it is "${type}"`);
       }

@@ -1,0 +1,21 @@
+import type { Config } from "./config.ts";
+import type { MapNode, Report } from "./document.ts";
+import { placeAt } from "./place-at.ts";
+
+const AT_HOME = 16;
+const ELSEWHERE = 32;
+
+/** The admin secret opens everything: one that can be guessed is none (S21). */
+export function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, report: Report): void {
+  if (admin.secret === undefined) return;
+  const { length } = admin.secret.reveal();
+  const least = isLoopback(admin.host) ? AT_HOME : ELSEWHERE;
+  if (length >= least) return;
+  const where = least === AT_HOME ? "" : ` where admin.host is ${admin.host}`;
+  report(
+    placeAt(root, ["admin", "secret"]),
+    `admin.secret must have at least ${least} characters${where}; it has ${length}. "openssl rand -hex 24" makes a good one`,
+  );
+}
+
+const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/i.test(host);

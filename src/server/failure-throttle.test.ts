@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { FailureThrottle } from "./failure-throttle.ts";
+
+function stand() {
+  const clock = { ms: 0 };
+  const waits: number[] = [];
+  const throttle = new FailureThrottle(
+    () => clock.ms,
+    async (ms) => void waits.push(ms),
+  );
+  const fail = async (address: string, times: number) => {
+    waits.length = 0;
+    for (let time = 0; time < times; time++) await throttle.failed(address);
+    return waits.length;
+  };
+  return { clock, fail };
+}
+
+test("S21: a hundred wrong credentials a minute are told at once, each further one after a second", async () => {
+  const { clock, fail } = stand();
+  expect(await fail("10.0.0.1", 100)).toBe(0);
+  expect(await fail("10.0.0.1", 5)).toBe(5);
+  expect(await fail("10.0.0.2", 100)).toBe(0);
+  clock.ms += 60_000;
+  expect(await fail("10.0.0.1", 100)).toBe(0);
+});
+
+test("S21: a network of IPv6 counts as one address", async () => {
+  const { fail } = stand();
+  await fail("2001:db8:0:1:aaaa::1", 100);
+  expect(await fail("2001:db8:0:1:bbbb:1:2:3", 1)).toBe(1);
+  expect(await fail("2001:db8:0:2::1", 1)).toBe(0);
+  await fail("2001:db8::1", 100);
+  expect(await fail("2001:db8:0:0:1::", 1)).toBe(1);
+  expect(await fail("::ffff:10.0.0.1", 100)).toBe(0);
+  expect(await fail("::ffff:10.0.0.2", 100)).toBe(0);
+});
+
+test("S21: a hundred thousand addresses take the memory of ten thousand", async () => {
+  const { fail } = stand();
+  for (let host = 0; host < 10_000; host++) await fail(`10.${host >> 8}.${host & 255}.1`, 1);
+  expect(await fail("10.0.0.1", 99)).toBe(0);
+  expect(await fail("11.0.0.1", 100)).toBe(0);
+  expect(await fail("11.0.0.2", 1)).toBe(1);
+});

@@ -1,0 +1,52 @@
+/** How many refusals for a wrong credential an address gets at once in each window. */
+const FREE_FAILURES = 100;
+const WINDOW_MS = 60_000;
+/** How long the answer to each further one takes. */
+const DELAY_MS = 1_000;
+/** Addresses that are counted one by one; all others share one count. */
+const MAX_ADDRESSES = 10_000;
+/** Answers that may wait at one time. Beyond that they are given at once: waiting must not become a burden of its own. */
+const MAX_WAITING = 1_000;
+
+/**
+ * Slows down guessing (S21). Only refusals wait, never a right credential: those who share an address, behind a proxy, do not
+ * pay for each other. A connection has one request at a time, so its guesses come one a second.
+ */
+export class FailureThrottle {
+  readonly #nowMs: () => number;
+  readonly #sleep: (ms: number) => Promise<void>;
+  #windowEndsMs = 0;
+  readonly #failures = new Map<string, number>();
+  #waiting = 0;
+
+  constructor(nowMs: () => number = () => performance.now(), sleep: (ms: number) => Promise<void> = Bun.sleep) {
+    this.#nowMs = nowMs;
+    this.#sleep = sleep;
+  }
+
+  /** Resolves when a refusal may be told to this address. */
+  async failed(address: string): Promise<void> {
+    const nowMs = this.#nowMs();
+    if (nowMs >= this.#windowEndsMs) {
+      this.#failures.clear();
+      this.#windowEndsMs = nowMs + WINDOW_MS;
+    }
+    const place = networkOf(address);
+    const counted = this.#failures.has(place) || this.#failures.size < MAX_ADDRESSES ? place : "";
+    const failures = (this.#failures.get(counted) ?? 0) + 1;
+    this.#failures.set(counted, failures);
+    if (failures <= FREE_FAILURES || this.#waiting >= MAX_WAITING) return;
+    this.#waiting++;
+    await this.#sleep(DELAY_MS);
+    this.#waiting--;
+  }
+}
+
+/** Whoever has one address of IPv6 has the 2^64 beside it. */
+function networkOf(address: string): string {
+  if (!address.includes(":") || address.startsWith("::ffff:")) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = head.split(":");
+  if (tail !== undefined) while (groups.length < 4) groups.push("0");
+  return groups.slice(0, 4).join(":");
+}
