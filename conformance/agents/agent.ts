@@ -1,19 +1,30 @@
-/** How a coding agent is installed and told to do one thing with one model. */
+/** A coding agent: where it comes from, how it is told to do one thing with one model, and what it says of it afterwards. */
 export interface Agent {
   name: string;
-  /** Its package on npm, and the version that the suite was written for. */
-  package: string;
-  version: string;
-  /** The file below `node_modules/.bin`. */
-  program: string;
+  package: Package;
+  /** The model's own name at its vendor, which the gateway's drop-in door resolves. */
+  vendorModel: string;
   /** The wire that the agent speaks itself: there the gateway takes its native lane. */
   native: string;
   arguments(task: Task): string[];
   environment(task: Task): Record<string, string>;
-  /** Files that must lie in its home folder. */
-  home: Readonly<Record<string, object>>;
+  /** Files that must lie in its home folder, by their paths. */
+  home(task: Task): Readonly<Record<string, object>>;
+  /** It has no tools of its own that the simulated model could call, and is only talked to. */
+  talksOnly?: true;
   /** Its last words, from what it printed. */
   lastWords(output: string): string;
+  /** Tokens as the agent itself adds them up, cached ones included. */
+  tokens(output: string): Tokens;
+}
+
+/** What is installed, at the version that the suite was written for. */
+export interface Package {
+  from: "npm" | "pip";
+  name: string;
+  version: string;
+  /** The program's file. */
+  program: string;
 }
 
 export interface Task {
@@ -21,4 +32,9 @@ export interface Task {
   model: string;
   gatewayUrl: string;
   key: string;
+}
+
+export interface Tokens {
+  input: number;
+  output: number;
 }

@@ -1,10 +1,19 @@
 import type { Agent } from "./agent.ts";
 
-export const claudeCode: Agent = {
+interface Result {
+  result: string;
+  modelUsage: Record<
+    string,
+    { inputTokens: number; outputTokens: number; cacheReadInputTokens: number; cacheCreationInputTokens: number }
+  >;
+}
+
+const read = (output: string) => JSON.parse(output) as Result;
+
+export const claudeCode = (version: string): Agent => ({
   name: "Claude Code",
-  package: "@anthropic-ai/claude-code",
-  version: "2.1.325",
-  program: "claude",
+  package: { from: "npm", name: "@anthropic-ai/claude-code", version, program: "claude" },
+  vendorModel: "claude-sonnet-4-5",
   native: "messages",
   arguments: ({ prompt, model }) => [
     "-p",
@@ -16,14 +25,22 @@ export const claudeCode: Agent = {
     "--allowedTools",
     "Read,Write,Bash",
   ],
-  environment: ({ gatewayUrl, key, model }) => ({
-    ANTHROPIC_BASE_URL: `${gatewayUrl}/api/msg`,
-    ANTHROPIC_API_KEY: key,
-    ANTHROPIC_SMALL_FAST_MODEL: model,
-    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+  environment: ({ gatewayUrl, key }) => ({
+    ANTHROPIC_BASE_URL: gatewayUrl,
+    ANTHROPIC_AUTH_TOKEN: key,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
   }),
-  home: {},
-  lastWords: (output) => (JSON.parse(output) as { result: string }).result,
-};
+  home: () => ({}),
+  lastWords: (output) => read(output).result,
+  tokens: (output) => {
+    const models = Object.values(read(output).modelUsage);
+    return {
+      input: models.reduce(
+        (sum, one) => sum + one.inputTokens + one.cacheReadInputTokens + one.cacheCreationInputTokens,
+        0,
+      ),
+      output: models.reduce((sum, one) => sum + one.outputTokens, 0),
+    };
+  },
+});

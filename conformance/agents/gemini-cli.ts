@@ -1,10 +1,16 @@
 import type { Agent } from "./agent.ts";
 
+interface Result {
+  response: string;
+  stats: { models: Record<string, { tokens: { prompt: number; candidates: number; thoughts: number; tool: number } }> };
+}
+
+const read = (output: string) => JSON.parse(output.slice(output.indexOf("{"))) as Result;
+
 export const geminiCli: Agent = {
   name: "Gemini CLI",
-  package: "@google/gemini-cli",
-  version: "0.61.0",
-  program: "gemini",
+  package: { from: "npm", name: "@google/gemini-cli", version: "0.61.0", program: "gemini" },
+  vendorModel: "gemini-2.5-pro",
   native: "genai",
   arguments: ({ prompt, model }) => [
     "--prompt",
@@ -20,16 +26,22 @@ export const geminiCli: Agent = {
   environment: ({ gatewayUrl, key }) => ({
     // It would start itself a second time, and the second one would outlive the first.
     GEMINI_CLI_NO_RELAUNCH: "true",
-    GOOGLE_GENAI_USE_VERTEXAI: "true",
-    GOOGLE_API_KEY: key,
-    GOOGLE_VERTEX_BASE_URL: `${gatewayUrl}/api/genai`,
+    GEMINI_API_KEY: key,
+    GOOGLE_GEMINI_BASE_URL: gatewayUrl,
   }),
-  home: {
+  home: () => ({
     ".gemini/settings.json": {
-      security: { auth: { selectedType: "vertex-ai" } },
+      security: { auth: { selectedType: "gemini-api-key" } },
       privacy: { usageStatisticsEnabled: false },
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     },
+  }),
+  lastWords: (output) => read(output).response,
+  tokens: (output) => {
+    const models = Object.values(read(output).stats.models).map(({ tokens }) => tokens);
+    return {
+      input: models.reduce((sum, { prompt, tool }) => sum + prompt + tool, 0),
+      output: models.reduce((sum, { candidates, thoughts }) => sum + candidates + thoughts, 0),
+    };
   },
-  lastWords: (output) => (JSON.parse(output.slice(output.indexOf("{"))) as { response: string }).response,
 };

@@ -1,36 +1,60 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Agent } from "./agent.ts";
+import type { Package } from "./agent.ts";
 
-const INSTALL_TIMEOUT_MS = 300_000;
+const INSTALL_TIMEOUT_MS = 600_000;
+
+/** How a registry's packages are put into a folder, and where their programs lie in it. */
+const INSTALLERS: Readonly<
+  Record<Package["from"], { programs: string; commands(folder: string, wanted: readonly string[]): string[][] }>
+> = {
+  npm: {
+    programs: join("node_modules", ".bin"),
+    commands: (_folder, wanted) => [["npm", "install", "--no-audit", "--no-fund", ...wanted]],
+  },
+  // An environment of Python's knows its own path, and cannot be moved.
+  pip: {
+    programs: "bin",
+    commands: (folder, wanted) => [
+      ["python3", "-m", "venv", folder],
+      [join(folder, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", ...wanted],
+    ],
+  },
+};
 
 /**
- * Installs an agent from the npm registry into a temporary folder, where later runs find it again, and gives its program.
- * Its dependencies stay out of the project's own.
+ * Installs packages from their registry into a temporary folder, where later runs find them again, and gives the folder of
+ * their programs. Their dependencies stay out of the project's own.
  */
-export async function installAgent(agent: Agent): Promise<string> {
-  const folder = join(tmpdir(), `trivium-agent-${agent.program}-${agent.version}`);
-  const program = join("node_modules", ".bin", agent.program);
-  if (!existsSync(join(folder, program))) {
-    // Only a whole installation gets the folder's name, so that one that broke off is not found again.
-    const unfinished = `${folder}-${process.pid}`;
-    mkdirSync(unfinished, { recursive: true });
-    writeFileSync(join(unfinished, "package.json"), JSON.stringify({ private: true }));
-    const log = join(unfinished, "install.log");
-    const npm = Bun.spawn(["npm", "install", "--no-audit", "--no-fund", `${agent.package}@${agent.version}`], {
-      cwd: unfinished,
-      stdin: "ignore",
-      stdout: Bun.file(log),
-      stderr: Bun.file(`${log}.err`),
-      timeout: INSTALL_TIMEOUT_MS,
-    });
-    if ((await npm.exited) !== 0)
-      throw new Error(
-        `${agent.package}@${agent.version} was not installed:\n${readFileSync(`${log}.err`, "utf8").slice(-2000)}`,
-      );
+export async function installPackages(from: Package["from"], name: string, wanted: readonly string[]): Promise<string> {
+  const digest = Bun.hash(wanted.join(" ")).toString(36);
+  const folder = join(tmpdir(), `trivium-client-${name.replaceAll(/[^\w.-]/g, "-")}-${digest}`);
+  const { programs, commands } = INSTALLERS[from];
+  // Only a whole installation gets the mark, so that one that broke off is not found again.
+  const mark = join(folder, "installed");
+  if (!existsSync(mark)) {
     rmSync(folder, { recursive: true, force: true });
-    renameSync(unfinished, folder);
+    mkdirSync(folder, { recursive: true });
+    if (from === "npm") writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
+    const log = join(folder, "install.log");
+    for (const command of commands(folder, wanted)) {
+      const child = Bun.spawn(command, {
+        cwd: folder,
+        stdin: "ignore",
+        stdout: Bun.file(log),
+        stderr: Bun.file(`${log}.err`),
+        timeout: INSTALL_TIMEOUT_MS,
+      });
+      if ((await child.exited) !== 0)
+        throw new Error(`${wanted.join(" ")} was not installed:\n${readFileSync(`${log}.err`, "utf8").slice(-2000)}`);
+    }
+    writeFileSync(`${mark}.new`, wanted.join("\n"));
+    renameSync(`${mark}.new`, mark);
   }
-  return join(folder, program);
+  return join(folder, programs);
+}
+
+export async function installAgent({ from, name, version, program }: Package): Promise<string> {
+  return join(await installPackages(from, name, [`${name}${from === "npm" ? "@" : "=="}${version}`]), program);
 }

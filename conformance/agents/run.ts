@@ -1,73 +1,66 @@
 /**
- * Real coding agents do a small piece of work through the gateway: read a file, write another. The model behind it is the
- * simulator's `agent`, on each wire in turn, and it refuses to go on where its thinking did not come back as it left.
- * Installs the agents from the npm registry at the first run; all else stays on this machine.
+ * Real coding agents do a small piece of work through the gateway: read a file, write another. They are set up as their own
+ * documents say, with the gateway's base URL, and call their vendor's model by its own name; then models of the other wires.
+ * The model is the simulator's `agent`, which refuses to go on where its thinking did not come back as it left. What an agent
+ * says that it used must be what the ledger holds. Agents are installed from their registries at the first run; all else
+ * stays on this machine. Words on the command line choose agents by their names.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { startSimulator } from "../../src/sim/simulator.ts";
-import { startTestGateway } from "../support/test-gateway.ts";
-import type { Agent } from "./agent.ts";
+import { startClientStand, WIRES } from "../support/client-stand.ts";
+import type { Agent, Tokens } from "./agent.ts";
+import { aider } from "./aider.ts";
 import { claudeCode } from "./claude-code.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { installAgent } from "./install.ts";
+import { opencodeChat, opencodeMessages } from "./opencode.ts";
+import { qwenCode } from "./qwen-code.ts";
 
-const AGENTS: readonly Agent[] = [claudeCode, geminiCli];
-/** Providers, one for each wire, at the addresses where the simulator plays their hosts. */
-const WIRES: Readonly<Record<string, { kind: string; path: string; dialects?: string[] }>> = {
-  messages: { kind: "anthropic", path: "/anthropic" },
-  genai: { kind: "gemini", path: "/gemini" },
-  chat: { kind: "openai-compatible", path: "/openai/v1", dialects: ["chat"] },
-};
-const WORK_TIMEOUT_MS = 90_000;
+const AGENTS: readonly Agent[] = [
+  claudeCode("2.1.197"),
+  claudeCode("2.1.325"),
+  geminiCli,
+  opencodeChat,
+  opencodeMessages,
+  qwenCode,
+  aider,
+];
+const WORK_TIMEOUT_MS = 120_000;
 const CONTENT = "three roads meet here\nand each of them works\n";
 /** Reading, writing, and the last word. */
 const FEWEST_CALLS = 3;
+/** Agents that round show two digits. */
+const ROUNDED = 0.05;
 
-const simulator = await startSimulator({ tokenDelayMs: 1 });
-const gateway = await startTestGateway({
-  config: {
-    providers: Object.fromEntries(
-      Object.entries(WIRES).map(([wire, { path, ...settings }]) => [
-        wire,
-        { ...settings, base_url: `${simulator.url}${path}`, api_key: "simulated" },
-      ]),
-    ),
-    models: Object.keys(WIRES).map((wire) => ({
-      id: `${wire}/agent`,
-      display_name: "Simulated agent",
-      context_length: 200_000,
-      max_output_tokens: 64_000,
-      input_modalities: ["text", "image"],
-      output_modalities: ["text"],
-      reasoning: true,
-      offers: [{ provider: wire, model: "agent" }],
-    })),
-  },
-});
+const stand = await startClientStand("agent");
+const { gateway } = stand;
 
 interface Outcome {
   problems: string[];
   calls: number;
+  tokens: Tokens | undefined;
   seconds: number;
   printed: string;
 }
 
 /** One agent, one model, in a folder and with a home of its own; nothing of this machine's environment reaches it. */
-async function work(agent: Agent, program: string, wire: string): Promise<Outcome> {
+async function work(agent: Agent, program: string, model: string): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-agent-work-"));
   const [home, place] = [join(folder, "home"), join(folder, "work")];
   for (const path of [home, place]) mkdirSync(path);
-  for (const [name, content] of Object.entries(agent.home)) {
+  const [source, target] = [join(place, "notes.txt"), join(place, "loud.txt")];
+  writeFileSync(source, CONTENT);
+  const prompt = agent.talksOnly
+    ? "Hello, who are you?"
+    : `Read the file ${source} and write its content in upper case to ${target}.`;
+  const task = { prompt, model, gatewayUrl: gateway.url, key: gateway.key };
+  for (const [name, content] of Object.entries(agent.home(task))) {
     mkdirSync(dirname(join(home, name)), { recursive: true });
     writeFileSync(join(home, name), JSON.stringify(content));
   }
-  const [source, target] = [join(place, "notes.txt"), join(place, "loud.txt")];
-  writeFileSync(source, CONTENT);
-  const prompt = `Read the file ${source} and write its content in upper case to ${target}.`;
-  const task = { prompt, model: `${wire}/agent`, gatewayUrl: gateway.url, key: gateway.key };
-  const before = simulator.stats().requests;
+  const titles = "openai/gpt-4.1-nano";
+  const [all, beside] = [await stand.used(), await stand.used(titles)];
   const began = performance.now();
   const child = Bun.spawn([program, ...agent.arguments(task)], {
     cwd: place,
@@ -91,6 +84,9 @@ async function work(agent: Agent, program: string, wire: string): Promise<Outcom
     child.exited,
   ]);
   clearTimeout(tooLate);
+  const [allAfter, besideAfter] = [await stand.used(), await stand.used(titles)];
+  const ledger = (field: "calls" | "failures" | "input" | "output") =>
+    allAfter[field] - all[field] - (besideAfter[field] - beside[field]);
   const problems: string[] = [];
   const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
   const attempt = <T>(what: () => T): T | undefined => {
@@ -100,34 +96,51 @@ async function work(agent: Agent, program: string, wire: string): Promise<Outcom
       return undefined;
     }
   };
-  const calls = simulator.stats().requests - before;
   expectThat(code === 0, `it ended with code ${code}`);
-  const written = attempt(() => readFileSync(target, "utf8"));
-  expectThat(written?.trim() === CONTENT.trim().toUpperCase(), `the file holds ${JSON.stringify(written)}`);
   const words = attempt(() => agent.lastWords(output));
-  expectThat(words?.startsWith("Done: ") === true, `its last words are ${JSON.stringify(words)}`);
-  expectThat(calls >= FEWEST_CALLS, `the model was called ${calls} times`);
+  if (agent.talksOnly) {
+    expectThat(words?.includes("simulator speaking") === true, `its last words are ${JSON.stringify(words)}`);
+  } else {
+    const written = attempt(() => readFileSync(target, "utf8"));
+    expectThat(written?.trim() === CONTENT.trim().toUpperCase(), `the file holds ${JSON.stringify(written)}`);
+    expectThat(words?.startsWith("Done: ") === true, `its last words are ${JSON.stringify(words)}`);
+    expectThat(ledger("calls") >= FEWEST_CALLS, `the ledger has ${ledger("calls")} calls`);
+  }
+  expectThat(ledger("failures") === 0, `the ledger has ${ledger("failures")} failures`);
+  const tokens = attempt(() => agent.tokens(output));
+  for (const side of ["input", "output"] as const) {
+    const [said = -1, held] = [tokens?.[side], ledger(side)];
+    const near = agent.talksOnly ? Math.abs(said - held) <= held * ROUNDED : said === held;
+    expectThat(near, `it counts ${said} tokens of ${side}, the ledger ${held}`);
+  }
   rmSync(folder, { recursive: true, force: true });
   const seconds = (performance.now() - began) / 1000;
-  return { problems, calls, seconds, printed: `${output.slice(-4000)}\n${complaints.slice(-4000)}` };
+  const printed = `${output.slice(-4000)}\n${complaints.slice(-4000)}`;
+  return { problems, calls: ledger("calls"), tokens, seconds, printed };
 }
 
+const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
+const isChosen = ({ name, package: { version } }: Agent) =>
+  chosen.length === 0 || chosen.some((word) => `${name} ${version}`.toLowerCase().includes(word));
 let [passed, failed] = [0, 0];
 try {
-  for (const agent of AGENTS) {
-    const program = await installAgent(agent);
-    for (const wire of Object.keys(WIRES)) {
-      const { problems, calls, seconds, printed } = await work(agent, program, wire);
-      const title = `${agent.name} ${agent.version} with ${wire}/agent (${wire === agent.native ? "native" : "translated"})`;
-      console.log(`${problems.length === 0 ? "passed" : "FAILED"}  ${title}: ${calls} calls, ${seconds.toFixed(1)} s`);
+  for (const agent of AGENTS.filter(isChosen)) {
+    const program = await installAgent(agent.package);
+    const others = Object.keys(WIRES)
+      .filter((wire) => wire !== agent.native)
+      .map((wire) => `${wire}/agent`);
+    for (const model of [agent.vendorModel, ...others]) {
+      const { problems, calls, tokens, seconds, printed } = await work(agent, program, model);
+      const title = `${agent.name} ${agent.package.version} with ${model} (${model === agent.vendorModel ? "native" : "translated"})`;
+      const counted = `${calls} calls, ${tokens?.input} tokens in, ${tokens?.output} out, ${seconds.toFixed(1)} s`;
+      console.log(`${problems.length === 0 ? "passed" : "FAILED"}  ${title}: ${counted}`);
       if (problems.length > 0) console.log([...problems, printed].join("\n").replace(/^/gm, "        "));
       if (problems.length === 0) passed++;
       else failed++;
     }
   }
 } finally {
-  await gateway.stop();
-  await simulator.stop();
+  await stand.stop();
 }
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

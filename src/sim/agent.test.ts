@@ -80,6 +80,11 @@ describe("the simulator's agent", () => {
     expect(inputOf(conversation(tools, { text: "1\tone\n2\ttwo\n3\t" }))).toEqual([
       ["Write", { file_path: "/notes/loud.txt", content: "ONE\nTWO\n" }],
     ]);
+    const inTags =
+      "<path>/a.txt</path>\n<type>file</type>\n<content>\n1: one\n2: two\n\n(End of file - total 2 lines)\n</content>";
+    expect(inputOf(conversation(tools, { text: inTags }))).toEqual([
+      ["Write", { file_path: "/notes/loud.txt", content: "ONE\nTWO" }],
+    ]);
     // Numbers that are the file's own stay.
     expect(inputOf(conversation(tools, { text: "1\tone\ntwo" }))).toEqual([
       ["Write", { file_path: "/notes/loud.txt", content: "1\tONE\nTWO" }],

@@ -8,7 +8,10 @@ const PATH_NAMES = ["file_path", "absolute_path", "path", "filePath", "filename"
 const CONTENT_NAMES = ["content", "contents", "text", "data"];
 /** Agents add words of their own to what a tool has said. */
 const REMARK = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
-const LINE_NUMBER = /^\s*\d+(?:→|\t)/;
+const LINE_NUMBER = /^\s*\d+(?:→|\t|: |$)/;
+/** Some put the file into tags, with a note of its length. */
+const TAGGED = /<content>\n([\s\S]*?)\n<\/content>/;
+const END_NOTE = /\n+\(End of file[^\n]*\)$/;
 
 interface FileTool {
   name: string;
@@ -30,8 +33,10 @@ function findTool(tools: readonly Tool[], verb: RegExp, writes: boolean): FileTo
 
 /** What the file holds, without the numbers that some agents put before its lines. */
 function fileText(result: string): string {
-  const lines = result
+  const [, tagged = result] = TAGGED.exec(result) ?? [];
+  const lines = tagged
     .replace(REMARK, "")
+    .replace(END_NOTE, "")
     .replace(/^\n+|\n+$/g, "")
     .split("\n");
   return (

@@ -1,0 +1,50 @@
+"""What every client script prints: one JSON line with what the client itself made of its calls."""
+
+import json
+import os
+
+URL = os.environ["TRIVIUM_URL"]
+KEY = os.environ["TRIVIUM_API_KEY"]
+MODEL = os.environ["TRIVIUM_MODEL"]
+HELLO = "Hello, who are you?"
+WEATHER = "Use get_weather: what is the weather in Paris?"
+
+
+def get_weather(city: str) -> str:
+    """Tells the weather of a city."""
+    return f"Sunny in {city}"
+
+
+class Report:
+    """Collects the streamed text, the tool call and the tokens as the client's own objects tell them."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.tools: list[str] = []
+        self.input = 0
+        self.output = 0
+
+    def piece(self, text: str | None) -> None:
+        if text:
+            self.pieces.append(text)
+
+    def tool(self, name: str | None) -> None:
+        if name:
+            self.tools.append(name)
+
+    def tokens(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        self.input += input_tokens or 0
+        self.output += output_tokens or 0
+
+    def show(self) -> None:
+        print(
+            json.dumps(
+                {
+                    "text": "".join(self.pieces),
+                    "pieces": len(self.pieces),
+                    "tools": self.tools,
+                    "input": self.input,
+                    "output": self.output,
+                }
+            )
+        )
