@@ -8,7 +8,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { startClientStand, WIRES } from "../support/client-stand.ts";
+import { MODELS_BY_WIRE, startClientStand } from "../support/client-stand.ts";
 import type { Agent, Tokens } from "./agent.ts";
 import { aider } from "./aider.ts";
 import { claudeCode } from "./claude-code.ts";
@@ -126,9 +126,7 @@ let [passed, failed] = [0, 0];
 try {
   for (const agent of AGENTS.filter(isChosen)) {
     const program = await installAgent(agent.package);
-    const others = Object.keys(WIRES)
-      .filter((wire) => wire !== agent.native)
-      .map((wire) => `${wire}/agent`);
+    const others = Object.entries(MODELS_BY_WIRE).flatMap(([wire, model]) => (wire === agent.native ? [] : [model]));
     for (const model of [agent.vendorModel, ...others]) {
       const { problems, calls, tokens, seconds, printed } = await work(agent, program, model);
       const title = `${agent.name} ${agent.package.version} with ${model} (${model === agent.vendorModel ? "native" : "translated"})`;
