@@ -1,0 +1,94 @@
+/** A library that calls models, and the script that uses it as its own documents say. */
+export interface Client {
+  name: string;
+  from: "npm" | "pip";
+  /** What is installed together, at the versions that the suite was written for. */
+  packages: readonly string[];
+  /** The file in `python` or `javascript`. */
+  script: string;
+  environment?: Readonly<Record<string, string>>;
+  model: string;
+}
+
+/** What a script prints of its calls: a streamed answer, and one with a tool. */
+export interface ClientReport {
+  text: string;
+  pieces: number;
+  tools: string[];
+  input: number;
+  output: number;
+}
+
+const GPT = "gpt-5-mini";
+const CLAUDE = "claude-opus-4-8";
+const GEMINI = "gemini-2.5-flash";
+
+const LANGCHAIN = ["langchain-openai==1.7.3", "langchain-anthropic==1.7.7", "langchain-google-genai==4.4.2"];
+const LLAMA_INDEX = ["llama-index-llms-openai==0.8.3", "llama-index-llms-google-genai==0.11.3"];
+// Its class builds a type that newer releases of the vendor's package made a union.
+const LLAMA_INDEX_ANTHROPIC = ["llama-index-llms-anthropic==0.12.3", "anthropic<1"];
+// It imports `mcp` at the first call with tools, and does not ask for it.
+const LITELLM = ["litellm==1.106.2", "mcp==2.1.1"];
+const LANGCHAIN_JS = [
+  "@langchain/core@1.2.13",
+  "@langchain/openai@1.6.0",
+  "@langchain/anthropic@1.5.11",
+  "@langchain/google-genai@2.3.2",
+];
+const AI_SDK = [
+  "ai@6.0.326",
+  "@ai-sdk/openai@3.0.139",
+  "@ai-sdk/openai-compatible@2.0.87",
+  "@ai-sdk/anthropic@3.0.138",
+  "@ai-sdk/google@3.0.141",
+];
+
+const python = (
+  name: string,
+  script: string,
+  packages: readonly string[],
+  model: string,
+  environment?: Client["environment"],
+): Client => ({ name, from: "pip", packages, script, model, ...(environment ? { environment } : {}) });
+const javascript = (
+  name: string,
+  script: string,
+  packages: readonly string[],
+  model: string,
+  variable: string,
+  value: string,
+): Client => ({
+  name,
+  from: "npm",
+  packages,
+  script,
+  model,
+  environment: { [variable]: value },
+});
+
+export const CLIENTS: readonly Client[] = [
+  python("LangChain OpenAI (Python)", "langchain_openai_client.py", LANGCHAIN, GPT),
+  python("LangChain Anthropic (Python)", "langchain_anthropic_client.py", LANGCHAIN, CLAUDE),
+  python("LangChain Google (Python)", "langchain_google_client.py", LANGCHAIN, GEMINI),
+  python("LlamaIndex OpenAI", "llamaindex_openai_client.py", LLAMA_INDEX, GPT),
+  python("LlamaIndex Anthropic", "llamaindex_anthropic_client.py", LLAMA_INDEX_ANTHROPIC, CLAUDE),
+  python("LlamaIndex Google", "llamaindex_google_client.py", LLAMA_INDEX, GEMINI),
+  python("LiteLLM openai/", "litellm_client.py", LITELLM, GPT, { LITELLM_ROUTE: "openai" }),
+  python("LiteLLM anthropic/", "litellm_client.py", LITELLM, CLAUDE, { LITELLM_ROUTE: "anthropic" }),
+  python("LiteLLM gemini/", "litellm_client.py", LITELLM, GEMINI, { LITELLM_ROUTE: "gemini" }),
+  python("openai-agents", "openai_agents_client.py", ["openai-agents==0.20.0"], GPT),
+  python("pydantic-ai OpenAI", "pydantic_ai_client.py", ["pydantic-ai-slim[openai,google]==2.31.1"], GPT, {
+    PYDANTIC_AI_PROVIDER: "openai",
+  }),
+  python("pydantic-ai Google", "pydantic_ai_client.py", ["pydantic-ai-slim[openai,google]==2.31.1"], GEMINI, {
+    PYDANTIC_AI_PROVIDER: "google",
+  }),
+  python("strands", "strands_client.py", ["strands-agents[openai]==1.62.0"], GPT),
+  javascript("LangChain OpenAI (JS)", "langchain.mjs", LANGCHAIN_JS, GPT, "LANGCHAIN_PROVIDER", "openai"),
+  javascript("LangChain Anthropic (JS)", "langchain.mjs", LANGCHAIN_JS, CLAUDE, "LANGCHAIN_PROVIDER", "anthropic"),
+  javascript("LangChain Google (JS)", "langchain.mjs", LANGCHAIN_JS, GEMINI, "LANGCHAIN_PROVIDER", "google"),
+  javascript("AI SDK openai.chat", "ai-sdk.mjs", AI_SDK, GPT, "AI_SDK_PROVIDER", "openai"),
+  javascript("AI SDK openai-compatible", "ai-sdk.mjs", AI_SDK, GPT, "AI_SDK_PROVIDER", "openai-compatible"),
+  javascript("AI SDK anthropic", "ai-sdk.mjs", AI_SDK, CLAUDE, "AI_SDK_PROVIDER", "anthropic"),
+  javascript("AI SDK google", "ai-sdk.mjs", AI_SDK, GEMINI, "AI_SDK_PROVIDER", "google"),
+];

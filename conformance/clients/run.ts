@@ -1,0 +1,72 @@
+/**
+ * Libraries that nobody here wrote call the gateway's drop-in door with the vendors' own model names: a streamed answer with
+ * an output limit, and a call of a tool. What each library counts must be what the ledger holds. They are installed from
+ * their registries at the first run; all else stays on this machine. Words on the command line choose clients by name.
+ */
+import { cpSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { installPackages } from "../agents/install.ts";
+import { startClientStand } from "../support/client-stand.ts";
+import { CLIENTS, type Client, type ClientReport } from "./client.ts";
+
+const CALL_TIMEOUT_MS = 120_000;
+const scripts = new URL(".", import.meta.url).pathname;
+
+/** Where a script finds what was installed for it: Python by its program, JavaScript by lying beside it. */
+async function commandOf({ from, packages, script }: Client): Promise<string[]> {
+  const programs = await installPackages(from, "library", packages);
+  if (from === "pip") return [join(programs, "python"), join(scripts, "python", script)];
+  const folder = dirname(dirname(programs));
+  const copies = join(folder, "scripts");
+  cpSync(join(scripts, "javascript"), copies, { recursive: true });
+  return ["node", join(copies, script)];
+}
+
+const stand = await startClientStand("standard");
+const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
+let [passed, failed] = [0, 0];
+try {
+  for (const client of CLIENTS) {
+    if (chosen.length > 0 && !chosen.some((word) => client.name.toLowerCase().includes(word))) continue;
+    const command = await commandOf(client);
+    const before = await stand.used();
+    const child = Bun.spawn(command, {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        TRIVIUM_URL: stand.gateway.url,
+        TRIVIUM_API_KEY: stand.gateway.key,
+        TRIVIUM_MODEL: client.model,
+        PYTHONDONTWRITEBYTECODE: "1",
+        ...client.environment,
+      },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: CALL_TIMEOUT_MS,
+    });
+    const [output, complaints] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    const after = await stand.used();
+    const problems: string[] = [];
+    const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
+    const line = output.trim().split("\n").at(-1) ?? "";
+    const report = (line.startsWith("{") ? JSON.parse(line) : {}) as Partial<ClientReport>;
+    expectThat(report.text?.includes("simulator speaking") === true, `the text is ${JSON.stringify(report.text)}`);
+    expectThat((report.pieces ?? 0) > 1, `the answer came in ${report.pieces} pieces`);
+    expectThat(report.tools?.includes("get_weather") === true, `the tools called are ${JSON.stringify(report.tools)}`);
+    expectThat(after.failures === before.failures, `${after.failures - before.failures} calls failed`);
+    for (const side of ["input", "output"] as const) {
+      const held = after[side] - before[side];
+      expectThat(report[side] === held, `it counts ${report[side]} tokens of ${side}, the ledger ${held}`);
+    }
+    const counted = `${after.calls - before.calls} calls, ${report.input} tokens in, ${report.output} out`;
+    console.log(`${problems.length === 0 ? "passed" : "FAILED"}  ${client.name} with ${client.model}: ${counted}`);
+    if (problems.length > 0)
+      console.log([...problems, line, complaints.slice(-2000)].join("\n").replace(/^/gm, "        "));
+    if (problems.length === 0) passed++;
+    else failed++;
+  }
+} finally {
+  await stand.stop();
+}
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
