@@ -154,8 +154,11 @@ test(
 );
 
 test("H24: an operation that nobody polls is settled all the same, once", async () => {
-  const response = await submit({ prompt: "unwatched", parameters: { sampleCount: 2, seed: 3, fps: 25 } });
-  expect(response.headers.get("x-trivium-dropped")).toBe("parameters.fps");
+  const response = await submit({
+    prompt: "unwatched",
+    parameters: { sampleCount: 2, seed: 3, negativePrompt: "blur" },
+  });
+  expect(response.headers.get("x-trivium-dropped")).toBe("parameters.negativePrompt");
   const receiptId = response.headers.get("x-trivium-receipt");
   await until(() => receiptsOf(receiptId).length > 0, "the receipt is written");
   const receipt = await stand.gateway.receipt(response);

@@ -178,14 +178,14 @@ describe("decisions §5: the repetition of a submit", () => {
   });
 
   test("decisions §6: tells what was dropped as the first answer did, during the submit and after it", async () => {
-    const wish = { model: "held/film", prompt: "dropped", parameters: { fps: 25 }, under: "dropped" };
+    const wish = { model: "held/film", prompt: "dropped", parameters: { negativePrompt: "blur" }, under: "dropped" };
     held.hold();
     const first = submit(wish);
     await until(() => held.waiting() === 1, "the job is being submitted");
     const during = await submit(wish);
     held.release();
     const dropped = (await first).headers.get("x-trivium-dropped");
-    expect(dropped).toBe("parameters.fps");
+    expect(dropped).toBe("parameters.negativePrompt");
     expect(during.headers.get("x-trivium-dropped")).toBe(dropped);
     expect((await submit(wish)).headers.get("x-trivium-dropped")).toBe(dropped);
   });

@@ -6,6 +6,7 @@ import { Settlement } from "../operations/settlement.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { makeId } from "../relay/ids.ts";
 import { logCall } from "../relay/log-call.ts";
+import { FULL_STORE_CURE } from "../relay/media/require-file-room.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -34,6 +35,11 @@ export async function makeOperations(
     nowMs,
     leaseMs: timings.operationLeaseMs,
     onProblem: (error) => log.error({ err: error }, "polling operation failed"),
+    onUnkept: ({ id, project }, error) =>
+      log.error(
+        { err: error.cause ?? error, operation: id, project },
+        `finished video not stored, trying again: ${FULL_STORE_CURE}`,
+      ),
   });
   const operations = new Operations({
     storage,

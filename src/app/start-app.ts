@@ -105,6 +105,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       retentionMs: config.retention.ms,
       maxFileBytes: config.retention.maxFileBytes,
       maxTotalBytes: config.retention.maxTotalBytes,
+      maxProjectBytes: config.retention.maxProjectBytes,
     },
   });
   const gateway: Gateway = {

@@ -32,6 +32,8 @@ export interface OperationPart {
   /** 0..100, where the provider tells. */
   progress?: number;
   videos: KeptVideo[];
+  /** Why what the provider has made could not be kept so far: it is tried again, and will be billed either way. */
+  unkept?: StoredError & { made: number };
   /** One reason for each video that moderation held back. */
   filtered: string[];
   /** What was made, where the provider told: else what was asked for counts. */

@@ -31,7 +31,7 @@ export interface Config {
   /** A folder, or `s3://bucket/prefix`. */
   files: string;
   /** How long operations that have ended, and what they made, are kept, and how much of it. */
-  retention: { ms: number; maxFileBytes: number; maxTotalBytes: number };
+  retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
   simulator: boolean;
   log: {
     level: "debug" | "info" | "warn" | "error" | "silent";

@@ -128,7 +128,12 @@ describe("what loads", () => {
       dataDir: join(folder, "data"),
       storage: `sqlite:${join(folder, "data/trivium.db")}`,
       files: join(folder, "data/files"),
-      retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
+      retention: {
+        ms: 172_800_000,
+        maxFileBytes: 1024 ** 3,
+        maxTotalBytes: 10 * 1024 ** 3,
+        maxProjectBytes: 5 * 1024 ** 3,
+      },
       simulator: true,
       log: { level: "info", format: "auto", calls: "all" },
       providers: [
@@ -252,7 +257,12 @@ describe("what loads", () => {
         drainSeconds: 30,
       },
       admin: { host: "127.0.0.1", port: 8788 },
-      retention: { ms: 172_800_000, maxFileBytes: 1024 ** 3, maxTotalBytes: 10 * 1024 ** 3 },
+      retention: {
+        ms: 172_800_000,
+        maxFileBytes: 1024 ** 3,
+        maxTotalBytes: 10 * 1024 ** 3,
+        maxProjectBytes: 5 * 1024 ** 3,
+      },
       simulator: true,
       models: [],
       aliases: {},

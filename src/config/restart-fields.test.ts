@@ -32,8 +32,8 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
     ["data_dir: ./other\nstorage: sqlite:./data/trivium.db\nfiles: ./data/files", ["data_dir"]],
     ["storage: sqlite:./else.db\nfiles: ./else", ["storage", "files"]],
     [
-      "retention: { hours: 1, max_file_mb: 1, max_total_mb: 1 }",
-      ["retention.hours", "retention.max_file_mb", "retention.max_total_mb"],
+      "retention: { hours: 1, max_file_mb: 1, max_total_mb: 1, max_project_mb: 1 }",
+      ["retention.hours", "retention.max_file_mb", "retention.max_total_mb", "retention.max_project_mb"],
     ],
     ["simulator: false", ["simulator"]],
   ];

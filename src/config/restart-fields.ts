@@ -15,6 +15,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "retention.hours": ({ retention }) => retention.ms,
   "retention.max_file_mb": ({ retention }) => retention.maxFileBytes,
   "retention.max_total_mb": ({ retention }) => retention.maxTotalBytes,
+  "retention.max_project_mb": ({ retention }) => retention.maxProjectBytes,
   simulator: ({ simulator }) => simulator,
   "log.level": ({ log }) => log.level,
   "log.format": ({ log }) => log.format,

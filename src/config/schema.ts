@@ -192,6 +192,7 @@ export const RootFile = Type.Object(
           hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
           max_file_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
           max_total_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          max_project_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
         },
         closed,
       ),

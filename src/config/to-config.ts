@@ -18,6 +18,7 @@ export function toConfig(
   const host = server.host ?? "127.0.0.1";
   const port = server.port ?? 8787;
   const dataDir = resolve(folder, file.data_dir ?? "./data");
+  const totalMegabytes = file.retention?.max_total_mb ?? 10_240;
   const maxBodyBytes = Math.round((server.max_body_mb ?? 64) * BYTES_PER_MEGABYTE);
   return {
     server: {
@@ -43,7 +44,9 @@ export function toConfig(
     retention: {
       ms: Math.round((file.retention?.hours ?? 48) * MS_PER_HOUR),
       maxFileBytes: Math.round((file.retention?.max_file_mb ?? 1024) * BYTES_PER_MEGABYTE),
-      maxTotalBytes: Math.round((file.retention?.max_total_mb ?? 10_240) * BYTES_PER_MEGABYTE),
+      maxTotalBytes: Math.round(totalMegabytes * BYTES_PER_MEGABYTE),
+      // One project that makes much must leave room for the others.
+      maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,
     log: {

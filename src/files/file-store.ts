@@ -30,6 +30,8 @@ export interface FileStore {
   remove(name: string): Promise<void>;
   /** Every file with a name of ours. Others' files in the same place are not seen, and so never removed. */
   list(): AsyncIterable<ListedFile>;
+  /** How much more fits, where that is known. */
+  freeBytes?(): Promise<number>;
   /** Clears away what writers left behind that were killed long before this moment. */
   removeUnfinished(nowMs: number): Promise<void>;
 }

@@ -140,6 +140,30 @@ describe("files", () => {
     expect(blobs()).toEqual([second.id, third.id].sort());
   });
 
+  test("a project that has used its share is refused, and others are not", async () => {
+    const files = await open({ maxTotalBytes: 10_000, maxProjectBytes: 1_500 });
+    await files.keep(film());
+    for (const content of [sampleBytes(1_000), inPieces(sampleBytes(1_000), 100)]) {
+      const error = await files.keep(film({ content })).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ kind: "overloaded", message: expect.stringContaining('"red" has used its share') });
+    }
+    expect((await files.keep(film({ project: "blue" }))).size).toBe(1_000);
+    expect(blobs()).toHaveLength(2);
+  });
+
+  test("whether there is room can be asked before anything is made", async () => {
+    const files = await open({ maxTotalBytes: 2_500, maxProjectBytes: 1_500 });
+    const first = await files.keep(film());
+    await files.requireRoom("red", 500, NOW);
+    await files.requireRoom("blue", 1_500, NOW);
+    await expect(files.requireRoom("red", 501, NOW)).rejects.toHaveProperty("kind", "overloaded");
+    await expect(files.requireRoom("blue", 1_501, NOW)).rejects.toHaveProperty("kind", "overloaded");
+    await files.requireRoom("red", 1_500, first.expiresAtMs);
+    const unbounded = await open({ maxTotalBytes: 1e18, maxProjectBytes: 1e18 });
+    // No disk has that much.
+    await expect(unbounded.requireRoom("red", 1e17, NOW)).rejects.toHaveProperty("kind", "overloaded");
+  });
+
   test("files kept at the same time do not fill the store beyond its limit", async () => {
     const files = await open({ maxTotalBytes: 3_500 });
     const kept = await Promise.allSettled(

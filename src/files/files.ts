@@ -21,12 +21,15 @@ export interface FileLimits {
   maxFileBytes: number;
   /** Of all files of all projects together. */
   maxTotalBytes: number;
+  /** Of the files of one project: nobody may fill the store for all others. */
+  maxProjectBytes: number;
 }
 
 export const DEFAULT_FILE_LIMITS: FileLimits = {
   retentionMs: 48 * 60 * 60_000,
   maxFileBytes: 1024 ** 3,
   maxTotalBytes: 10 * 1024 ** 3,
+  maxProjectBytes: 10 * 1024 ** 3,
 };
 
 export interface FilesOptions {
@@ -87,13 +90,14 @@ export class Files {
   /** The blob comes first and the row after it, so that no row is ever without its blob. */
   async keep({ project, owner, mimeType, content, nowMs }: FileToKeep): Promise<StoredFile> {
     const known = content instanceof Uint8Array ? content.length : 0;
-    const used = await this.#usedBytes(known, nowMs);
+    const used = await this.#usedBytes(project, known, nowMs);
     const id = `file_${this.#makeId()}`;
     let counted = 0;
     const count = (piece: Uint8Array) => {
       counted += piece.length;
       this.#unwritten += piece.length;
-      if (used + this.#unwritten > this.#limits.maxTotalBytes) throw noRoom();
+      if (used.total + this.#unwritten > this.#limits.maxTotalBytes) throw storeFull();
+      if (used.ofProject + counted > this.#limits.maxProjectBytes) throw shareUsed(project);
     };
     try {
       const { size } = await this.#store.put(id, streamOf(content, count), this.#limits.maxFileBytes);
@@ -106,7 +110,8 @@ export class Files {
         createdAtMs: Math.floor(nowMs),
         expiresAtMs: Math.floor(nowMs + this.#limits.retentionMs),
       };
-      if (!(await insertFile(this.#storage, record, this.#limits.maxTotalBytes))) throw noRoom();
+      const kept = await insertFile(this.#storage, record, this.#limits);
+      if (kept !== "kept") throw kept === "project_full" ? shareUsed(project) : storeFull();
       return record;
     } catch (thrown) {
       await this.#removeUnlessKept(id);
@@ -114,6 +119,13 @@ export class Files {
     } finally {
       this.#unwritten -= counted;
     }
+  }
+
+  /** Throws where so many bytes more of this project's could not be kept: before anything is made that would have to be. */
+  async requireRoom(project: string, bytes: number, nowMs: number): Promise<void> {
+    await this.#usedBytes(project, bytes, nowMs);
+    const free = await this.#store.freeBytes?.();
+    if (free !== undefined && free < bytes) throw storeFull();
   }
 
   /** An address that whoever holds it can fetch the file from, until the file's own end at the latest. */
@@ -178,14 +190,25 @@ export class Files {
   }
 
   /** What is kept already, with room for so many bytes more: expired files make room before anybody is refused. */
-  async #usedBytes(wanted: number, nowMs: number): Promise<number> {
-    const isFull = (used: number) => used + this.#unwritten + Math.max(wanted, 1) > this.#limits.maxTotalBytes;
-    const used = await sumFileSizes(this.#storage);
-    if (!isFull(used)) return used;
+  async #usedBytes(project: string, wanted: number, nowMs: number): Promise<{ total: number; ofProject: number }> {
+    const look = async () => {
+      const total = await sumFileSizes(this.#storage);
+      const ofProject = await sumFileSizes(this.#storage, project);
+      const more = Math.max(wanted, 1);
+      const full =
+        total + this.#unwritten + more > this.#limits.maxTotalBytes
+          ? storeFull()
+          : ofProject + more > this.#limits.maxProjectBytes
+            ? shareUsed(project)
+            : undefined;
+      return { used: { total, ofProject }, full };
+    };
+    const first = await look();
+    if (first.full === undefined) return first.used;
     await this.#removeExpired(nowMs);
-    const left = await sumFileSizes(this.#storage);
-    if (isFull(left)) throw noRoom();
-    return left;
+    const { used, full } = await look();
+    if (full !== undefined) throw full;
+    return used;
   }
 
   /** After a failure it may be unknown whether the row was written: a blob goes only when it surely has none. */
@@ -198,9 +221,14 @@ export class Files {
   }
 }
 
-function noRoom(): GatewayError {
-  return new GatewayError(
+const storeFull = (): GatewayError =>
+  new GatewayError(
     "overloaded",
     "The file store is full: generated media cannot be kept until older files expire, or its limit is raised.",
   );
-}
+
+const shareUsed = (project: string): GatewayError =>
+  new GatewayError(
+    "overloaded",
+    `The project "${project}" has used its share of the file store: its generated media cannot be kept until older files of it expire.`,
+  );

@@ -1,4 +1,4 @@
-import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../canon/error.ts";
 import { within } from "../canon/within.ts";
@@ -82,6 +82,11 @@ export class FolderStore implements FileStore {
       const found = await this.#onDisk(() => unlessMissing(stat(join(this.#folder, name)), "ENOENT"));
       if (found?.isFile()) yield { name, writtenAtMs: found.mtimeMs };
     }
+  }
+
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await this.#onDisk(() => statfs(this.#folder));
+    return bavail * bsize;
   }
 
   async removeUnfinished(nowMs: number): Promise<void> {

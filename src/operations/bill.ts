@@ -13,8 +13,10 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
   let costNanoUsd = 0;
   const rules = new Set<string>();
   for (const part of operation.parts) {
-    if (part.videos.length === 0) continue;
-    const seconds = (part.seconds ?? job.seconds) * part.videos.length;
+    // What a provider has made is paid for, though the store had no room for it.
+    const made = Math.max(part.videos.length, part.unkept?.made ?? 0);
+    if (made === 0) continue;
+    const seconds = (part.seconds ?? job.seconds) * made;
     const film = { resolution: part.resolution ?? job.resolution, audio: part.audio ?? job.audio };
     const priced = priceUsage({ seconds }, pricingsOfFilm(pricings, film));
     usage = { seconds: (usage.seconds ?? 0) + seconds };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { GatewayError } from "../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts";
 import { openStorage } from "../storage/open.ts";
 import { insertOperation, leaseDue, saveOperation, selectOperation } from "../storage/operations.ts";
@@ -70,6 +71,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     };
   });
   const problems: unknown[] = [];
+  const unkept: string[] = [];
   const settlement = new Settlement({
     storage,
     nowMs: () => nowMs,
@@ -92,6 +94,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     leaseMs: LEASE_MS,
     maxSleepMs: 10,
     onProblem: (error) => problems.push(error),
+    onUnkept: (_operation, error) => unkept.push(error.message),
   });
   const operations = new Operations({
     storage,
@@ -103,7 +106,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     keptMs: 3_600_000,
     reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
   });
-  return { budget, reservations, settlement, poller, operations, problems };
+  return { budget, reservations, settlement, poller, operations, problems, unkept };
 }
 
 const read = (id = "operation_1") => selectOperation(storage, "default", id);
@@ -208,4 +211,77 @@ test("H23: money held here for an operation that another process settles is coun
   }
   expect(here.budget).toEqual({ reserved: 0, spent: 50_000_000 });
   expect(elsewhere.budget).toEqual({ reserved: 0, spent: 50_000_000 });
+});
+
+describe("decision 0019: a video that was made and that the store does not take", () => {
+  const full = () => new GatewayError("overloaded", "The file store is full.");
+  // Each attempt is due in its time, and the test does not wait as long.
+  let clock: ReturnType<typeof setInterval>;
+  beforeEach(() => {
+    clock = setInterval(() => {
+      nowMs += 400;
+    }, 2);
+  });
+  afterEach(() => clearInterval(clock));
+
+  test("is tried again beyond any number of failures, and kept when there is room", async () => {
+    let attempts = 0;
+    const keep = async (): Promise<KeptVideo> => {
+      attempts += 1;
+      if (attempts < 20) throw full();
+      return { file: "file_1", mimeType: "video/mp4" };
+    };
+    const { poller, budget, unkept } = startProcess("process", { keep });
+    await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+    poller.start();
+    await until(async () => (await read())?.endedAtMs !== undefined);
+    await poller.stop();
+    expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done", videos: [{ file: "file_1" }] }] });
+    expect(unkept).toHaveLength(19);
+    expect(budget.spent).toBe(50_000_000);
+  });
+
+  test("fails in the end with the store's reason, and is billed: its provider was paid", async () => {
+    const keep = async (): Promise<KeptVideo> => {
+      throw full();
+    };
+    const { poller, budget } = startProcess("process", { keep });
+    await insertOperation(storage, sampleOperation({ deadlineAtMs: nowMs + 5_000 }), { owner: "nobody", untilMs: 0 });
+    poller.start();
+    await until(async () => (await read())?.endedAtMs !== undefined);
+    await poller.stop();
+    expect(await read()).toMatchObject({
+      state: "failed",
+      error: { kind: "overloaded", message: "The file store is full." },
+    });
+    expect(budget).toEqual({ reserved: 0, spent: 50_000_000 });
+  });
+
+  test("a link that has died ends it; what could not be fetched for any other reason costs nothing", async () => {
+    const cases: [GatewayError | undefined, number][] = [
+      [full(), 50_000_000],
+      [undefined, 0],
+    ];
+    for (const [index, [first, spent]] of cases.entries()) {
+      let attempts = 0;
+      const keep = async (): Promise<KeptVideo> => {
+        if (attempts++ === 0 && first) throw first;
+        throw new GatewayError("upstream_failed", "The link is dead.");
+      };
+      const { poller, budget } = startProcess(`process-${index}`, { keep });
+      const id = `operation_link_${index}`;
+      const operation = sampleOperation({
+        id,
+        receiptId: `rcp_link_${index}`,
+        deadlineAtMs: nowMs + 36_000_000,
+        dueAtMs: nowMs,
+      });
+      await insertOperation(storage, operation, { owner: "nobody", untilMs: 0 });
+      poller.start();
+      await until(async () => (await read(id))?.endedAtMs !== undefined);
+      await poller.stop();
+      expect(await read(id)).toMatchObject({ state: "failed", error: { message: "The link is dead." } });
+      expect(budget.spent).toBe(spent);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts";
+import type { KeptVideo, Operation, OperationPart, StoredError } from "../canon/operation.ts";
 import type { JobState } from "../media/media-wire.ts";
 import type { VideoReply } from "../media/video-reply.ts";
 import { leaseDue, renewLease, saveOperation, selectNextDue } from "../storage/operations.ts";
@@ -28,6 +28,8 @@ export interface PollerOptions {
   /** The longest sleep: another process may have left work behind. */
   maxSleepMs?: number;
   onProblem: (error: unknown) => void;
+  /** A video was made, and the store does not take it. */
+  onUnkept: (operation: Operation, error: GatewayError) => void;
 }
 
 const MOST_AT_ONCE = 16;
@@ -35,6 +37,8 @@ const MIN_SLEEP_MS = 20;
 /** So many questions in a row may go wrong before the job counts as lost. */
 const MOST_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
+/** So many of the provider's paces lie between two attempts to keep a video that the store does not take. */
+const UNKEPT_PACES = 4;
 
 /** Somebody else took the operation after our lease had run out; what we found is theirs to find again. */
 class LeaseLost extends Error {}
@@ -141,7 +145,8 @@ export class OperationPoller {
     for (const outcome of asked) if (outcome.status === "rejected") throw outcome.reason;
     if (nowMs() >= operation.deadlineAtMs) {
       for (const part of operation.parts) {
-        if (part.state === "waiting") fail(part, new GatewayError("upstream_timeout", "The provider took too long."));
+        if (part.state === "waiting")
+          fail(part, part.unkept ?? new GatewayError("upstream_timeout", "The provider took too long."));
       }
     }
     const waiting = operation.parts.filter((part) => part.state === "waiting");
@@ -156,7 +161,7 @@ export class OperationPoller {
   async #ask(operation: Operation, part: OperationPart, owner: string, signal: AbortSignal): Promise<void> {
     const { runner, nowMs } = this.#options;
     const paceMs = runner.paceMs(operation);
-    let state: JobState<VideoReply>;
+    let state: JobState<VideoReply> | undefined;
     try {
       state = await runner.poll(operation, part, signal);
       if (state.state === "done") await this.#keepAll(operation, part, state.reply, owner, signal);
@@ -164,6 +169,14 @@ export class OperationPoller {
       signal.throwIfAborted();
       if (thrown instanceof LeaseLost) throw thrown;
       const error = asGatewayError(thrown);
+      if (state?.state === "done" && isOurs(thrown)) {
+        // Made and paid for: kept as soon as there is room, while its link and the operation live.
+        part.unkept = { kind: error.kind, message: error.message, made: state.reply.videos.length };
+        takeFacts(part, state.reply);
+        part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, paceMs * UNKEPT_PACES);
+        this.#options.onUnkept(operation, error);
+        return;
+      }
       part.failures += 1;
       if (error.kind === "not_found" || part.failures > MOST_FAILURES) return fail(part, error);
       part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, paceMs * 2 ** Math.min(part.failures, 6));
@@ -189,9 +202,8 @@ export class OperationPoller {
       await this.#save(operation, owner, false);
     }
     part.filtered = [...reply.filtered];
-    if (reply.seconds !== undefined) part.seconds = reply.seconds;
-    if (reply.resolution !== undefined) part.resolution = reply.resolution;
-    if (reply.audio !== undefined) part.audio = reply.audio;
+    takeFacts(part, reply);
+    delete part.unkept;
     part.state = "done";
   }
 
@@ -199,6 +211,17 @@ export class OperationPoller {
     if (!(await saveOperation(this.#options.storage, operation, owner, release))) throw new LeaseLost();
   }
 }
+
+/** What the provider tells of its videos. */
+function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoReply): void {
+  if (seconds !== undefined) part.seconds = seconds;
+  if (resolution !== undefined) part.resolution = resolution;
+  if (audio !== undefined) part.audio = audio;
+}
+
+/** The gateway's own store is full or broken; all other kinds tell of the provider, or of the video. */
+const isOurs = (thrown: unknown): boolean =>
+  thrown instanceof GatewayError && (thrown.kind === "overloaded" || thrown.kind === "internal");
 
 /**
  * The process that submitted it is gone. Jobs that the provider is known to have taken are seen through; of the others
@@ -212,7 +235,7 @@ function abandonSubmit(operation: Operation): void {
   failParts(operation, { kind: "upstream_failed", message }, ({ state }) => state === "new" || state === "asking");
 }
 
-function fail(part: OperationPart, { kind, message }: GatewayError): void {
+function fail(part: OperationPart, { kind, message }: StoredError): void {
   part.state = "failed";
   part.error = { kind, message };
 }

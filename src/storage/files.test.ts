@@ -16,7 +16,7 @@ import { openStorage } from "./open.ts";
 import type { StoragePlace } from "./storage.contract.ts";
 import type { Storage } from "./storage.ts";
 
-const PLENTY = 1024 ** 4;
+const PLENTY = { maxTotalBytes: 1024 ** 4, maxProjectBytes: 1024 ** 4 };
 
 function sampleFile(changes: Partial<StoredFile> = {}): StoredFile {
   return {
@@ -45,8 +45,8 @@ function filesContract(engine: string, place: StoragePlace): void {
 
     test("a file comes back as it was kept, with a size beyond 32 bits and text that would break a query", async () => {
       const hostile = sampleFile({ id: "file_2", project: "' OR 1=1 --", ownerId: '"; DROP TABLE files; --' });
-      expect(await insertFile(storage, sampleFile(), PLENTY)).toBe(true);
-      expect(await insertFile(storage, hostile, PLENTY)).toBe(true);
+      expect(await insertFile(storage, sampleFile(), PLENTY)).toBe("kept");
+      expect(await insertFile(storage, hostile, PLENTY)).toBe("kept");
       expect(await selectFile(storage, "file_1")).toEqual(sampleFile());
       expect(await selectFile(storage, "file_2")).toEqual(hostile);
       expect(await selectFile(storage, "' OR 1=1 --")).toBeUndefined();
@@ -69,6 +69,19 @@ function filesContract(engine: string, place: StoragePlace): void {
       expect(await ids(30, 2)).toEqual(["a", "b"]);
     });
 
+    test("a project's files stay within its share, whatever others have", async () => {
+      const limits = { maxTotalBytes: 100, maxProjectBytes: 30 };
+      const insert = (id: string, project: string) =>
+        insertFile(storage, sampleFile({ id, project, size: 20 }), limits);
+      expect([await insert("a", "red"), await insert("b", "red"), await insert("c", "blue")]).toEqual([
+        "kept",
+        "project_full",
+        "kept",
+      ]);
+      expect(await sumFileSizes(storage, "red")).toBe(20);
+      expect(await sumFileSizes(storage)).toBe(40);
+    });
+
     test("deleting takes what is named and nothing else, and again is no fault", async () => {
       for (const id of ["a", "b", "c"]) await insertFile(storage, sampleFile({ id, size: 7 }), PLENTY);
       await deleteFiles(storage, []);
@@ -83,11 +96,14 @@ function filesContract(engine: string, place: StoragePlace): void {
       const other = await openStorage(url);
       const kept = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
-          insertFile(index % 2 === 0 ? storage : other, sampleFile({ id: `file_${index}`, size: 10 }), 75),
+          insertFile(index % 2 === 0 ? storage : other, sampleFile({ id: `file_${index}`, size: 10 }), {
+            ...PLENTY,
+            maxTotalBytes: 75,
+          }),
         ),
       );
       await other.close();
-      expect(kept.filter(Boolean)).toHaveLength(7);
+      expect(kept.filter((one) => one === "kept")).toHaveLength(7);
       expect(await sumFileSizes(storage)).toBe(70);
     });
   });

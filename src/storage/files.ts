@@ -17,15 +17,25 @@ export interface StoredFile {
 const COLUMNS = "id, project, owner_id, mime_type, size, created_at_ms, expires_at_ms";
 const TOTAL = "CAST(COALESCE(SUM(size), 0) AS BIGINT)";
 
+export interface StoreLimits {
+  maxTotalBytes: number;
+  maxProjectBytes: number;
+}
+
 /**
- * Keeps the row if all files together stay within the limit, and says whether it did. Instances that keep files at the
+ * Keeps the row if all files together, and those of its project, stay within their limits, and says whether it did. Instances that keep files at the
  * same moment take turns, so that they cannot all pass on the same remainder.
  */
-export async function insertFile(storage: Storage, file: StoredFile, maxTotalBytes: number): Promise<boolean> {
+export async function insertFile(
+  storage: Storage,
+  file: StoredFile,
+  { maxTotalBytes, maxProjectBytes }: StoreLimits,
+): Promise<"kept" | "full" | "project_full"> {
   return await storage.transaction(async (queries) => {
     // SQLite's transaction holds the write lock from its start; here other writers wait, and readers do not.
     if (storage.engine === "postgres") await queries.query("LOCK TABLE files IN SHARE ROW EXCLUSIVE MODE");
-    if ((await sumFileSizes(queries)) + file.size > maxTotalBytes) return false;
+    if ((await sumFileSizes(queries)) + file.size > maxTotalBytes) return "full";
+    if ((await sumFileSizes(queries, file.project)) + file.size > maxProjectBytes) return "project_full";
     await queries.query(`INSERT INTO files (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`, [
       file.id,
       file.project,
@@ -35,7 +45,7 @@ export async function insertFile(storage: Storage, file: StoredFile, maxTotalByt
       file.createdAtMs,
       file.expiresAtMs,
     ]);
-    return true;
+    return "kept";
   });
 }
 
@@ -65,8 +75,12 @@ export async function deleteFiles(queries: Queries, ids: readonly string[]): Pro
   if (ids.length > 0) await queries.query(`DELETE FROM files WHERE id IN (${places(ids)})`, ids);
 }
 
-export async function sumFileSizes(queries: Queries): Promise<number> {
-  const [row] = await queries.query(`SELECT ${TOTAL} AS total FROM files`);
+/** Of one project's files, or of all. */
+export async function sumFileSizes(queries: Queries, project?: string): Promise<number> {
+  const [row] =
+    project === undefined
+      ? await queries.query(`SELECT ${TOTAL} AS total FROM files`)
+      : await queries.query(`SELECT ${TOTAL} AS total FROM files WHERE project = ?`, [project]);
   return row === undefined ? 0 : number(row, "total");
 }
 

@@ -22,6 +22,7 @@ import type { ImageRelay } from "./image-relay.ts";
 import { ImageWork } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import { type MediaOffer, planImages } from "./plan.ts";
+import { BYTES_PER_IMAGE, requireFileRoom } from "./require-file-room.ts";
 import { billOfImages, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
@@ -42,6 +43,10 @@ export async function relayConversationImages(
   const pictured = await withPictures(asked, gateway, signal);
   const request = { ...pictured, notes: [...call.adapted, ...pictured.notes] };
   const plan = imageOffersThatFit(request, planned, call.model);
+  // Its images can only be told by their address there.
+  if (incoming.dialect.name === "messages") {
+    await requireFileRoom(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
+  }
   const work = new ImageWork(client, gateway);
   const relay: ImageRelay = { ...call, incoming, request, work, notes: [...request.notes] };
   call.received = undefined;

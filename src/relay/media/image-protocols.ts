@@ -1,4 +1,4 @@
-import { GatewayError } from "../../canon/error.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { stringAt } from "../../canon/json.ts";
 import type { GivenPicture } from "../../media/given-picture.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
@@ -110,8 +110,14 @@ async function given(
       if (result.kind !== "made" || result.picture.base64.length <= INLINE_LIMIT) return result;
       const { mimeType, base64 } = result.picture;
       const content = Buffer.from(base64, "base64");
-      const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
-      return { ...result, picture: { url: files.urlOf(file), mimeType } };
+      try {
+        const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
+        return { ...result, picture: { url: files.urlOf(file), mimeType } };
+      } catch (thrown) {
+        // Made and paid for: what the store has no room for is given itself, as large as it is.
+        if (asGatewayError(thrown).kind !== "overloaded") throw thrown;
+        return result;
+      }
     }),
   );
   return { ...reply, results };

@@ -22,6 +22,7 @@ import { newOperation } from "./new-operation.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { planVideos } from "./plan.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
+import { expectedVideoBytes, requireFileRoom } from "./require-file-room.ts";
 import { isCertain, submitAt } from "./submit-films.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
@@ -80,6 +81,7 @@ async function submit(
   const fitting = offersThatFit(plan, (planned) => fitFilm(asked, planned, model));
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
+  await requireFileRoom(gateway, principal.project, expectedVideoBytes(first.fitted.call));
   const admission = entry.admit({
     model: model.id,
     dialect: incoming.dialect.name,

@@ -1,0 +1,31 @@
+import { asGatewayError } from "../../canon/error.ts";
+import type { FittedVideoCall } from "../../media/video-call.ts";
+import type { Gateway } from "../gateway.ts";
+
+/** What an operator can do. */
+export const FULL_STORE_CURE =
+  "raise retention.max_total_mb or retention.max_project_mb, lower retention.hours, or give the file store more disk";
+
+/** Generous: most videos take half of it. */
+const BYTES_PER_SECOND = 1_000_000;
+const BYTES_PER_LARGE_SECOND = 4_000_000;
+/** An image of the largest size, as PNG. */
+export const BYTES_PER_IMAGE = 8_000_000;
+
+/** How much the file store may have to take of the videos of a call. */
+export function expectedVideoBytes({ seconds, count, resolution }: FittedVideoCall): number {
+  const small = /^(480|512|540|720|768)p$/.test(resolution);
+  return seconds * count * (small ? BYTES_PER_SECOND : BYTES_PER_LARGE_SECOND);
+}
+
+/** Before a provider is paid for what could not be kept. */
+export async function requireFileRoom(gateway: Gateway, project: string, bytes: number): Promise<void> {
+  const { files, log, nowMs } = gateway;
+  try {
+    await files.requireRoom(project, bytes, nowMs());
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    if (error.kind === "overloaded") log.error({ project }, `${error.message} To cure it: ${FULL_STORE_CURE}.`);
+    throw error;
+  }
+}
