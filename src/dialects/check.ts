@@ -41,11 +41,15 @@ export function refuse(path: string, problem: string): never {
 
 /** On the way through, one call of compiled code; the walk that finds words for a failure runs only after one. */
 export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Static<S>>): RequestCheck<Static<S>> {
-  const listed = listedOnly(schema);
-  const atContract = { schema: listed as SchemaNode, validator: Compile(listed) };
-  const atDropin = listed === schema ? atContract : { schema: schema as SchemaNode, validator: Compile(schema) };
-  const names = readNamesOf(atDropin.schema, rules.alsoRead);
-  const clean = (body: unknown) => withoutNulls(atDropin.schema, body);
+  const forms: Partial<Record<Door, CompiledForm>> = {};
+  // Compiling takes some tens of milliseconds, and few processes see every protocol at both doors.
+  const formAt = (door: Door): CompiledForm => {
+    const form = forms[door] ?? compiled(door === "contract" ? listedOnly(schema) : schema);
+    forms[door] = form;
+    return form;
+  };
+  const names = readNamesOf(schema as SchemaNode, rules.alsoRead);
+  const clean = (body: unknown) => withoutNulls(schema as SchemaNode, body);
   const check = (body: unknown, context: CheckContext): Static<S> => {
     if (nestsDeeperThan(body, DEEPEST_NESTING)) {
       const problem = `The request body is nested deeper than ${DEEPEST_NESTING} levels`;
@@ -53,20 +57,31 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
     }
     refuseFoldedKeys(body, names);
     if (rules.gate !== undefined && isObject(body)) rules.gate(body, context);
-    const { validator, schema } = context.door === "contract" ? atContract : atDropin;
-    const taken = validator.Check(body) ? body : repaired(body, schema, validator);
+    const form = formAt(context.door);
+    const taken = form.check(body) ? body : repaired(body, form);
     rules.relations(taken as Static<S>, context);
     return taken as Static<S>;
   };
   return Object.assign(check, { withoutNulls: clean });
 }
 
+/** A schema as one of the doors has it. */
+interface CompiledForm {
+  schema: SchemaNode;
+  check: (body: unknown) => boolean;
+}
+
+function compiled(schema: TSchema): CompiledForm {
+  const validator = Compile(schema);
+  return { schema: schema as SchemaNode, check: (body) => validator.Check(body) };
+}
+
 /** The body without nulls, where nothing else is wrong with it; what is wrong is thrown. */
-function repaired(body: unknown, schema: SchemaNode, validator: { Check(value: unknown): boolean }): unknown {
+function repaired(body: unknown, { schema, check }: CompiledForm): unknown {
   const mismatch = explainMismatch(schema, body);
   if (mismatch?.isNull !== true) throw told(mismatch);
   const clean = withoutNulls(schema, body);
-  if (!validator.Check(clean)) throw told(explainMismatch(schema, clean));
+  if (!check(clean)) throw told(explainMismatch(schema, clean));
   return clean;
 }
 
