@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { callGateway, DIALECTS } from "./support/client-calls.ts";
-import { type ScriptedUpstream, startEvents, startScriptedUpstream, wire } from "./support/scripted-upstream.ts";
+import {
+  type ScriptedUpstream,
+  sendJson,
+  startEvents,
+  startScriptedUpstream,
+  wire,
+} from "./support/scripted-upstream.ts";
 import { freePort, scriptedModels, startTestGateway } from "./support/test-gateway.ts";
 
 const BEGINNING = {
@@ -64,4 +70,40 @@ test("decisions §7: a second signal does not wait for the drain", async () => {
   for (const { text } of calls) expect(await text).toContain(WORDS);
   await stopped;
   expect(performance.now() - begunMs).toBeLessThan(5_000);
+});
+
+test("decisions §7: with a drain delay calls are still taken while readiness says no; none is reset to the last", async () => {
+  const gateway = await startTestGateway({
+    config: {
+      server: { host: "127.0.0.1", port: await freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },
+      ...scriptedModels(upstream.url),
+    },
+  });
+  const message = { role: "assistant", content: "hello" };
+  const answer = { id: "1", object: "chat.completion", choices: [{ index: 0, finish_reason: "stop", message }] };
+  upstream.play((_request, response) => void sendJson(response, answer));
+  const call = () => callGateway(gateway.url, "chat", gateway.key);
+  const before = await call();
+  expect([before.status, before.headers.get("connection")]).toEqual([200, null]);
+
+  const endings: (number | string)[] = [];
+  let takenWhileDraining = 0;
+  /** Each goes on until it is told to go elsewhere. */
+  const callers = Array.from({ length: 8 }, async () => {
+    for (;;) {
+      const response = await call().catch((error: Error & { code?: string }) => error.code ?? String(error));
+      if (typeof response === "string") return void endings.push(response);
+      await response.text();
+      if (response.status !== 200) return void endings.push(response.status);
+      if (response.headers.get("connection") === "close") takenWhileDraining++;
+    }
+  });
+  await Bun.sleep(50);
+  const stopped = gateway.app.stop();
+  const ready = await fetch(`${gateway.url}/readyz`);
+  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining("draining")]);
+  await Promise.all(callers);
+  await stopped;
+  expect(takenWhileDraining).toBeGreaterThan(0);
+  expect(endings).toEqual(Array(8).fill(503));
 });

@@ -248,6 +248,7 @@ describe("docs/configuration.md", () => {
       "server.host": config.server.host,
       "server.port": config.server.port,
       "server.max_body_mb": config.server.maxBodyBytes / 1024 / 1024,
+      "server.drain_delay_seconds": config.server.drainDelaySeconds,
       "server.drain_seconds": config.server.drainSeconds,
       "admin.host": config.admin.host,
       "admin.port": config.admin.port,
@@ -444,6 +445,7 @@ describe("docs/architecture.md", () => {
       "timeout_ms.content of the provider": DEFAULT_TIMEOUTS_MS.content,
       "timeout_ms.total of the provider": DEFAULT_TIMEOUTS_MS.total,
       ...DEFAULT_TIMINGS,
+      "server.drain_delay_seconds": 0,
       "server.drain_seconds": 30_000,
     };
     const shown = rowsUnder(page, "wait", "bound").map(([, bound = "", place = ""]) => {

@@ -62,7 +62,7 @@ export interface App {
   /** What all calls hold in memory now, of bodies and answers. */
   heldBytes: () => number;
   reload(): void;
-  /** Lets running calls finish within `server.drain_seconds`, or until the signal comes. */
+  /** Takes calls for `server.drain_delay_seconds` more, then lets running ones finish within `server.drain_seconds`, or until the signal comes. */
   stop(hurry?: AbortSignal): Promise<{ lostReceipts: number }>;
 }
 
@@ -137,13 +137,15 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     closing: false,
   };
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
+  let accepting = true;
   let phase: "starting" | "running" | "draining" = "starting";
   const presence = new Presence({ storage, log, nowMs: wallMs, everyMs: timings.presenceMs });
   const context: ServerContext = {
     gateway,
     storage,
     operations,
-    accepting: () => phase !== "draining",
+    accepting: () => accepting,
+    draining: () => phase === "draining",
     condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, presence }),
     publicUrl: () => publicUrl,
     isAdmin: () => false,
@@ -216,7 +218,10 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     stop: async (hurry) => {
       phase = "draining";
       watch.close();
-      await server.drain(config.server.drainSeconds, hurry);
+      const { drainDelaySeconds, drainSeconds } = config.server;
+      await server.linger(drainDelaySeconds, hurry);
+      accepting = false;
+      await server.drain(drainSeconds, hurry);
       stopWatchingKeys();
       stopWatchingClock();
       stopSweeping();

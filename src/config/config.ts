@@ -22,6 +22,8 @@ export interface Config {
     maxBodyBytes: number;
     /** What the bodies and answers of all calls may take together. */
     memoryBytes: number;
+    /** How long calls are still taken after the program was told to stop. */
+    drainDelaySeconds: number;
     drainSeconds: number;
   };
   admin: { host: string; port: number; secret?: Secret };

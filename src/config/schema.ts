@@ -156,6 +156,7 @@ export const RootFile = Type.Object(
           public_url: Type.Optional(HttpAddress),
           max_body_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
           memory_mb: Type.Optional(Type.Number({ minimum: 16, maximum: 1_048_576 })),
+          drain_delay_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),
           drain_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
         },
         closed,

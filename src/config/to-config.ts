@@ -31,6 +31,7 @@ export function toConfig(
         server.memory_mb === undefined
           ? Math.max(USUAL_MEMORY_BYTES, 4 * maxBodyBytes)
           : Math.round(server.memory_mb * BYTES_PER_MEGABYTE),
+      drainDelaySeconds: server.drain_delay_seconds ?? 0,
       drainSeconds: server.drain_seconds ?? 30,
     },
     admin: {

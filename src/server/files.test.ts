@@ -42,7 +42,12 @@ beforeAll(async () => {
     nowMs: () => nowMs,
     log: { error: console.error, debug: () => {} },
   } as unknown as Gateway;
-  const context = { gateway: { ...gateway, files }, storage, accepting: () => true } as unknown as ServerContext;
+  const context = {
+    gateway: { ...gateway, files },
+    storage,
+    accepting: () => true,
+    draining: () => false,
+  } as unknown as ServerContext;
   const handle = sendFile as unknown as Handler;
   const route = { path: /^\/files\/(?<id>[^/]+)$/, access: "open", dialect: "chat", door: "contract", handle } as const;
   listener = listen({

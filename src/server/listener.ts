@@ -27,6 +27,8 @@ export interface ListenOptions {
 export interface Listener {
   readonly url: string;
   readonly port: number;
+  /** Goes on as before for so long, or until the signal comes: whoever sends calls here needs time to hear that it should not. */
+  linger(seconds: number, hurry?: AbortSignal): Promise<void>;
   /**
    * Resolves when the running calls have ended; only then does the port close. When the time is up, or the signal comes,
    * those that are left are told so.
@@ -35,6 +37,8 @@ export interface Listener {
 }
 
 const DRAIN_LOOK_MS = 20;
+/** The port closes when nobody has come for this long: those who come late hear that they should go elsewhere. */
+const QUIET_MS = 60;
 /** How long it may take to tell everybody. */
 const LAST_WORDS_MS = 1_000;
 
@@ -64,7 +68,23 @@ export function listen(options: ListenOptions): Listener {
     while (pending() > 0 && performance.now() < deadlineMs && !hurry?.aborted) await Bun.sleep(DRAIN_LOOK_MS);
   };
 
+  let arrived = 0;
+  /** Resolves when nobody comes any more, or it has taken too long. */
+  const quiet = async (withinMs: number): Promise<void> => {
+    const deadlineMs = performance.now() + withinMs;
+    for (let before = -1; before !== arrived && performance.now() < deadlineMs; ) {
+      before = arrived;
+      await Bun.sleep(QUIET_MS);
+    }
+  };
+
+  const sent = (response: Response): Response => {
+    if (context.draining()) response.headers.set("connection", "close");
+    return response;
+  };
+
   const answer = async (request: Request): Promise<Response> => {
+    arrived++;
     const requestId = `req_${makeId()}`;
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
@@ -92,7 +112,7 @@ export function listen(options: ListenOptions): Listener {
       );
       // A call says itself when it is over; whatever else was answered to somebody who may have it is over now.
       if (!connection.held && match.route.access !== "open") connection.rest();
-      return identify(response, dialect, requestId);
+      return sent(identify(response, dialect, requestId));
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
       if (response.status === 401) await throttle.failed(server.requestIP(request)?.address ?? "");
@@ -108,7 +128,7 @@ export function listen(options: ListenOptions): Listener {
       // Whatever is left of a body that nobody will read must not keep the connection.
       if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
         response.headers.set("connection", "close");
-      return identify(response, dialect, requestId);
+      return sent(identify(response, dialect, requestId));
     }
   };
 
@@ -124,9 +144,14 @@ export function listen(options: ListenOptions): Listener {
   return {
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
+    linger: async (seconds, hurry) => {
+      const untilMs = performance.now() + seconds * 1000;
+      while (performance.now() < untilMs && !hurry?.aborted) await Bun.sleep(DRAIN_LOOK_MS);
+    },
     drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones hear in their own protocol that the gateway is stopping.
       await idle(seconds * 1000, hurry);
+      await quiet(seconds === 0 || hurry?.aborted ? 0 : LAST_WORDS_MS);
       context.gateway.closing = true;
       await idle(LAST_WORDS_MS);
       await server.stop(true);

@@ -11,7 +11,9 @@ export interface ServerContext {
   gateway: Gateway;
   storage: Storage;
   operations: Operations;
-  /** False from the moment that the program is told to stop. */
+  /** The program was told to stop: it says so where it is asked, and no connection is kept. */
+  draining: () => boolean;
+  /** Whether new calls are taken. */
   accepting: () => boolean;
   /** How the gateway is; answered from memory. */
   condition: () => Condition;
