@@ -30,6 +30,15 @@ const stored = (path: string, ids: readonly string[]): number => {
   return ids.filter((id) => found.has(id)).length;
 };
 
+function revokedAt(path: string, keyId: string): number | null | undefined {
+  const database = new Database(path, { readonly: true });
+  const row = database
+    .query<{ at: number | null }, [string]>("SELECT revoked_at_ms AS at FROM api_keys WHERE id = ?")
+    .get(keyId);
+  database.close();
+  return row?.at;
+}
+
 /** What goes on while the storage takes no writes, and what comes after. */
 async function endure(fault: string, path: string, reason: string, begin: () => void, end: () => void): Promise<void> {
   const config = { ...scriptedModels(upstream.url), storage: `sqlite:${path}` };
@@ -49,12 +58,7 @@ async function endure(fault: string, path: string, reason: string, begin: () => 
   const ids = [...before.ids, ...during.ids];
   const recoveryMs = await until("every row is kept", async () => stored(path, ids) === ids.length);
   const readyMs = await until("ready", async () => (await readiness(gateway)).body.status === "ready");
-  const database = new Database(path, { readonly: true });
-  const row = database
-    .query<{ at: number }, [string]>("SELECT revoked_at_ms AS at FROM api_keys WHERE id = ?")
-    .get(key.id);
-  database.close();
-  expect(row?.at).toBeGreaterThan(0);
+  await until("the revocation is kept", async () => revokedAt(path, key.id) !== null);
   const [{ lostReceipts }, stopMs] = await timed(gateway.app.stop());
   expect(lostReceipts).toBe(0);
   rmSync(gateway.folder, { recursive: true, force: true });

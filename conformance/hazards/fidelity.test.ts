@@ -86,8 +86,8 @@ describe("H05: the native lane forwards the client's bytes", () => {
     );
     const body =
       '{"model":"gpt-expensive","\\u006dodel":"gpt-expensive","messages":[{"role":"user","content":"hi"}],"model":"test/chat"}';
-    await post("/api/v1/chat/completions", { authorization: `Bearer ${gateway.key}` }, body);
-    expect(upstream.seen[0]?.body).not.toContain("gpt-expensive");
+    const { status } = await post("/api/v1/chat/completions", { authorization: `Bearer ${gateway.key}` }, body);
+    expect([status, upstream.seen.length]).toEqual([400, 0]);
   });
 });
 
