@@ -113,10 +113,24 @@ describe("trivium image", () => {
     expect(readdirSync(folder)).toEqual(["fox.png"]);
   });
 
+  test("decisions 1: the simulator's media models answer under the names that they had before", async () => {
+    const folder = newFolder();
+    const image = await jsonOf<Told>(folder, ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"]);
+    const video = await jsonOf<Told>(folder, ["video", "a fox", "-o", "fox.mp4", "--model", "sim/film:simulator"]);
+    for (const [{ receipt }, model] of [
+      [image, "sim/image"],
+      [video, "sim/video"],
+    ] as const) {
+      const headers = { "x-trivium-receipt": receipt };
+      expect((await gateway.receipt(new Response(null, { headers }))).model).toBe(model);
+    }
+    expect(readdirSync(folder).sort()).toEqual(["fox.mp4", "fox.png"]);
+  });
+
   test("several are numbered, half-made ones are written as they come, and the name says the format", async () => {
     const folder = newFolder();
     const told = await jsonOf<Told>(folder, ["image", "a fox", "-o", "fox.jpg", "--n", "2", "--partial", "1"]);
-    expect(told).toMatchObject({ model: "sim/picture", dropped: [], not_made: [] });
+    expect(told).toMatchObject({ model: "sim/image", dropped: [], not_made: [] });
     expect(told.files.map(({ path, mime_type }) => [path, mime_type])).toEqual([
       ["fox-1.jpg", "image/jpeg"],
       ["fox-2.jpg", "image/jpeg"],
@@ -201,7 +215,7 @@ describe("trivium video", () => {
     const args = ["video", "a cat", "-o", "cat.mp4", "--seconds", "5", "--resolution", "480p", "--no-audio"];
     const told = await jsonOf<Told>(folder, args);
     expect(told).toMatchObject({
-      model: "sim/film",
+      model: "sim/video",
       dropped: [],
       files: [{ path: "cat.mp4", mime_type: "video/mp4" }],
     });
@@ -365,7 +379,7 @@ test("S20: the key goes where the caller says, never where a file in the working
     return Response.json({ data: [] });
   });
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ server: { host: "127.0.0.1", port: trap.port } }));
-  const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"];
+  const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/image"];
   const { TRIVIUM_CONFIG: _unset, ...bare } = environment();
   const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${await freePort()}` });
   expect(lured).toMatchObject({

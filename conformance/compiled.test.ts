@@ -46,7 +46,7 @@ test("decisions §7: compiled to one file, with no others beside it, the program
   const messages = [{ role: "user", content: "Hello" }];
   expect(await call("/api/v1/chat/completions", { model: "sim/standard", messages })).toHaveProperty("choices");
 
-  const model = "/api/genai/v1/publishers/sim/models/film";
+  const model = "/api/genai/v1/publishers/sim/models/video";
   const parameters = { durationSeconds: 4, resolution: "480p" };
   const { name } = await call(`${model}:predictLongRunning`, { instances: [{ prompt: "a fox" }], parameters });
   let operation: Record<string, unknown> = {};

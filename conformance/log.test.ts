@@ -172,9 +172,9 @@ test("S10, observability 5.5: the log of a run holds no prompt, no answer and no
   await callGateway(gateway.url, "chat", gateway.key, { body: { messages: MARKER } });
   await callGateway(gateway.url, "chat", `sk-${MARKER}`, { body: said(MARKER).chat });
   await callGateway(gateway.url, "chat", gateway.key, { model: `sim/${MARKER}`, body: said(MARKER).chat });
-  const [url, init] = buildCall(gateway.url, "chat", gateway.key, { model: "sim/picture" });
+  const [url, init] = buildCall(gateway.url, "chat", gateway.key, { model: "sim/image" });
   const images = url.replace("/chat/completions", "/images/generations");
-  const made = await fetch(images, { ...init, body: JSON.stringify({ model: "sim/picture", prompt: MARKER }) });
+  const made = await fetch(images, { ...init, body: JSON.stringify({ model: "sim/image", prompt: MARKER }) });
   expect(made.status).toBe(200);
   expect(await lineOf(made.headers.get("x-trivium-receipt"))).toMatchObject({
     verb: "images",

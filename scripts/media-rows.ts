@@ -18,7 +18,7 @@ const UNLISTED: Readonly<Record<string, readonly string[]>> = {
   hunyuan: ["TextToImageLite"],
   runway: ["gen4_image", "gen4_image_turbo"],
   luma: ["photon-1", "ray-2", "ray-flash-2"],
-  simulator: ["sim/picture", "sim/film"],
+  simulator: ["sim/image", "sim/video"],
 };
 
 export const imageRows = (): MediaRow<ImageWire>[] => rowsOf("image", (kind) => kind.media?.images ?? []);

@@ -78,7 +78,7 @@ const generate = (body: object) => postJson(GENERATIONS, { model: PICTURES, prom
 const predict = (instance: object, parameters: object = {}, model = PICTURES) =>
   postJson(at(model, "predict"), { instances: [{ prompt: "a fox", ...instance }], parameters });
 
-const film = (instance: object, model = "sim/film") =>
+const film = (instance: object, model = "sim/video") =>
   postJson(at(model, "predictLongRunning"), { instances: [{ prompt: "a fox runs", ...instance }] });
 
 function edit(
@@ -258,7 +258,8 @@ refused(
     ["a text model", () => generate({ model: "sim/standard" }), "model", /makes text, not pictures/],
     [
       "a film asked for text",
-      () => postJson("/api/v1/chat/completions", { model: "sim/film", messages: [{ role: "user", content: "hello" }] }),
+      () =>
+        postJson("/api/v1/chat/completions", { model: "sim/video", messages: [{ role: "user", content: "hello" }] }),
       "model",
       /predictLongRunning/,
     ],
@@ -266,8 +267,8 @@ refused(
   [
     ["a text model for pictures", () => predict({}, {}, "sim/standard"), "model", KINDS],
     ["a text model for films", () => film({}, "sim/standard"), "model", KINDS],
-    ["pictures for films", () => film({}, "sim/picture"), "model", /not videos/],
-    ["films for pictures", () => predict({}, {}, "sim/film"), "model", /not pictures/],
+    ["pictures for films", () => film({}, "sim/image"), "model", /not videos/],
+    ["films for pictures", () => predict({}, {}, "sim/video"), "model", /not pictures/],
     [
       "an embedding",
       () => postJson(at(PICTURES, "predict"), { instances: [{ content: "to be embedded" }] }),
@@ -276,13 +277,13 @@ refused(
     ],
     [
       "an operation without a name",
-      () => postJson(at("sim/film", "fetchPredictOperation"), {}),
+      () => postJson(at("sim/video", "fetchPredictOperation"), {}),
       "operationName",
       /missing/,
     ],
     [
       "a name that is none",
-      () => postJson(at("sim/film", "fetchPredictOperation"), { operationName: "film-1" }),
+      () => postJson(at("sim/video", "fetchPredictOperation"), { operationName: "film-1" }),
       "operationName",
       /publishers\/<provider>\/models\/<model>\/operations\/<operation_id>; it is "film-1"/,
     ],
@@ -294,7 +295,7 @@ refused(
   [["pictures", () => generate({ model: "openai/gpt-image-22" }), "model", /Did you mean openai\/gpt-image-2/]],
   [
     ["pictures", () => predict({}, {}, "openai/gpt-imaeg-2"), "model", /Did you mean openai\/gpt-image-2/],
-    ["films", () => film({}, "sim/flim"), "model", /Did you mean sim\/film/],
+    ["films", () => film({}, "sim/vidoe"), "model", /Did you mean sim\/video/],
   ],
   404,
 );
@@ -352,7 +353,7 @@ test("S12: the simulator's own address was never asked for a picture by a client
 
 describe("contract 2.3, S09: operations that are not there", () => {
   const poll = (name: string, key = TEST_KEY) =>
-    postJson(at("sim/film", "fetchPredictOperation"), { operationName: name }, { authorization: `Bearer ${key}` });
+    postJson(at("sim/video", "fetchPredictOperation"), { operationName: name }, { authorization: `Bearer ${key}` });
 
   async function finishedFilm(): Promise<string> {
     const { name } = (await (await film({})).json()) as { name: string };
@@ -386,7 +387,7 @@ describe("decisions §2: content types", () => {
       chatError(post(GENERATIONS, "{}", wrong)),
       chatError(post(EDITS, "{}", wrong)),
       genaiError(post(at(PICTURES, "predict"), "--a--", { "content-type": FORM })),
-      genaiError(post(at("sim/film", "predictLongRunning"), "{}", wrong)),
+      genaiError(post(at("sim/video", "predictLongRunning"), "{}", wrong)),
     ]);
     expect(told.map(({ status }) => status)).toEqual([415, 415, 415, 415]);
     for (const { message } of told) expect(message).toMatch(/application\/json/);

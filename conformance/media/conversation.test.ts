@@ -13,7 +13,7 @@ let simulator: Simulator;
 let gateway: TestGateway;
 
 const MODELS = [
-  { id: "sim/picture", size: [1024, 1024] },
+  { id: "sim/image", size: [1024, 1024] },
   { id: "google/gemini-2.5-flash-image", size: [1024, 1024] },
   { id: "bytedance/doubao-seedream-4-0-250828", size: [2048, 2048] },
   { id: "black-forest-labs/flux-2-pro", size: [1024, 1024] },
@@ -113,7 +113,7 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
 describe("contract 2.10: the messages protocol has no place for a picture in an answer", () => {
   test("it is kept, the text says where, and the receipt says so", async () => {
     const { data, response } = await messages()
-      .messages.create({ model: "sim/picture", max_tokens: 100, messages: [{ role: "user", content: "a red fox" }] })
+      .messages.create({ model: "sim/image", max_tokens: 100, messages: [{ role: "user", content: "a red fox" }] })
       .withResponse();
     const [block] = data.content;
     const url = block?.type === "text" ? /\((http[^)]+)\)/.exec(block.text)?.[1] : undefined;
@@ -140,13 +140,13 @@ describe("what a conversation says to a model that only makes pictures", () => {
 
   test("pictures of the last message, or else of the answer before it, are what is changed", async () => {
     const first = await chat().chat.completions.create({
-      model: "sim/picture",
+      model: "sim/image",
       messages: [{ role: "user", content: "a red fox" }],
     });
     const message = first.choices[0]?.message as WithImages & { role: "assistant"; content: string };
     const { data, response } = await chat()
       .chat.completions.create({
-        model: "sim/picture",
+        model: "sim/image",
         messages: [{ role: "user", content: "a red fox" }, message as never, { role: "user", content: "now at night" }],
       })
       .withResponse();
@@ -157,7 +157,7 @@ describe("what a conversation says to a model that only makes pictures", () => {
   });
 
   test("H09: settings that mean nothing to it are told, and refused where the call is strict", async () => {
-    const body = { model: "sim/picture", temperature: 0.5, messages: [{ role: "user" as const, content: "a fox" }] };
+    const body = { model: "sim/image", temperature: 0.5, messages: [{ role: "user" as const, content: "a fox" }] };
     const { response } = await chat().chat.completions.create(body).withResponse();
     expect(response.headers.get("x-trivium-dropped")).toBe("temperature");
     const strict = chat().chat.completions.create(body, { headers: { "x-trivium-strict": "true" } });
@@ -172,14 +172,14 @@ describe("what a conversation says to a model that only makes pictures", () => {
   test("contract §7: what moderation holds back is told in the protocol's own word", async () => {
     const prompt = "a fox sim:moderated";
     const completion = await chat().chat.completions.create({
-      model: "sim/picture",
+      model: "sim/image",
       messages: [{ role: "user", content: prompt }],
     });
     expect(completion.choices[0]?.finish_reason).toBe("content_filter");
-    const answer = await genai().models.generateContent({ model: "sim/picture", contents: prompt });
+    const answer = await genai().models.generateContent({ model: "sim/image", contents: prompt });
     expect(answer.candidates?.[0]?.finishReason as string).toMatch(/SAFETY|PROHIBITED/);
     const message = await messages().messages.create({
-      model: "sim/picture",
+      model: "sim/image",
       max_tokens: 50,
       messages: [{ role: "user", content: prompt }],
     });
@@ -187,16 +187,19 @@ describe("what a conversation says to a model that only makes pictures", () => {
   });
 
   test("a model that makes films is not asked this way, and says how it is", async () => {
-    const wrong = chat().chat.completions.create({ model: "sim/film", messages: [{ role: "user", content: "a fox" }] });
+    const wrong = chat().chat.completions.create({
+      model: "sim/video",
+      messages: [{ role: "user", content: "a fox" }],
+    });
     const error = (await wrong.catch((thrown: unknown) => thrown)) as InstanceType<typeof OpenAI.APIError>;
     expect([error.status, error.param, error.code]).toEqual([400, "model", "model_not_supported"]);
-    expect(error.message).toContain("sim/models/film:predictLongRunning");
+    expect(error.message).toContain("sim/models/video:predictLongRunning");
   });
 
   test("a failure of the provider has its class: busy, broken, overloaded", async () => {
     const ask = (fate: string) =>
       chat()
-        .chat.completions.create({ model: "sim/picture", messages: [{ role: "user", content: `a fox sim:${fate}` }] })
+        .chat.completions.create({ model: "sim/image", messages: [{ role: "user", content: `a fox sim:${fate}` }] })
         .then(
           () => "answered",
           (error: InstanceType<typeof OpenAI.APIError>) => error.status,
@@ -207,7 +210,7 @@ describe("what a conversation says to a model that only makes pictures", () => {
   });
 });
 
-const SILENT = ["sim/picture", "sim/film", "bytedance/doubao-seedream-4-0-250828", "black-forest-labs/flux-2-pro"];
+const SILENT = ["sim/image", "sim/video", "bytedance/doubao-seedream-4-0-250828", "black-forest-labs/flux-2-pro"];
 
 test.each(SILENT)("H11: no host counts tokens for %s, which writes no text: they are estimated", async (model) => {
   const { totalTokens } = await genai().models.countTokens({ model, contents: "a cat in the rain" });

@@ -231,7 +231,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     usdPerSecond: CONFIGURED_PRICE,
   },
   {
-    id: "sim/film",
+    id: "sim/video",
     frames: "first and last",
     made: film("720x1280", 4, "sound"),
     notes: all(...WORDS),

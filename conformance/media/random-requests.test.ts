@@ -143,7 +143,7 @@ describe("films", () => {
       TIMEOUT_MS,
     );
 
-    if (model !== "sim/film")
+    if (model !== "sim/video")
       test(`H09: ${model} is told of every wish that is not noted`, () => {
         const maker = makerOf(model);
         const property = fc.property(randomFilmWish, (wish) => {

@@ -140,7 +140,7 @@ test(
   async () => {
     const client = newerClient(stand.gateway);
     const config = { durationSeconds: SECONDS, resolution: "480p" };
-    const operation = await client.models.generateVideos({ model: "sim/film", source: { prompt: "a fox" }, config });
+    const operation = await client.models.generateVideos({ model: "sim/video", source: { prompt: "a fox" }, config });
     const linked = (await followToEnd(client, operation)).response?.generatedVideos?.[0]?.video;
     const headers = { "x-trivium-media": "inline" };
     const answer = await client.operations.getVideosOperation({ operation, config: { httpOptions: { headers } } });
@@ -297,7 +297,7 @@ describe("H24: an operation is bound to the credential that took it", () => {
 });
 
 describe("H23: a budget", () => {
-  const wish = (prompt: string, key = KEYS.frugal) => submit({ prompt, model: "sim/film", key });
+  const wish = (prompt: string, key = KEYS.frugal) => submit({ prompt, model: "sim/video", key });
 
   test("is held from the submit until the end, and given back where nothing was made", async () => {
     const failing = await wish("sim:fails");

@@ -91,7 +91,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
       expect(receipt.cost_nano_usd).toBe(Math.round(2 * seconds * model.usdPerSecond * 1e9));
       expect(receipt.fields.map(({ path }) => path).sort()).toEqual([...model.notes]);
       // The simulator behind `sim/` is the gateway's own, which counts for itself.
-      const jobs = id === "sim/film" ? 0 : id.endsWith(":vertex") ? 1 : 2;
+      const jobs = id === "sim/video" ? 0 : id.endsWith(":vertex") ? 1 : 2;
       expect(stand.simulator.stats().mediaJobs - before).toBe(jobs);
       note(id, `2 x ${told(model.made)}`);
     },

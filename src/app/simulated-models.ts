@@ -11,13 +11,13 @@ const SIMULATED_PRICES = {
 
 const usd = (value: number, unit: "perCount" | "perSecond") => [{ value, unit, currency: "USD" as const }];
 
-/** Pictures and films that show what was asked for. */
+/** Images and videos that show what was asked for. */
 const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
   {
-    id: "sim/picture",
-    upstreamModel: "picture",
-    displayName: "Simulator Picture",
-    description: "A simulator, not a model: draws pictures that show the prompt, the size and the seed.",
+    id: "sim/image",
+    upstreamModel: "image",
+    displayName: "Simulator Image",
+    description: "A simulator, not a model: draws images that show the prompt, the size and the seed.",
     inputModalities: ["text", "image"],
     outputModalities: ["image"],
     reasoning: false,
@@ -25,10 +25,10 @@ const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
     pricings: { image: usd(0.01, "perCount") },
   },
   {
-    id: "sim/film",
-    upstreamModel: "film",
-    displayName: "Simulator Film",
-    description: "A simulator, not a model: makes films that show the prompt, the size and the time.",
+    id: "sim/video",
+    upstreamModel: "video",
+    displayName: "Simulator Video",
+    description: "A simulator, not a model: makes videos that show the prompt, the size and the time.",
     inputModalities: ["text", "image"],
     outputModalities: ["video", "audio"],
     reasoning: false,
@@ -36,6 +36,12 @@ const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
     pricings: { video: usd(0.01, "perSecond"), audio_and_video: usd(0.02, "perSecond") },
   },
 ];
+
+/** Names that these models had before; they still work. */
+export const SIMULATED_ALIASES: Readonly<Record<string, string>> = {
+  "sim/picture": "sim/image",
+  "sim/film": "sim/video",
+};
 
 /** What the built-in simulator offers, as the catalogue takes it. */
 export function simulatedModels(): NonNullable<ProviderSummary["models"]> {

@@ -10,7 +10,7 @@ import type { Snapshot } from "../relay/gateway.ts";
 import type { Simulator } from "../sim/simulator.ts";
 import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
-import { simulatedModels } from "./simulated-models.ts";
+import { SIMULATED_ALIASES, simulatedModels } from "./simulated-models.ts";
 
 const SIMULATOR = "simulator";
 
@@ -32,7 +32,7 @@ export function makeSnapshot(
       providers: summaries,
       models: config.models,
       since: dayOf(config.file),
-      aliases: config.aliases,
+      aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
       cure: (missing) => missingProvider(missing, config.providers !== undefined),
     }),
     providers,

@@ -59,7 +59,7 @@ export const image = defineCommand({
     checkOutput([...paths, ...partialPaths], force);
 
     const client = await connect(values);
-    const model = await client.chooseModel(values.model, "sim/picture", "image");
+    const model = await client.chooseModel(values.model, "sim/image", "image");
     const fields = {
       model,
       prompt,

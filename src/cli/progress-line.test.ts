@@ -11,7 +11,7 @@ async function writtenBy(isTTY: boolean, times: number): Promise<string[]> {
     nowMs += 61_000;
     if (written.length >= times) resolve();
   };
-  const line = new ProgressLine("sim/film", { isTTY, write }, () => nowMs, 1);
+  const line = new ProgressLine("sim/video", { isTTY, write }, () => nowMs, 1);
   line.set(30);
   await enough;
   line.stop();
@@ -20,7 +20,7 @@ async function writtenBy(isTTY: boolean, times: number): Promise<string[]> {
 
 test("before a person one line is written over; in a pipe lines follow one another, and none at once", async () => {
   const [first, second] = await writtenBy(true, 3);
-  expect([first, second]).toEqual(["\r\x1b[2Ksim/film  0:00", "\r\x1b[2Ksim/film  30 %  1:01"]);
+  expect([first, second]).toEqual(["\r\x1b[2Ksim/video  0:00", "\r\x1b[2Ksim/video  30 %  1:01"]);
   const piped = await writtenBy(false, 2);
-  expect(piped.slice(0, 2)).toEqual(["sim/film  30 %  0:00\n", "sim/film  30 %  1:01\n"]);
+  expect(piped.slice(0, 2)).toEqual(["sim/video  30 %  0:00\n", "sim/video  30 %  1:01\n"]);
 });

@@ -128,7 +128,7 @@ function checkResumption(values: Values, prompt: string | undefined): void {
 
 /** Undefined where somebody did not wait for the answer. */
 async function submit(body: VideoBody, { client, values, signal }: Making): Promise<Submitted | undefined> {
-  const model = await client.chooseModel(values.model, "sim/film", "video");
+  const model = await client.chooseModel(values.model, "sim/video", "video");
   const [publisher = "", name = ""] = model.split("/").map(encodeURIComponent);
   const path = `/api/genai/v1/publishers/${publisher}/models/${name}:predictLongRunning`;
   try {

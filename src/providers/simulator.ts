@@ -7,8 +7,13 @@ import { videos as seedance } from "./volcengine/videos.ts";
 /** The simulator has no pace to honour. */
 const POLL_MS = 250;
 
-/** A model of the simulator's that is one of the hosts it plays, under a name of its own. */
-function played<Wire extends ImageWire | VideoWire>(wire: Wire, name: string, root: string, model: string): Wire {
+/** A model of the simulator's that is one of the hosts it plays, under names of its own: the present one, and the one before. */
+function played<Wire extends ImageWire | VideoWire>(
+  wire: Wire,
+  names: readonly [string, string],
+  root: string,
+  model: string,
+): Wire {
   const there = (context: WireContext): WireContext => ({ ...context, model });
   const below = (request: MediaRequest): MediaRequest =>
     request.url.startsWith("/") ? { ...request, url: root + request.url } : request;
@@ -17,14 +22,14 @@ function played<Wire extends ImageWire | VideoWire>(wire: Wire, name: string, ro
   return {
     ...wire,
     pollEveryMs: POLL_MS,
-    serves: (asked: string) => asked === name,
+    serves: (asked: string) => names.includes(asked),
     abilities: () => wire.abilities(model),
     submit: (call: never, context: WireContext) => below(wire.submit(call, there(context))),
     ...(poll && ({ poll: (ticket, context) => below(poll(ticket, there(context))) } satisfies Partial<VideoWire>)),
     ...(stream && {
       stream: {
         ...stream,
-        serves: (asked: string) => asked === name,
+        serves: (asked: string) => names.includes(asked),
         submit: (call: never, context: WireContext) => below(stream.submit(call, there(context))),
       },
     }),
@@ -58,8 +63,8 @@ export const simulator: ProviderDeclaration = {
     genai: googleWire(() => "/gemini/v1beta/models"),
   },
   media: {
-    images: [played(openaiImages, "picture", "/openai/v1", "gpt-image-2")],
-    videos: [played(seedance, "film", "/hosts/volcengine/api/v3", "doubao-seedance-1-5-pro-251215")],
+    images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],
+    videos: [played(seedance, ["video", "film"], "/hosts/volcengine/api/v3", "doubao-seedance-1-5-pro-251215")],
   },
   quirks: { forwardBetas: true, labels: false, reasoningHistory: "keep", mediaUrls: ["image", "document"] },
 };

@@ -1,6 +1,6 @@
 import Type from "typebox";
 
-const name = Type.String({ examples: ["publishers/sim/models/film/operations/8fJQ2m0vT4y1Zc7xLw3nRA"] });
+const name = Type.String({ examples: ["publishers/sim/models/video/operations/8fJQ2m0vT4y1Zc7xLw3nRA"] });
 const failure = { code: Type.Integer({ description: "As google.rpc.Code counts." }), message: Type.String() };
 
 /** The answer to a submit. */
