@@ -1,190 +1,114 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIMULATED_MODELS } from "../src/sim/models.ts";
 import { callGateway, DIALECTS } from "./support/client-calls.ts";
+import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-const root = new URL("..", import.meta.url).pathname;
-const readme = readFileSync(join(root, "README.md"), "utf8");
+// Examples start programs, on whatever machine this is.
+setDefaultTimeout(60_000);
 
-interface Block {
-  language: string;
-  code: string;
-}
+const readme = new Page("README.md");
+const receipts = new Page("docs/receipts.md");
+const keys = new Page("docs/keys.md");
+const media = new Page("docs/media.md");
+const failures = new Page("docs/testing-with-the-simulator.md");
+const deploy = new Page("docs/deploy.md");
 
-const blocks: Block[] = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
-  language,
-  code,
-}));
-const inLanguage = (language: string) => blocks.filter((block) => block.language === language).map(({ code }) => code);
-const curls = inLanguage("sh").filter((code) => code.includes("curl"));
-const commands = inLanguage("sh").filter((code) => !code.includes("curl"));
-
-const canPaste = programsPresent("shell examples of the README", "curl", "sed");
+const canPaste = programsPresent("shell examples of the documents", "curl", "sed");
 
 let gateway: TestGateway;
-let folder: string;
+let folder: ExampleFolder;
 
 beforeAll(async () => {
   gateway = await startTestGateway({ config: { simulator: true } });
-  // Inside the repository, so that the SDKs are found; `data` is no part of its history.
-  mkdirSync(join(root, "data"), { recursive: true });
-  folder = mkdtempSync(join(root, "data", "readme-"));
+  folder = new ExampleFolder({
+    TRIVIUM_URL: gateway.url,
+    TRIVIUM_API_KEY: gateway.key,
+    TRIVIUM_ADMIN_URL: gateway.adminUrl,
+    TRIVIUM_ADMIN_SECRET: gateway.adminSecret,
+    TRIVIUM_CONFIG: gateway.configFile,
+  });
 });
 afterAll(async () => {
   await gateway.stop();
-  rmSync(folder, { recursive: true, force: true });
-  try {
-    rmdirSync(join(root, "data"));
-  } catch {
-    // Somebody's gateway keeps its own data there.
-  }
+  folder.remove();
 });
 
-/** Runs a command as a reader of the README would, with the address and the key in the environment. */
-async function run(command: string[]): Promise<string> {
-  const child = Bun.spawn(command, {
-    cwd: folder,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      TRIVIUM_URL: gateway.url,
-      TRIVIUM_API_KEY: gateway.key,
-      TRIVIUM_CONFIG: gateway.configFile,
-    },
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: 20_000,
+test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
+  expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
+  expect(receipts.counts()).toEqual({ sh: 2, json: 1 });
+  expect(keys.counts()).toEqual({ sh: 3 });
+  expect(media.counts()).toEqual({ sh: 2, ts: 2 });
+  expect(failures.counts()).toEqual({ sh: 1 });
+  expect(deploy.counts()).toEqual({ sh: 3, yaml: 1, ini: 1, nginx: 1 });
+});
+
+describe("README.md", () => {
+  test("it can be read in ten minutes", () => {
+    expect(readme.text.split("\n").length).toBeLessThanOrEqual(201);
   });
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  const complaints = stderr.replace(/^ *%[\s\S]*/m, "").replaceAll(/^Operation publishers\/.*\n/gm, "");
-  expect({ code: await child.exited, stderr: complaints }).toEqual({ code: 0, stderr: "" });
-  return stdout;
-}
 
-const runShell = (code: string) => run(["sh", "-eu", "-c", code]);
-const one = (found: readonly string[]): string => {
-  expect(found.length).toBe(1);
-  return found[0] ?? "";
-};
-
-/** The words that the simulator answers with, spoken in pieces. */
-const ANSWER = /simulator speaking, not a model\. You wrote: “Hello, who are you\?”/;
-
-test("every block of the README is run, loaded or compared below", () => {
-  expect(curls.length).toBe(5);
-  expect(inLanguage("ts").length).toBe(5);
-  expect(commands.length + curls.length + 5 + inLanguage("json").length + inLanguage("yaml").length).toBe(
-    blocks.length,
-  );
-});
-
-describe("shell", () => {
   test("the npm commands are scripts of package.json, and the variables are those of the examples", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
-    const named = [...readme.matchAll(/npm (?:run )?(start|test|bench)\b/g)].map(([, name]) => name ?? "");
+    const named = [...readme.text.matchAll(/npm (?:run )?(start|test|bench)\b/g)].map(([, name]) => name ?? "");
     expect([...new Set(named)].sort()).toEqual(["bench", "start", "test"]);
     for (const name of named) expect(scripts).toHaveProperty(name);
-    const exported = commands.join("").matchAll(/^export (\w+)=/gm);
+    const exported = readme
+      .in("sh")
+      .join("")
+      .matchAll(/^export (\w+)=/gm);
     expect([...exported].map(([, name]) => name)).toEqual(["TRIVIUM_URL", "TRIVIUM_API_KEY"]);
-    expect(
-      commands.map((code) => code.trim()).filter((code) => !/^(npm ci && npm \w+|export |bin\/trivium )/.test(code)),
-    ).toEqual([]);
   });
 
-  test("the lines of the program make pictures and a film", async () => {
-    const code = one(commands.filter((block) => block.includes("bin/trivium ")));
-    const output = await runShell(code.replaceAll("bin/trivium", join(root, "bin/trivium")));
-    expect(output).toBe("owl.png\nnight-1.jpg\nnight-2.jpg\nowl.mp4\n");
-    const { width, height } = await new Bun.Image(readFileSync(join(folder, "owl.png"))).metadata();
-    expect([width, height]).toEqual([1536, 1024]);
-    expect(readFileSync(join(folder, "owl.mp4")).toString("latin1", 4, 8)).toBe("ftyp");
-  }, 30_000);
-
-  test.skipIf(!canPaste)("the first curl line streams an answer", async () => {
-    const output = await runShell(one(curls.filter((code) => code.includes('"stream":true'))));
-    const events = output.split("\n\n").filter((event) => event.startsWith("data: {"));
-    const text = events.map((event) => {
-      const chunk = JSON.parse(event.slice("data: ".length)) as { choices: { delta: { content?: string } }[] };
-      return chunk.choices[0]?.delta.content ?? "";
-    });
-    expect(text.filter((piece) => piece !== "").length).toBeGreaterThan(5);
-    expect(text.join("")).toMatch(ANSWER);
-    expect(output).toEndWith("data: [DONE]\n\n");
+  test("the first answer in the terminal is the text that it shows", async () => {
+    const answer = await folder.shell(readme.one("sh", "bin/trivium chat"));
+    const shown = readme.in("text")[0]?.trim().replace(/ …$/, "") ?? "";
+    expect(shown).toMatch(ANSWER);
+    expect(answer).toStartWith(shown);
   });
-
-  test.skipIf(!canPaste)("the receipt's line shows a receipt of the form that the README shows", async () => {
-    const output = await runShell(one(curls.filter((code) => code.includes("/generation?id="))));
-    const shown = JSON.parse(one(inLanguage("json"))) as { data: Record<string, unknown> };
-    const real = JSON.parse(output) as { data: Record<string, unknown> };
-    expect(formOf(real)).toEqual(formOf(shown));
-    expect(real.data).toMatchObject({ model: "sim/standard", provider: "simulator", usage_source: "measured" });
-    expect(real.data["cost_nano_usd"]).toBeGreaterThan(0);
-  });
-
-  test.skipIf(!canPaste)(
-    "the line that calls a model of another protocol answers in the caller's own, and tells what was dropped",
-    async () => {
-      const output = await runShell(one(curls.filter((code) => code.includes("sim/standard-chat"))));
-      expect(output).toMatch(/^HTTP\/1\.1 200 /);
-      expect(output).toMatch(/^x-trivium-dropped: top_k\r$/m);
-      expect(output).toContain('"type":"message","role":"assistant","model":"sim/standard-chat"');
-    },
-  );
-
-  test.skipIf(!canPaste)("the line that makes a picture makes one of the size that it asks for", async () => {
-    await runShell(one(curls.filter((code) => code.includes("/images/generations"))));
-    const { width, height, format } = await new Bun.Image(readFileSync(join(folder, "fox.png"))).metadata();
-    expect({ width, height, format }).toEqual({ width: 1536, height: 1024, format: "png" });
-  });
-
-  test.skipIf(!canPaste)("the line that fails on purpose fails as the README says", async () => {
-    const output = await runShell(one(curls.filter((code) => code.includes("fail-429"))));
-    expect(output).toMatch(/^HTTP\/1\.1 429 /);
-    expect(output).toMatch(/^retry-after: 1\r$/m);
-    expect(output).toContain('"code":"rate_limit_exceeded"');
-  });
-});
-
-/** Names and nesting without values; numbers that may be unknown count as such. */
-function formOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(formOf);
-  if (typeof value !== "object" || value === null)
-    return typeof value === "number" || value === null ? "n" : typeof value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, formOf(item)]));
-}
-
-describe("SDKs", () => {
-  const isMedia = (block: string) => block.includes("writeFileSync");
-  const texts = inLanguage("ts").filter((block) => !isMedia(block));
-  const media = inLanguage("ts").filter(isMedia);
-
-  function runExample(name: string, code: string): Promise<string> {
-    const file = join(folder, `${name.replaceAll(/\W/g, "-")}.ts`);
-    writeFileSync(file, code);
-    return run([join(root, "bin/bun"), file]);
-  }
 
   test.each(["openai", "@anthropic-ai/sdk", "@google/genai"])("the example with %s prints an answer", async (name) => {
-    const code = one(texts.filter((block) => block.includes(`from "${name}"`)));
-    expect(await runExample(name, code)).toMatch(ANSWER);
+    expect(await folder.typescript(readme.one("ts", `from "${name}"`))).toMatch(ANSWER);
   });
 
-  test("the example that makes a picture with openai writes one of the type that it asks for", async () => {
-    await runExample("picture", one(media.filter((block) => block.includes('from "openai"'))));
-    const { format } = await new Bun.Image(readFileSync(join(folder, "fox.webp"))).metadata();
-    expect(format).toBe("webp");
+  test("the Python example is that of the page of Python SDKs, which is run there", () => {
+    expect(new Page("docs/clients/python-sdks.md").in("python")).toContain(readme.in("python")[0] ?? "");
   });
 
-  test("the example that makes a film with @google/genai writes one", async () => {
-    await runExample("film", one(media.filter((block) => block.includes('from "@google/genai"'))));
-    const film = readFileSync(join(folder, "fox.mp4"));
-    expect(film.subarray(4, 8).toString()).toBe("ftyp");
-    expect(film.length).toBeGreaterThan(10_000);
-  }, 30_000);
+  test.skipIf(!canPaste)("the curl line gets an answer", async () => {
+    expect(await folder.shell(readme.one("sh", '"Hello, who are you?"}'))).toMatch(ANSWER);
+  });
 
-  test("decisions §1: the drop-in door takes what the contract door refuses", async () => {
+  test("the table of providers has their variables and models", async () => {
+    const rows = readme.rowsUnder("provider", "variable", "a model").filter(([, variable]) => variable !== "");
+    const cell = (text = "") => text.replaceAll("`", "");
+    const environment = Object.fromEntries(rows.map(([, variable]) => [cell(variable), "a-key"]));
+    const other = await startTestGateway({ config: {}, environment });
+    const listed = await fetch(`${other.url}/v1/models`, { headers: { authorization: `Bearer ${other.key}` } });
+    const ids = ((await listed.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+    await other.stop();
+    expect(rows.length).toBe(3);
+    for (const [, , model] of rows) expect(ids).toContain(cell(model));
+  });
+
+  test("the lines about keys create one that is listed", async () => {
+    const said = await folder.shell(readme.one("sh", "keys create"));
+    expect(said).toMatch(/^sk-trv-[\w-]{43}$/m);
+    expect(said).toMatch(/ci +default .*requests_per_minute=60.*budget_usd_per_day=5/);
+    await folder.shell("bin/trivium keys revoke ci");
+  });
+
+  test("the lines of the program make an image and a video", async () => {
+    expect(await folder.shell(readme.one("sh", "bin/trivium image"))).toBe("owl.png\nowl.mp4\n");
+    const { width, height } = await new Bun.Image(folder.read("owl.png")).metadata();
+    expect([width, height]).toEqual([1536, 1024]);
+    expect(folder.read("owl.mp4").toString("latin1", 4, 8)).toBe("ftyp");
+  });
+
+  test("decisions §1: the base URLs adapt what the strict API refuses, and take vendors' names", async () => {
     const body = { max_tokens: 5 };
     const strict = await callGateway(gateway.url, "chat", gateway.key, { model: "sim/standard", body });
     expect(strict.status).toBe(400);
@@ -200,49 +124,126 @@ describe("SDKs", () => {
     }
   });
 
-  test("a model can be pinned to a provider", async () => {
-    const answer = await callGateway(gateway.url, "chat", gateway.key, { model: "sim/standard:simulator" });
-    expect(answer.status).toBe(200);
-    await answer.text();
+  test.each(["responses", "embeddings", "audio/speech", "batches", "files", "moderations"])(
+    "what it says is missing is missing: /v1/%s",
+    async (path) => {
+      const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+      const answer = await fetch(`${gateway.url}/v1/${path}`, { method: "POST", headers, body: "{}" });
+      expect(answer.status).toBe(404);
+    },
+  );
+});
+
+describe("docs/receipts.md", () => {
+  test.skipIf(!canPaste)("its line, and that of the README, show a receipt of the form that it shows", async () => {
+    const shown = JSON.parse(receipts.in("json")[0] ?? "") as object;
+    for (const page of [readme, receipts]) {
+      const real = JSON.parse(await folder.shell(page.one("sh", "/generation?id="))) as { data: object };
+      expect(formOf(real)).toEqual(formOf(shown));
+      expect(real.data).toMatchObject({ model: "sim/standard", provider: "simulator", usage_source: "measured" });
+    }
+  });
+
+  test.skipIf(!canPaste)(
+    "its call of a model of another protocol answers in the caller's own, and lists what was dropped",
+    async () => {
+      const line = receipts.one("sh", "sim/standard-chat");
+      const output = await folder.shell(line);
+      expect(output).toMatch(/^HTTP\/1\.1 200 /);
+      expect(output).toMatch(/^x-trivium-dropped: top_k\r$/m);
+      expect(output).toContain('"type":"message","role":"assistant","model":"sim/standard-chat"');
+      const strict = await folder.shell(line.replace("curl -i", 'curl -i -H "x-trivium-strict: true"'));
+      expect(strict).toMatch(/^HTTP\/1\.1 400 /);
+      expect(strict).toContain("top_k");
+    },
+  );
+});
+
+/** Names and nesting without values; numbers that may be unknown count as such. */
+function formOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(formOf);
+  if (typeof value !== "object" || value === null)
+    return typeof value === "number" || value === null ? "n" : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, formOf(item)]));
+}
+
+describe("docs/keys.md", () => {
+  test("its lines create, list, change and revoke a key", async () => {
+    const said = await folder.shell(keys.one("sh", "keys create"));
+    expect(said).toMatch(/^sk-trv-[\w-]{43}$/m);
+    expect(await folder.shell("bin/trivium keys list")).toMatch(/ci +default .*budget_usd_per_day=10 .*revoked/);
+  });
+
+  test("its lines about usage are understood", async () => {
+    expect(await folder.shell(keys.one("sh", "--by day"))).toContain("USD");
+  });
+
+  test.skipIf(!canPaste)("its call of the Admin API creates a key", async () => {
+    const made = JSON.parse(await folder.shell(keys.one("sh", "TRIVIUM_ADMIN_URL"))) as object;
+    expect(JSON.stringify(made)).toMatch(/sk-trv-[\w-]{43}/);
+  });
+
+  test("its options are those of the command", async () => {
+    const help = await folder.shell("bin/trivium keys create --help");
+    for (const [option = ""] of keys.rowsUnder("option of `keys create`"))
+      expect(help).toContain(option.replaceAll("`", "").split(" ")[0] ?? "");
+    for (const [names = ""] of keys.rowsUnder("limit"))
+      for (const [, name = ""] of names.matchAll(/`(\w+)`/g)) expect(help).toContain(name);
   });
 });
 
-describe("tables", () => {
-  /** Cells of the rows below a heading row that begins with these titles. */
-  function rowsUnder(...titles: string[]): string[][] {
-    const lines = readme.split("\n");
-    const cells = (line: string) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim());
-    const start = lines.findIndex((line) => titles.every((title, column) => cells(line)[column] === title));
-    const end = lines.findIndex((line, index) => index > start && !line.startsWith("|"));
-    return lines.slice(start + 2, end).map(cells);
-  }
-
-  test("the command table has commands of the program", async () => {
-    const help = await run([join(root, "bin/trivium"), "help"]);
-    const known = [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? "");
-    const shown = rowsUnder("command").map(([cell = ""]) => /^`([a-z]+)/.exec(cell)?.[1] ?? "");
-    expect(shown.length).toBeGreaterThan(5);
-    expect(shown.filter((name) => !known.includes(name))).toEqual([]);
+describe("docs/media.md", () => {
+  test.skipIf(!canPaste)("its curl line makes an image of the size that it asks for", async () => {
+    await folder.shell(media.one("sh", "/images/generations"));
+    const { width, height, format } = await new Bun.Image(folder.read("fox.png")).metadata();
+    expect({ width, height, format }).toEqual({ width: 1536, height: 1024, format: "png" });
   });
 
-  const failures = rowsUnder("model", "your client sees").map(([models = "", seen = ""]) => ({
+  test("its lines of the program make images and a video", async () => {
+    const output = await folder.shell(media.one("sh", "bin/trivium image"));
+    expect(output).toBe("snow.png\nnight-1.jpg\nnight-2.jpg\nsnow.mp4\n");
+    expect(folder.read("snow.mp4").toString("latin1", 4, 8)).toBe("ftyp");
+  });
+
+  test("its example with openai writes an image of the type that it asks for", async () => {
+    await folder.typescript(media.one("ts", 'from "openai"'));
+    expect((await new Bun.Image(folder.read("fox.webp")).metadata()).format).toBe("webp");
+  });
+
+  test("its example with @google/genai writes a video", async () => {
+    await folder.typescript(media.one("ts", 'from "@google/genai"'));
+    expect(folder.read("fox.mp4").toString("latin1", 4, 8)).toBe("ftyp");
+    expect(folder.read("fox.mp4").length).toBeGreaterThan(10_000);
+  });
+});
+
+describe("docs/testing-with-the-simulator.md", () => {
+  const rows = failures.rowsUnder("model", "your client sees").map(([models = "", seen = ""]) => ({
     models: [...models.matchAll(/`(sim\/[\w-]+)`/g)].map(([, id]) => id ?? ""),
     seen,
   }));
+  const call = (model: string, stream = false) => callGateway(gateway.url, "chat", gateway.key, { model, stream });
+  const told = (model: string) => rows.find(({ models }) => models.includes(model))?.seen ?? "";
 
-  test("every model of the failure table exists", () => {
-    const known = new Set(SIMULATED_MODELS.map(({ name }) => `sim/${name}`));
-    const named = failures.flatMap(({ models }) => models);
-    expect(named.length).toBeGreaterThan(10);
-    expect(named.filter((id) => !known.has(id))).toEqual([]);
+  test.skipIf(!canPaste)("its line fails as it says", async () => {
+    const output = await folder.shell(failures.one("sh", "fail-429"));
+    expect(output).toMatch(/^HTTP\/1\.1 429 /);
+    expect(output).toMatch(/^retry-after: 1\r$/m);
+    expect(output).toContain('"code":"rate_limit_exceeded"');
   });
 
-  const call = (model: string, stream = false) => callGateway(gateway.url, "chat", gateway.key, { model, stream });
-  const told = (model: string) => failures.find(({ models }) => models.includes(model))?.seen ?? "";
+  test("every model of its tables exists", async () => {
+    const known = new Set(SIMULATED_MODELS.map(({ name }) => `sim/${name}`));
+    const named = rows.flatMap(({ models }) => models);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+    const list = await folder.shell("bin/trivium models sim/");
+    const others = failures
+      .rowsUnder("model", "what it does")
+      .flatMap(([cell = ""]) => cell.match(/sim\/[\w-]+/g) ?? []);
+    expect(others.length).toBeGreaterThan(6);
+    for (const id of others) expect(list).toMatch(new RegExp(`^${id} `, "m"));
+  });
 
   test("its statuses are those that a client sees", async () => {
     for (const model of ["sim/fail-400", "sim/fail-404", "sim/fail-413"]) {
@@ -264,6 +265,30 @@ describe("tables", () => {
       expect(told(model)).toContain("error event");
       expect(text).toContain('data: {"error":{"message"');
       expect(text).not.toContain("[DONE]");
+    },
+  );
+});
+
+describe("docs/deploy.md", () => {
+  test("its configuration is fine, and the host of its proxy is let in where others are not", async () => {
+    const config = Bun.YAML.parse(deploy.in("yaml")[0] ?? "") as { server: { public_url: string } };
+    const { public_url } = config.server;
+    const other = await startTestGateway({ config: { server: { port: 0, public_url } } });
+    const statusFor = async (host: string) => (await fetch(`${other.url}/readyz`, { headers: { host } })).status;
+    expect(deploy.in("nginx")[0]).toContain(`server_name ${new URL(public_url).host};`);
+    expect(await statusFor(new URL(public_url).host)).toBe(200);
+    expect(await statusFor("other.example.com")).toBe(403);
+    await other.stop();
+  });
+
+  test.skipIf(!programsPresent("the backup of docs/deploy.md", "sqlite3"))(
+    "its backup of a running gateway holds the keys",
+    async () => {
+      await folder.shell("bin/trivium keys create --name kept");
+      const place = join(gateway.folder, "data/trivium.db");
+      await folder.shell(deploy.one("sh", "sqlite3").replace("data/trivium.db", place));
+      expect(await folder.shell("sqlite3 copy.db 'select name from api_keys'")).toContain("kept");
+      expect(await folder.shell("ls -l copy.db")).toStartWith("-rw-------");
     },
   );
 });

@@ -1,5 +1,5 @@
 /**
- * `bin/bun scripts/media-table.ts --write` writes the tables of docs/media.md: what each model of pictures and films takes,
+ * `bin/bun scripts/media-table.ts --write` writes the tables of docs/media.md: what each model of images and videos takes,
  * read from the abilities that requests are fitted to.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,14 +25,14 @@ export function withTables(page: string): string {
 }
 
 function tables(): string {
-  return `### Pictures
+  return `### Images
 
 ${table(
   ["provider", "models", "at most", "size", "inputs", "types", "takes also"],
   imageRows().map((row) => [`\`${row.kind}\``, modelsOf(row), ...imageCells(row.abilities)]),
 )}
 
-### Films
+### Videos
 
 ${table(
   ["provider", "models", "seconds", "resolutions", "shapes", "sound", "frames", "takes also"],

@@ -1,0 +1,113 @@
+import { expect } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const root = new URL("../..", import.meta.url).pathname;
+
+/** An example of a document. */
+export interface Block {
+  language: string;
+  code: string;
+}
+
+/** A document, by its path in the repository, and what it shows. */
+export class Page {
+  readonly text: string;
+  readonly blocks: readonly Block[];
+
+  constructor(readonly file: string) {
+    this.text = readFileSync(join(root, file), "utf8");
+    this.blocks = [...this.text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
+      language,
+      code,
+    }));
+  }
+
+  in(language: string): string[] {
+    return this.blocks.filter((block) => block.language === language).map(({ code }) => code);
+  }
+
+  /** The only block of that language that holds these words. */
+  one(language: string, words: string): string {
+    const found = this.in(language).filter((code) => code.includes(words));
+    expect({ file: this.file, words, found: found.length }).toEqual({ file: this.file, words, found: 1 });
+    return found[0] ?? "";
+  }
+
+  /** How many blocks of each language there are, so that none is added that no test runs. */
+  counts(): Record<string, number> {
+    return Object.fromEntries(
+      [...new Set(this.blocks.map(({ language }) => language))].map((name) => [name, this.in(name).length]),
+    );
+  }
+
+  /** Cells of the rows below a heading row that begins with these titles. */
+  rowsUnder(...titles: string[]): string[][] {
+    const lines = this.text.split("\n");
+    const cells = (line: string) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim());
+    const start = lines.findIndex((line) => titles.every((title, column) => cells(line)[column] === title));
+    const end = lines.findIndex((line, index) => index > start && !line.startsWith("|"));
+    return lines.slice(start + 2, end).map(cells);
+  }
+}
+
+/** Runs examples as a reader would, in a folder of their own. */
+export class ExampleFolder {
+  readonly path: string;
+
+  constructor(readonly environment: Readonly<Record<string, string>>) {
+    // Inside the repository, so that the SDKs are found; `data` is no part of its history.
+    mkdirSync(join(root, "data"), { recursive: true });
+    this.path = mkdtempSync(join(root, "data", "examples-"));
+  }
+
+  /** What a command prints; it must end well and complain of nothing. */
+  async run(command: readonly string[]): Promise<string> {
+    const child = Bun.spawn([...command], {
+      cwd: this.path,
+      env: { PATH: process.env["PATH"] ?? "", HOME: this.path, PYTHONDONTWRITEBYTECODE: "1", ...this.environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: 60_000,
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect({ code: await child.exited, stderr: withoutProgress(stderr) }).toEqual({ code: 0, stderr: "" });
+    return stdout;
+  }
+
+  /** The program is called by its place in the checkout, which is not where the example runs. */
+  shell(code: string): Promise<string> {
+    return this.run(["sh", "-eu", "-c", code.replaceAll("bin/trivium", join(root, "bin/trivium"))]);
+  }
+
+  typescript(code: string): Promise<string> {
+    const file = join(this.path, `example-${Bun.hash(code).toString(36)}.ts`);
+    writeFileSync(file, code);
+    return this.run([join(root, "bin/bun"), file]);
+  }
+
+  read(name: string): Buffer {
+    return readFileSync(join(this.path, name));
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+    try {
+      rmdirSync(join(root, "data"));
+    } catch {
+      // Somebody's gateway keeps its own data there.
+    }
+  }
+}
+
+/** Progress of curl, and what the program says of a chat's cost or a video's name. */
+const withoutProgress = (stderr: string): string =>
+  stderr.replace(/^ *%[\s\S]*/m, "").replaceAll(/^(?:Operation publishers\/|\d+ in, \d+ out, ).*\n/gm, "");
+
+/** The words that the simulator answers with. */
+export const ANSWER = /simulator speaking, not a model\. You wrote: “Hello, who are you\?”/;
