@@ -233,7 +233,7 @@ test("decisions §5: the operator's address has words of its own for what is not
       status: 404,
       code: "unknown_address",
       message:
-        "There is no address GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys, POST /api/keys, DELETE /api/keys/{id}, GET /api/usage.",
+        "Unknown endpoint GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys, POST /api/keys, DELETE /api/keys/{id}, GET /api/usage.",
     });
     expect(await call("POST", "/api/keys", { name: "x", expires_at: "2027-02-31" })).toMatchObject({
       status: 400,

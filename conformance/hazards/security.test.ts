@@ -39,7 +39,7 @@ describe("S04: one route table, access on every line, default deny", () => {
     const open = [...ROUTES, ...ADMIN_ROUTES]
       .filter((route) => route.access === "open")
       .map((route) => String(route.path));
-    for (const path of open) expect(path).toMatch(/models|healthz|readyz|openapi/);
+    for (const path of open) expect(path).toMatch(/models|healthz|readyz|openapi|^\/$/);
     for (const route of ADMIN_ROUTES) if (String(route.path).includes("api")) expect(route.access).toBe("admin");
   });
 

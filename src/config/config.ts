@@ -19,6 +19,8 @@ export interface Config {
     host: string;
     port: number;
     publicUrl: string;
+    /** Origins whose pages may call from a browser. */
+    cors: readonly string[];
     maxBodyBytes: number;
     /** What the bodies and answers of all calls may take together. */
     memoryBytes: number;

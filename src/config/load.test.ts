@@ -121,6 +121,7 @@ describe("what loads", () => {
         port: 8787,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 64 * 1024 * 1024,
+        cors: [],
         memoryBytes: 512 * 1024 * 1024,
         drainDelaySeconds: 0,
         drainSeconds: 30,
@@ -254,6 +255,7 @@ describe("what loads", () => {
         port: 8787,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 67108864,
+        cors: [],
         memoryBytes: 536870912,
         drainDelaySeconds: 0,
         drainSeconds: 30,
@@ -430,7 +432,7 @@ describe("what is refused, with its place", () => {
       "an unknown field that is near nothing",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, cors, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
       ],
     ],
     [

@@ -154,6 +154,14 @@ export const RootFile = Type.Object(
           host: Type.Optional(Text),
           port: Type.Optional(Port),
           public_url: Type.Optional(HttpAddress),
+          cors: Type.Optional(
+            Type.Array(
+              Type.String({
+                pattern: "^(\\*|https?://[^\\s/,*]+)$",
+                description: "an origin such as https://app.example, without a path, or * for any",
+              }),
+            ),
+          ),
           max_body_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
           memory_mb: Type.Optional(Type.Number({ minimum: 16, maximum: 1_048_576 })),
           drain_delay_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),

@@ -25,6 +25,7 @@ export function toConfig(
       host,
       port,
       publicUrl: withoutSlash(server.public_url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+      cors: server.cors ?? [],
       maxBodyBytes,
       // One key may hold half of it, and the largest body must get through beside others.
       memoryBytes:

@@ -47,6 +47,7 @@ beforeAll(async () => {
     storage,
     accepting: () => true,
     draining: () => false,
+    publicUrl: () => "http://gateway.example",
   } as unknown as ServerContext;
   const handle = sendFile as unknown as Handler;
   const route = { path: /^\/files\/(?<id>[^/]+)$/, access: "open", dialect: "chat", door: "contract", handle } as const;

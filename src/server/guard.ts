@@ -6,7 +6,11 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
  * On loopback any web page that the user opens can reach the port. A foreign Host is a rebound name, a foreign Origin is
  * such a page: both are turned away before anything is read (S11). Elsewhere the operator's proxy decides.
  */
-export function createGuard(listeningHost: string, publicUrl: string): (headers: Headers) => void {
+export function createGuard(
+  listeningHost: string,
+  publicUrl: string,
+  { section, allows }: { section: "server" | "admin"; allows: (origin: string) => boolean },
+): (headers: Headers) => void {
   if (!LOOPBACK.has(listeningHost)) return () => undefined;
   const known = new Set([...LOOPBACK, new URL(publicUrl).hostname]);
   /** The header of the last request that passed: nearly always that of the next one too. */
@@ -14,15 +18,15 @@ export function createGuard(listeningHost: string, publicUrl: string): (headers:
   return (headers) => {
     const host = headers.get("host");
     if (host && host !== passed && !known.has(hostName(host))) {
-      throw new GatewayError(
-        "forbidden",
-        `This gateway listens on loopback only; the host "${host.slice(0, 80)}" is not its name.`,
-      );
+      const fields = section === "server" ? "server.public_url (or server.host)" : "admin.host";
+      const message = `Host header "${host.slice(0, 80)}" is not allowed. Set ${fields} in trivium.yaml.`;
+      throw new GatewayError("forbidden", message);
     }
     if (host) passed = host;
     const origin = headers.get("origin");
-    if (origin && !known.has(originHost(origin))) {
-      throw new GatewayError("forbidden", `Pages of ${origin.slice(0, 80)} may not call this gateway.`);
+    if (origin && !known.has(originHost(origin)) && !allows(origin)) {
+      const cure = section === "server" ? " Add it to server.cors in trivium.yaml." : "";
+      throw new GatewayError("forbidden", `Origin "${origin.slice(0, 80)}" is not allowed.${cure}`);
     }
   };
 }

@@ -9,17 +9,21 @@ import { makeId } from "../relay/ids.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
 import { isAway } from "../storage/is-away.ts";
+import { Cors } from "./cors.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 import { createGuard } from "./guard.ts";
 import { listenFailure } from "./listen-failure.ts";
 import { resembledDialect } from "./resemblance.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
+import { unknownEndpoint } from "./unknown-endpoint.ts";
 
 export interface ListenOptions {
   host: string;
   port: number;
   publicUrl: string;
+  /** Origins whose pages may call. */
+  cors?: readonly string[];
   routes: readonly Route<Handler>[];
   context: ServerContext;
 }
@@ -58,7 +62,9 @@ export function listen(options: ListenOptions): Listener {
   const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const table = new RouteTable(options.routes);
   const throttle = new FailureThrottle();
-  const guard = createGuard(options.host, options.publicUrl);
+  const cors = new Cors(options.cors ?? []);
+  const section = options.routes.some(({ access }) => access === "admin") ? "admin" : "server";
+  const guard = createGuard(options.host, options.publicUrl, { section, allows: (origin) => cors.allows(origin) });
 
   /** Calls whose answer is not yet sent to its end, streams included, and those that go on without their client (H26). */
   const pending = () => Math.max(server.pendingRequests, context.gateway.runningCalls);
@@ -92,7 +98,15 @@ export function listen(options: ListenOptions): Listener {
     const dialect = DIALECTS[match?.route.dialect ?? resembledDialect(path, request.headers)];
     try {
       guard(request.headers);
-      if (!match) throw notFound(request.method, path, table, options.routes);
+      const preflight = match === undefined ? cors.preflight(request) : undefined;
+      if (preflight !== undefined) return sent(preflight);
+      if (!match) {
+        throw unknownEndpoint(request.method, path, {
+          table,
+          routes: options.routes,
+          publicUrl: context.publicUrl(),
+        });
+      }
       if (match.route.access === "key" && !context.accepting()) {
         throw shuttingDown();
       }
@@ -112,7 +126,7 @@ export function listen(options: ListenOptions): Listener {
       );
       // A call says itself when it is over; whatever else was answered to somebody who may have it is over now.
       if (!connection.held && match.route.access !== "open") connection.rest();
-      return sent(identify(response, dialect, requestId));
+      return sent(cors.mark(identify(response, dialect, requestId), request));
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
       if (response.status === 401) await throttle.failed(server.requestIP(request)?.address ?? "");
@@ -128,11 +142,10 @@ export function listen(options: ListenOptions): Listener {
       // Whatever is left of a body that nobody will read must not keep the connection.
       if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
         response.headers.set("connection", "close");
-      return sent(identify(response, dialect, requestId));
+      return sent(cors.mark(identify(response, dialect, requestId), request));
     }
   };
 
-  const section = options.routes.some(({ access }) => access === "admin") ? "admin" : "server";
   const server = serveOrExplain(section, {
     hostname: options.host,
     port: options.port,
@@ -228,31 +241,6 @@ function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
   throw new GatewayError("unauthenticated", "This address needs the admin secret: Authorization: Bearer <secret>.", {
     code: "invalid_admin_secret",
   });
-}
-
-function notFound<H>(method: string, path: string, table: RouteTable<H>, routes: readonly Route<H>[]): GatewayError {
-  const methods = table.methodsOf(path);
-  const shown = path.slice(0, 200);
-  const message =
-    methods.length > 0
-      ? `${shown} takes ${methods.join(" or ")}, not ${method}.`
-      : `There is no address ${method} ${shown}. ${whatThereIs(table, routes)}`;
-  return new GatewayError("not_found", message, { code: "unknown_address" });
-}
-
-/** The operator's addresses are few, and have no document. */
-function whatThereIs<H>(table: RouteTable<H>, routes: readonly Route<H>[]): string {
-  if (table.find("GET", "/openapi.json")) return "GET /openapi.json lists what there is.";
-  return `There are ${routes.map(({ method, path }) => `${method} ${shownPath(path)}`).join(", ")}.`;
-}
-
-/** A pattern in the way of documents: `/api/keys/{id}`. */
-function shownPath(path: string | RegExp): string {
-  if (typeof path === "string") return path;
-  return path.source
-    .replaceAll(/\(\?<(\w+)>[^)]*\)/g, "{$1}")
-    .replaceAll("\\/", "/")
-    .replace(/^\^|\$$/g, "");
 }
 
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {

@@ -5,6 +5,7 @@ import { editImages, fetchOperation, generateImages, predictImages, submitVideos
 import { listModels, showModel } from "./model-lists.ts";
 import { sendOpenApi } from "./openapi-page.ts";
 import { showReceipt } from "./receipts.ts";
+import { sendRoot } from "./root-page.ts";
 import type { Method, Route } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
 import {
@@ -85,7 +86,10 @@ export const ROUTES: readonly Route<Handler>[] = [
   }),
   // Whoever fetches a file shows a signed address or a key of its project, which the handler asks for.
   ...(["GET", "HEAD"] as const).map((method) => signed(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
-  open.chat("GET", "contract", "/healthz", sendHealth),
-  open.chat("GET", "contract", "/readyz", sendReadiness),
+  ...(["GET", "HEAD"] as const).flatMap((method) => [
+    open.chat(method, "contract", "/", sendRoot),
+    open.chat(method, "contract", "/healthz", sendHealth),
+    open.chat(method, "contract", "/readyz", sendReadiness),
+  ]),
   open.chat("GET", "contract", "/openapi.json", sendOpenApi),
 ];

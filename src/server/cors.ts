@@ -1,0 +1,66 @@
+/** What scripts of other origins may read of an answer, beside what browsers always show them. */
+const EXPOSED = [
+  "x-trivium-request-id",
+  "x-trivium-receipt",
+  "x-trivium-dropped",
+  "x-trivium-approximated",
+  "x-request-id",
+  "request-id",
+  "retry-after",
+  "x-should-retry",
+  "x-ratelimit-limit-requests",
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-reset-requests",
+  "x-ratelimit-limit-tokens",
+  "x-ratelimit-remaining-tokens",
+  "x-ratelimit-reset-tokens",
+].join(", ");
+
+const METHODS = "GET, HEAD, POST, DELETE";
+/** Any header may be sent by an origin that was let in: vendors' SDKs have dozens, and new ones with each release. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]{1,100}(?:\s*,\s*[\w!#$%&'*+.^`|~-]{1,100}){0,99}$/;
+const PREFLIGHT_SECONDS = "600";
+
+/** Pages of the origins that the operator names may call the gateway from a browser (`server.cors`); without any, none may (S11). */
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+  readonly #any: boolean;
+
+  constructor(origins: readonly string[]) {
+    this.#origins = new Set(origins);
+    this.#any = this.#origins.has("*");
+  }
+
+  allows(origin: string): boolean {
+    return this.#any || this.#origins.has(origin);
+  }
+
+  /** The answer to a browser that asks before it calls. */
+  preflight({ method, headers }: Request): Response | undefined {
+    const origin = headers.get("origin");
+    if (method !== "OPTIONS" || origin === null || !headers.has("access-control-request-method")) return undefined;
+    if (!this.allows(origin)) return undefined;
+    const wanted = headers.get("access-control-request-headers") ?? "";
+    return new Response(null, {
+      status: 204,
+      headers: {
+        "access-control-allow-origin": origin,
+        "access-control-allow-methods": METHODS,
+        ...(HEADER_NAMES.test(wanted) ? { "access-control-allow-headers": wanted } : {}),
+        "access-control-max-age": PREFLIGHT_SECONDS,
+        vary: "Origin, Access-Control-Request-Headers",
+      },
+    });
+  }
+
+  /** Lets a page of an allowed origin read the answer. */
+  mark(response: Response, request: Request): Response {
+    if (this.#origins.size === 0) return response;
+    const origin = request.headers.get("origin");
+    if (origin === null || !this.allows(origin)) return response;
+    response.headers.set("access-control-allow-origin", origin);
+    response.headers.set("access-control-expose-headers", EXPOSED);
+    response.headers.append("vary", "Origin");
+    return response;
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { ADMIN_ROUTES } from "./admin/routes.ts";
+import { RouteTable } from "./route-table.ts";
+import { ROUTES } from "./routes.ts";
+import { unknownEndpoint } from "./unknown-endpoint.ts";
+
+const table = new RouteTable(ROUTES);
+const told = (method: string, path: string) =>
+  unknownEndpoint(method, path, { table, routes: ROUTES, publicUrl: "http://gw.example" }).message;
+
+test.each([
+  ["POST", "/v1/chat/completions/", "/v1/chat/completions"],
+  ["POST", "/v1//chat/completions", "/v1/chat/completions"],
+  ["POST", "/v1/v1/chat/completions", "/v1/chat/completions"],
+  ["POST", "/api/v1/v1/chat/completions", "/api/v1/chat/completions"],
+  ["POST", "/chat/completions", "/v1/chat/completions"],
+  ["POST", "/api/chat/completions", "/api/v1/chat/completions"],
+  ["POST", "/v1/api/v1/chat/completions", "/api/v1/chat/completions"],
+  ["POST", "/openai/v1/chat/completions", "/v1/chat/completions"],
+  ["POST", "/v1/v1/messages", "/v1/messages"],
+  ["POST", "/messages", "/v1/messages"],
+  ["POST", "/api/msg/messages", "/v1/messages"],
+  ["POST", "/v1/v1/messages/count_tokens", "/v1/messages/count_tokens"],
+  ["GET", "/models", "/v1/models"],
+  ["GET", "/v1/models/", "/v1/models"],
+  ["POST", "/images/generations", "/v1/images/generations"],
+  ["POST", "/models/google/gemini-2.5-flash:generateContent", "/v1beta/models/google/gemini-2.5-flash:generateContent"],
+])("%s %s: did you mean %s?", (method, path, meant) => {
+  expect(told(method, path)).toBe(`Unknown endpoint ${method} ${path}. Did you mean ${method} ${meant}?`);
+});
+
+test.each([
+  ["POST", "/v1/responses", "The Responses API is not supported yet; use POST /v1/chat/completions."],
+  ["GET", "/v1/responses/resp_1", "The Responses API is not supported yet; use POST /v1/chat/completions."],
+  ["POST", "/v1/completions", "The legacy Completions API is not supported yet; use POST /v1/chat/completions."],
+  ["POST", "/v1/embeddings", "The Embeddings API is not supported."],
+  ["POST", "/v1/audio/speech", "The Audio API is not supported."],
+  ["POST", "/v1/messages/batches", "The Message Batches API is not supported yet; use POST /v1/messages."],
+  [
+    "POST",
+    "/v2/whatever",
+    "Base URLs: http://gw.example/v1 for OpenAI clients, http://gw.example for Anthropic and Google clients. GET /openapi.json lists all endpoints.",
+  ],
+])("%s %s: %s", (method, path, advice) => {
+  expect(told(method, path)).toBe(`Unknown endpoint ${method} ${path}. ${advice}`);
+});
+
+test("a path that is there under another method says which", () => {
+  expect(told("GET", "/v1/chat/completions")).toBe("/v1/chat/completions takes POST, not GET.");
+});
+
+test("S18: a path made to be slow is not", () => {
+  const startedMs = performance.now();
+  for (const path of [`/${"v1/".repeat(20_000)}`, `/${"/".repeat(60_000)}x`, `/models/${"a".repeat(60_000)}:`]) {
+    expect(told("POST", path).length).toBeLessThan(600);
+  }
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
+test("the Admin API lists its endpoints", () => {
+  const admin = { table: new RouteTable(ADMIN_ROUTES), routes: ADMIN_ROUTES, publicUrl: "" };
+  expect(unknownEndpoint("GET", "/openapi.json", admin).message).toStartWith(
+    "Unknown endpoint GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys,",
+  );
+});

@@ -1,0 +1,87 @@
+import { GatewayError } from "../canon/error.ts";
+import type { Route, RouteTable } from "./route-table.ts";
+
+/** APIs of the vendors that clients look for and that are not here, by how their path ends or goes on. */
+const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
+  [/\/responses(\/|$)/, "Responses", "POST /v1/chat/completions"],
+  [/^(?!.*\/chat\/).*\/completions$/, "legacy Completions", "POST /v1/chat/completions"],
+  [/\/(embeddings|models\/.+:(batchE|e)mbedContents?)$/, "Embeddings", undefined],
+  [/\/audio\//, "Audio", undefined],
+  [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
+  [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
+  [/\/messages\/batches(\/|$)/, "Message Batches", "POST /v1/messages"],
+  [/\/batches(\/|$)/, "Batch", undefined],
+  [/\/moderations$/, "Moderations", undefined],
+  [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
+  [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
+  [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],
+  [/\/vector_stores(\/|$)/, "Vector stores", undefined],
+  [/\/(v1|v1beta)\/files(\/|$)|^\/upload\//, "Files", undefined],
+  [/\/cachedContents(\/|$)/, "Context caching", undefined],
+];
+
+/** What a client asks for at the end of its base URL. */
+const ENDINGS =
+  /(\/chat\/completions|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/generation|\/models(?:\/.+)?)$/;
+
+const LONGEST_SHOWN = 200;
+
+/** No handler stands there: says so, and what was probably meant. `publicUrl` is where clients find the gateway. */
+export function unknownEndpoint<H>(
+  method: string,
+  path: string,
+  { table, routes, publicUrl }: { table: RouteTable<H>; routes: readonly Route<H>[]; publicUrl: string },
+): GatewayError {
+  const shown = path.slice(0, LONGEST_SHOWN);
+  const methods = table.methodsOf(path);
+  const message =
+    methods.length > 0
+      ? `${shown} takes ${methods.join(" or ")}, not ${method}.`
+      : `Unknown endpoint ${method} ${shown}. ${advice(method, path, table, routes, publicUrl)}`;
+  return new GatewayError("not_found", message, { code: "unknown_address" });
+}
+
+function advice<H>(
+  method: string,
+  path: string,
+  table: RouteTable<H>,
+  routes: readonly Route<H>[],
+  publicUrl: string,
+): string {
+  // The Admin API has few endpoints, and no document.
+  if (!table.find("GET", "/openapi.json")) {
+    return `There are ${routes.map((route) => `${route.method} ${shownPath(route.path)}`).join(", ")}.`;
+  }
+  const near = path.length > LONGEST_SHOWN ? undefined : nearPath(method, path, table);
+  if (near !== undefined) return `Did you mean ${method} ${near}?`;
+  const missing = NOT_SUPPORTED.find(([pattern]) => pattern.test(path));
+  if (missing !== undefined) {
+    const [, name, instead] = missing;
+    return `The ${name} API is not supported${instead === undefined ? "." : ` yet; use ${instead}.`}`;
+  }
+  return `Base URLs: ${publicUrl}/v1 for OpenAI clients, ${publicUrl} for Anthropic and Google clients. GET /openapi.json lists all endpoints.`;
+}
+
+/** The endpoint that a path means whose base URL was written with a slash too many, a version too many, or without one. */
+function nearPath<H>(method: string, path: string, table: RouteTable<H>): string | undefined {
+  const tidy = path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+  const once = tidy.replace(/(\/api)?(\/v1(?:beta)?)(?:\/v1(?:beta)?)+(?=\/)/, "$1$2").replace(/^\/v1\/api\//, "/api/");
+  const ending = ENDINGS.exec(once)?.[1];
+  const verb = /(?:^|\/)(?:models\/)?([^/:]+(?:\/[^/:]+)?:[A-Za-z]+)$/.exec(once)?.[1];
+  const candidates = [
+    tidy,
+    once,
+    ...(verb === undefined ? [] : [`/v1beta/models/${verb}`]),
+    ...(ending === undefined ? [] : [`${once.startsWith("/api") ? "/api" : ""}/v1${ending}`, `/v1${ending}`]),
+  ];
+  return candidates.find((candidate) => candidate !== path && table.find(method, candidate) !== undefined);
+}
+
+/** A pattern in the way of documents: `/api/keys/{id}`. */
+function shownPath(path: string | RegExp): string {
+  if (typeof path === "string") return path;
+  return path.source
+    .replaceAll(/\(\?<(\w+)>[^)]*\)/g, "{$1}")
+    .replaceAll("\\/", "/")
+    .replace(/^\^|\$$/g, "");
+}
