@@ -117,7 +117,7 @@ for (const dialect of DIALECTS) {
 
     test("H22: the first content is forwarded when it comes, long before the end", async () => {
       play(dialect, async (response) => {
-        await sleep(600);
+        await sleep(1_500);
         response.end(ending[dialect]);
       });
       const started = performance.now();
@@ -126,7 +126,7 @@ for (const dialect of DIALECTS) {
       const first = await reader?.read();
       const firstAfterMs = performance.now() - started;
       expect(new TextDecoder().decode(first?.value)).toContain("Hel");
-      expect(firstAfterMs).toBeLessThan(400);
+      expect(firstAfterMs).toBeLessThan(1_400);
       let rest = "";
       for (;;) {
         const { value, done } = (await reader?.read()) ?? { done: true };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../canon/cpu-time.sample.ts";
 import { compileGlobs, matches } from "./model-glob.ts";
 
 /** The same question asked the slow, obvious way. */
@@ -29,10 +30,10 @@ describe("model globs", () => {
   });
 
   test("a pattern made to be slow is not", () => {
-    const startedMs = performance.now();
+    const startedMs = cpuMs();
     expect(matches(`${"*a".repeat(100)}b`, "a".repeat(50_000))).toBe(false);
     expect(matches(`${"a*".repeat(100)}b*`, "a".repeat(50_000))).toBe(false);
-    expect(performance.now() - startedMs).toBeLessThan(100);
+    expect(cpuMs() - startedMs).toBeLessThan(100);
   });
 
   test("no pattern allows no model", () => {

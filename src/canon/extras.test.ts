@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { cpuMs } from "./cpu-time.sample.ts";
 import { mergeExtras } from "./extras.ts";
 
 test("H05: extras go back where they stood, and neither the body nor they themselves are changed", () => {
@@ -25,8 +26,8 @@ test("H09: fields that objects have by birth are fields like any other", () => {
 
 test("H21: a hundred thousand extras are put back in a moment", () => {
   const extras = Array.from({ length: 100_000 }, (_, index) => ({ keys: ["inner", `f${index}`], value: index }));
-  const startedMs = performance.now();
+  const startedMs = cpuMs();
   const merged = mergeExtras({ inner: { own: true } }, extras);
   expect(Object.keys(merged["inner"] as object)).toHaveLength(100_001);
-  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  expect(cpuMs() - startedMs).toBeLessThan(3_000);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { boundNotes } from "./bound-notes.ts";
+import { cpuMs } from "./cpu-time.sample.ts";
 import { Notes } from "./notes.ts";
 
 test("what is told twice is noted once; another reason for the same field is another note", () => {
@@ -15,10 +16,10 @@ test("what is told twice is noted once; another reason for the same field is ano
 
 test("H20, H21: notes of a hundred thousand fields take a moment, not a minute", () => {
   const notes = new Notes();
-  const startedMs = performance.now();
+  const startedMs = cpuMs();
   for (let count = 0; count < 100_000; count++) notes.dropped(`f${count}`, "unknown");
   expect(notes.list).toHaveLength(100_000);
-  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  expect(cpuMs() - startedMs).toBeLessThan(3_000);
 });
 
 test("H09, H20: a receipt keeps some hundreds of notes, and says of how many it says nothing", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../canon/cpu-time.sample.ts";
 import { cleanText } from "./clean-text.ts";
 
 describe("S22: what tells of a provider's and its operator's insides is taken out", () => {
@@ -65,7 +66,7 @@ describe("S22: what a caller, or the agent that calls for it, acts on stays to t
 });
 
 test("S18: text made to be slow to clean is cleaned in no time", () => {
-  const started = performance.now();
+  const started = cpuMs();
   for (const piece of [
     "a.",
     "a-",
@@ -82,5 +83,5 @@ test("S18: text made to be slow to clean is cleaned in no time", () => {
     "sk-",
   ])
     cleanText(piece.repeat(2000 / piece.length));
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(cpuMs() - started).toBeLessThan(1000);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../canon/cpu-time.sample.ts";
 import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../refusal-table.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 
@@ -178,9 +179,9 @@ describe("messages request fields", () => testRefusals(checkMessagesRequest, sou
 test("contract 8: 100000 messages pass, one more is refused without a long walk", () => {
   const messages = Array.from({ length: 100_000 }, () => ({ role: "user", content: "a" }));
   expect(refusalOf(check, { ...sound, messages })).toBeUndefined();
-  const begun = performance.now();
+  const begun = cpuMs();
   const refusal = refusalOf(check, { ...sound, messages: [...messages, { role: "user", content: "a" }] });
-  expect(performance.now() - begun).toBeLessThan(250);
+  expect(cpuMs() - begun).toBeLessThan(250);
   expect(refusal?.path).toBe("messages");
   expect(refusal?.message).toContain("an array of 1 to 100000 items; it has 100001 items");
 });
