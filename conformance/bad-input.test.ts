@@ -215,6 +215,15 @@ describe("messages headers (contract §5, §9)", () => {
     expect(upstream.seen.length).toBe(before);
   });
 
+  test("decisions §3: a code-execution tool that needs no beta is a kind like any other that the contract does not list", async () => {
+    const body = { tools: [{ type: "code_execution_20260120", name: "code_execution" }] };
+    const refused = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { body }));
+    expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("tools[0]") });
+    const taken = await callGateway(gateway.url, "messages", gateway.key, { door: "dropin", body });
+    expect(taken.status).toBe(200);
+    expect(JSON.parse(upstream.seen.at(-1)?.body ?? "")).toMatchObject(body);
+  });
+
   test("decisions §4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {
     for (const header of ["partner-beta", "anthropic-beta"]) {
       for (const value of ["caf\u00e9", "a-1, b\u00df", "a b"]) {

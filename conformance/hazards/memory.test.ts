@@ -21,7 +21,8 @@ const options = (timings: Partial<Timings>) => ({
 
 const gateway = await startTestGateway(options({}));
 const impatient = await startTestGateway(options({ bodyStallMs: 400, bodyBytesPerSecond: MB }));
-afterAll(() => Promise.all([gateway.stop(), impatient.stop()]));
+const slow = await startTestGateway(options({ bodyStallMs: 50, bodyBytesPerSecond: 32 * 1024 }));
+afterAll(() => Promise.all([gateway.stop(), impatient.stop(), slow.stop()]));
 
 interface Protocol {
   path: string;
@@ -145,4 +146,18 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     expect(text).toContain("HTTP/1.1 400");
     expect(text).toContain("more slowly than 1024 KB a second");
   });
+
+  test.each([20 * 1024, 700 * 1024])(
+    "a body of %d bytes that comes at the pace or faster is read to its end",
+    async (bytes) => {
+      const { socket, answer } = announce(protocol, TEST_KEY, bytes, slow);
+      const pieces = 8;
+      for (let piece = 0; piece < pieces; piece++) {
+        socket.write(" ".repeat(bytes / pieces));
+        await Bun.sleep(60);
+      }
+      socket.end();
+      expect(await answer).toContain("The body is not valid JSON");
+    },
+  );
 });

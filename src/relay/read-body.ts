@@ -6,6 +6,7 @@ import { holdsMoreValues } from "../wire/json-values.ts";
 import { findRepeatedKey, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
+import type { Timings } from "./timings.ts";
 
 /** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
 const SMALL = 32 * 1024;
@@ -40,7 +41,7 @@ export async function readBody(request: Request, bounds: BodyBounds, gateway: Bo
   const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
     bounds.memory.add(declared);
-    const text = await inTime(() => request.text(), gateway);
+    const text = await inTime(() => request.text(), gateway, declared);
     // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
     if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
     return { text, body: parse(text) };
@@ -76,7 +77,7 @@ export async function readBytes(request: Request, bounds: BodyBounds, gateway: B
   if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
   // All of it at once: a body that has begun to arrive then fits to its end.
   bounds.memory.add(declared);
-  if (declared <= READ_AT_ONCE) return inTime(() => readAtOnce(request), gateway);
+  if (declared <= READ_AT_ONCE) return inTime(() => readAtOnce(request), gateway, declared);
   return inTime((heard) => readInPlace(request, declared, heard), gateway);
 }
 
@@ -124,10 +125,14 @@ const MAX_STEPS_SHOWN = 20;
 /** Told how many bytes have come; answers whether more of them are wanted. */
 type Heard = (bytes: number) => boolean;
 
-/** What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. */
-async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader): Promise<T> {
+/**
+ * What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. A body that is read in
+ * one piece, of so many bytes, is heard of only at its end: it may take as long as it needs at the slowest pace.
+ */
+async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader, inOnePiece?: number): Promise<T> {
   const { watchdog, timings } = gateway;
-  const { bodyStallMs, bodyBytesPerSecond } = timings;
+  const { bodyBytesPerSecond } = timings;
+  const bodyStallMs = timings.bodyStallMs + ((inOnePiece ?? 0) / bodyBytesPerSecond) * 1000;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let startedMs: number | undefined;
   let deadlineMs: number | undefined;
@@ -141,12 +146,11 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
     startedMs ??= now;
     deadlineMs ??= now + bodyStallMs;
     if (gateway.closing) giveUp(shuttingDown());
-    else if (now > deadlineMs)
-      giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
-    else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000) {
-      const pace = `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
-      giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${pace}.`));
-    }
+    else if (now > deadlineMs) {
+      const slowly = inOnePiece === undefined ? "" : `, or arrived more slowly than ${paceOf(timings)}`;
+      giveUp(new UnreadBodyError("invalid_request", `The body stopped arriving before it was whole${slowly}.`));
+    } else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
+      giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${paceOf(timings)}.`));
   });
   read((bytes) => {
     deadlineMs = undefined;
@@ -162,6 +166,8 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
     unwatch();
   }
 }
+
+const paceOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
 
 const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
 

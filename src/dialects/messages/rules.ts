@@ -8,8 +8,11 @@ import type { CountTokensRequest, MessagesRequest } from "./schema.ts";
 /** The one version that the contract lists. */
 const WEB_SEARCH = "web_search_20250305";
 
-/** Contract §5: it cannot be used, with its beta or without it. */
-const CODE_EXECUTION = /^\s*code_execution/i;
+/**
+ * Contract §5: what the refused betas open cannot be used without them either. Versions that need no beta are kinds like any
+ * other that the contract does not list: clients at the drop-in door send them.
+ */
+const CODE_EXECUTION = /^\s*code_execution(?:_2025|(?!_))/i;
 
 interface Block {
   type: string;
