@@ -302,7 +302,7 @@ describe("trivium video", () => {
       [3, /^instances\[0\]\.prompt: The request failed because the input text may contain/, ["sim:blocked cat"]],
       [3, /\nHeld back by moderation: The request failed because the output/, ["sim:moderated cat"]],
       [1, /\nProvider `\S+` could not finish the job/, ["sim:fails cat"]],
-      [1, /There is no operation "xyz"/, ["--operation", "publishers/sim/models/film/operations/xyz"]],
+      [1, /There is no operation "xyz"/, ["--operation", "publishers/sim/models/video/operations/xyz"]],
     ];
     const ended = await Promise.all(
       cases.map(([, , args], index) => run(folder, ["video", ...args, "-o", `${index}.mp4`])),
@@ -317,7 +317,7 @@ describe("trivium video", () => {
 
   test("a gateway that falters is asked again; a film that breaks off leaves no file, and can be resumed", async () => {
     const folder = newFolder();
-    const name = "publishers/sim/models/film/operations/broken";
+    const name = "publishers/sim/models/video/operations/broken";
     let polls = 0;
     const broken = startBrokenHost();
     const host = startHost(() => {

@@ -218,3 +218,29 @@ test.each(SILENT)("H11: no host counts tokens for %s, which writes no text: they
   const counted = await messages().messages.countTokens({ model, messages: [{ role: "user", content: "a cat" }] });
   expect(counted.input_tokens).toBeGreaterThan(0);
 });
+
+test("the simulator's models are sim/image and sim/video; what they were called before still works, unlisted", async () => {
+  const lists = await Promise.all(
+    ["/api/v1/models", "/api/msg/v1/models", "/api/genai/v1beta/models"].map(async (path) =>
+      (await fetch(gateway.url + path, { headers: { "partner-version": "2023-06-01" } })).text(),
+    ),
+  );
+  for (const list of lists) {
+    for (const name of ["sim/image", "sim/video"]) expect(list.split(`${name}"`)).toHaveLength(2);
+    expect(list).not.toMatch(/sim\/(picture|film)"/);
+  }
+  const post = (path: string, body: object) =>
+    fetch(gateway.url + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  for (const door of ["/api/v1", "/v1"]) {
+    const image = await post(`${door}/images/generations`, { model: "sim/picture", prompt: "a fox" });
+    expect(image.status).toBe(200);
+    expect((await gateway.receipt(image)).model).toBe("sim/image");
+  }
+  const video = { instances: [{ prompt: "a fox" }], parameters: { durationSeconds: 4, resolution: "480p" } };
+  const submitted = await post("/api/genai/v1/publishers/sim/models/film:predictLongRunning", video);
+  expect(await submitted.json()).toEqual({ name: expect.stringContaining("publishers/sim/models/video/operations/") });
+});
