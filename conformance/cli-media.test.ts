@@ -97,7 +97,7 @@ interface Told {
 }
 
 describe("trivium image", () => {
-  test("makes a picture of the size asked for, by the simulator where no model is named, and no second one over it", async () => {
+  test("makes an image of the size asked for, by the simulator where no model is named, and no second one over it", async () => {
     const folder = newFolder();
     const made = await run(folder, ["image", "a red fox", "-o", "fox.png", "--size", "1536x1024"]);
     expect(made).toEqual({ code: 0, stdout: "fox.png\n", stderr: "" });
@@ -141,7 +141,7 @@ describe("trivium image", () => {
     for (const name of readdirSync(folder)) expect((await look(folder, name)).format).toBe("jpeg");
   });
 
-  test("edits one picture, several, and where a mask is transparent; what is not honoured is told", async () => {
+  test("edits one image, several, and where a mask is transparent; what is not honoured is told", async () => {
     const folder = newFolder();
     await jsonOf<Told>(folder, ["image", "a fox", "-o", "a.png", "--ratio", "2:3"]);
     await jsonOf<Told>(folder, ["image", "a cat", "-o", "b.webp", "--quality", "low"]);
@@ -168,13 +168,13 @@ describe("trivium image", () => {
     expect(seeded.stderr).toMatch(/^Not honoured to the letter: seed\. The receipt rcp_\S+ will say why\.\n$/);
   });
 
-  test("exit codes: 3 for moderation, streamed or not; 1 for failures and for fewer pictures than asked for", async () => {
+  test("exit codes: 3 for moderation, streamed or not; 1 for failures and for fewer images than asked for", async () => {
     const folder = newFolder();
     const cases: [number, RegExp, string[]][] = [
       [3, /rejected by the safety system/, ["sim:moderated fox"]],
       [3, /Held back by moderation: .*rejected by the safety system/, ["sim:moderated fox", "--partial", "1"]],
       [1, /overloaded/, ["sim:overloaded fox"]],
-      [1, /^Provider `\S+` made fewer pictures than it was asked for/, ["sim:one-fails fox", "--n", "2"]],
+      [1, /^Provider `\S+` made fewer images than it was asked for/, ["sim:one-fails fox", "--n", "2"]],
       [1, /size must be "auto" or/, ["a fox", "--size", "huge"]],
       [1, /There is no model "sim\/pictrue"/, ["a fox", "--model", "sim/pictrue"]],
     ];
@@ -191,7 +191,7 @@ describe("trivium image", () => {
   });
 });
 
-test("fewer pictures than asked for are no success, even where the answer does not say so", async () => {
+test("fewer images than asked for are no success, even where the answer does not say so", async () => {
   const folder = newFolder();
   const b64_json = Buffer.from(await encodePng(new Canvas(64, 64), false)).toString("base64");
   const host = startHost(() => Response.json({ data: [{ b64_json }, {}] }));
@@ -210,7 +210,7 @@ test("fewer pictures than asked for are no success, even where the answer does n
 describe("trivium video", () => {
   const asked = ["video", "a cat looks up", "--model", "openai/sora-2", "--seconds", "4"];
 
-  test("makes a film of the length asked for, and several at once", async () => {
+  test("makes a video of the length asked for, and several at once", async () => {
     const folder = newFolder();
     const args = ["video", "a cat", "-o", "cat.mp4", "--seconds", "5", "--resolution", "480p", "--no-audio"];
     const told = await jsonOf<Told>(folder, args);
@@ -228,7 +228,7 @@ describe("trivium video", () => {
     expect(readdirSync(folder).sort()).toEqual(["cat-1.mp4", "cat-2.mp4", "cat.mp4", "first.png"]);
   });
 
-  test("a process that is killed loses nothing: the name was told, and the same film is fetched by it", async () => {
+  test("a process that is killed loses nothing: the name was told, and the same video is fetched by it", async () => {
     const folder = newFolder();
     const jobsBefore = studio.stats().mediaJobs;
     const child = start(folder, [trivium, ...asked, "-o", "cat.mp4"]);
@@ -315,7 +315,7 @@ describe("trivium video", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("a gateway that falters is asked again; a film that breaks off leaves no file, and can be resumed", async () => {
+  test("a gateway that falters is asked again; a video that breaks off leaves no file, and can be resumed", async () => {
     const folder = newFolder();
     const name = "publishers/sim/models/video/operations/broken";
     let polls = 0;
@@ -323,7 +323,7 @@ describe("trivium video", () => {
     const host = startHost(() => {
       polls += 1;
       if (polls === 1) return Response.json({ error: { message: "Not now." } }, { status: 503 });
-      const videos = [{ gcsUri: `http://127.0.0.1:${broken.port}/film`, mimeType: "video/mp4" }];
+      const videos = [{ gcsUri: `http://127.0.0.1:${broken.port}/video`, mimeType: "video/mp4" }];
       return Response.json({ name, done: true, response: { videos } });
     });
     const address = host.url.origin;
@@ -342,7 +342,7 @@ describe("trivium video", () => {
 
 test("what is called wrongly ends with 2 and says what would be right, before anything is asked for", async () => {
   const folder = newFolder();
-  writeFileSync(join(folder, "text.png"), "no picture");
+  writeFileSync(join(folder, "text.png"), "no image");
   const cases: [RegExp, string[]][] = [
     [/The prompt is missing/, ["image", "-o", "a.png"]],
     [/is one argument too many\. .*quotation marks/, ["image", "a", "fox", "-o", "a.png"]],

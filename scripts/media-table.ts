@@ -35,7 +35,7 @@ ${table(
 ### Videos
 
 ${table(
-  ["provider", "models", "seconds", "resolutions", "shapes", "sound", "frames", "takes also"],
+  ["provider", "models", "seconds", "resolutions", "aspect ratios", "sound", "frames", "takes also"],
   videoRows().map((row) => [`\`${row.kind}\``, modelsOf(row), ...videoCells(row.abilities)]),
 )}
 `;

@@ -176,7 +176,7 @@ const RASTER = /1000x1000.*multiples of 16/;
 refused(
   "contract 2.4, §8: numbers and sizes",
   [
-    ["16 pictures where 15 is the most", () => generate({ model: BATCHES, n: 16 }), "n", /16 images.*at most 15/],
+    ["16 images where 15 is the most", () => generate({ model: BATCHES, n: 16 }), "n", /16 images.*at most 15/],
     ["3856 pixels", () => generate({ size: "3856x2048" }), "size", SIDES],
     ["3.1 to 1", () => generate({ size: "1984x640" }), "size", SHAPE],
     ["no multiple of 16", () => generate({ size: "1000x1000" }), "size", RASTER],
@@ -184,7 +184,7 @@ refused(
   ],
   [
     [
-      "16 pictures where 15 is the most",
+      "16 images where 15 is the most",
       () => predict({}, { sampleCount: 16 }, BATCHES),
       "parameters.sampleCount",
       /at most 15/,
@@ -198,20 +198,20 @@ refused(
 const MASK = "instances[0].referenceImages[1].referenceImage";
 
 refused(
-  "contract 2.4, H12: masks and pictures that are none",
+  "contract 2.4, H12: masks and images that are none",
   [
     ["a mask of another size", () => edit({ image: picture, mask: wideGlass }), "mask", /128x128; it is 256x128/],
     ["a mask without alpha", () => edit({ image: picture, mask: picture }), "mask", /alpha channel.*it has none/],
-    ["words for a picture", () => edit({ image: Buffer.from("words") }), "image", /PNG, JPEG, WebP or GIF/],
+    ["words for an image", () => edit({ image: Buffer.from("words") }), "image", /PNG, JPEG, WebP or GIF/],
     ["a file of no bytes", () => edit({ image: Buffer.alloc(0) }), "image", /the file is empty/],
-    ["no picture to edit", () => edit({}), "image", /must be the picture to be edited; it is missing/],
+    ["no image to edit", () => edit({}), "image", /must be the image to be edited; it is missing/],
     ["broken base64", () => generate({ image: "data:image/png;base64,@@@@" }), "image", /must be base64/],
     ["another scheme", () => generate({ image: "file:///etc/passwd" }), "image", /data URL.*https.*begins with file:/],
   ],
   [
     ["a mask of another size", () => predict(references(wideGlass)), MASK, /128x128; it is 256x128/],
     ["a mask without alpha", () => predict(references(picture)), MASK, /alpha channel.*it has none/],
-    ["words for a picture", () => predict({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
+    ["words for an image", () => predict({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
     ["words for a frame", () => film({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
     [
       "broken base64",
@@ -255,9 +255,9 @@ refused(
     ["no model", () => postJson(GENERATIONS, { prompt: "a fox" }), "model", /must be a string.*missing/],
     ["no model in a form", () => edit({ image: picture }, { prompt: "more" }), "model", /must be a string.*missing/],
     ["no prompt in a form", () => edit({ image: picture }, { model: PICTURES }), "prompt", /must be a string.*missing/],
-    ["a text model", () => generate({ model: "sim/standard" }), "model", /makes text, not pictures/],
+    ["a text model", () => generate({ model: "sim/standard" }), "model", /makes text, not images/],
     [
-      "a film asked for text",
+      "a video asked for text",
       () =>
         postJson("/api/v1/chat/completions", { model: "sim/video", messages: [{ role: "user", content: "hello" }] }),
       "model",
@@ -265,10 +265,10 @@ refused(
     ],
   ],
   [
-    ["a text model for pictures", () => predict({}, {}, "sim/standard"), "model", KINDS],
-    ["a text model for films", () => film({}, "sim/standard"), "model", KINDS],
-    ["pictures for films", () => film({}, "sim/image"), "model", /not videos/],
-    ["films for pictures", () => predict({}, {}, "sim/video"), "model", /not pictures/],
+    ["a text model for images", () => predict({}, {}, "sim/standard"), "model", KINDS],
+    ["a text model for videos", () => film({}, "sim/standard"), "model", KINDS],
+    ["images for videos", () => film({}, "sim/image"), "model", /not videos/],
+    ["videos for images", () => predict({}, {}, "sim/video"), "model", /not images/],
     [
       "an embedding",
       () => postJson(at(PICTURES, "predict"), { instances: [{ content: "to be embedded" }] }),
@@ -300,10 +300,10 @@ refused(
   404,
 );
 
-const OUTSIDE = /Give a public https address, or the picture itself/;
+const OUTSIDE = /Give a public https address, or the image itself/;
 
 refused(
-  "S12: an address of a picture leads nowhere but to the public web",
+  "S12: an address of an image leads nowhere but to the public web",
   [
     ...[
       "http://example.com/a.png",
@@ -330,11 +330,11 @@ refused(
       "more of them than any model takes",
       () => generate({ images: new Array(500).fill("https://127.0.0.1/a.png") }),
       "image",
-      /500 pictures.*at most 20/,
+      /500 images.*at most 20/,
     ],
   ],
   [
-    ["for a picture", () => predict({ image: { gcsUri: "https://127.0.0.1/a.png" } }), "instances[0].image", OUTSIDE],
+    ["for an image", () => predict({ image: { gcsUri: "https://127.0.0.1/a.png" } }), "instances[0].image", OUTSIDE],
     [
       "for a last frame",
       () => film({ lastFrame: { gcsUri: "https://10.1.1.1/a.png" } }),
@@ -344,7 +344,7 @@ refused(
   ],
 );
 
-test("S12: the simulator's own address was never asked for a picture by a client's wish", async () => {
+test("S12: the simulator's own address was never asked for an image by a client's wish", async () => {
   const before = simulator.stats().requests;
   await chatError(generate({ image: `${simulator.url.replace("http:", "https:")}/results/a.png` }));
   await genaiError(film({ image: { gcsUri: `${simulator.url}/results/a.png` } }));
@@ -361,7 +361,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
       if (((await (await poll(name)).json()) as { done?: boolean }).done) return name;
       await Bun.sleep(50);
     }
-    throw new Error("the film did not come to its end");
+    throw new Error("the video did not come to its end");
   }
 
   test("unknown, another project's and expired ones look the same", async () => {

@@ -40,20 +40,20 @@ async function letIn(count: number, call: () => Promise<Response>): Promise<numb
 }
 
 describe("H23: calls at once do not pass on the same remainder of a budget", () => {
-  test("pictures that are priced by their number", async () => {
+  test("images that are priced by their number", async () => {
     // 0.01 USD a picture.
     const body = { model: "sim/image", prompt: "a cat", n: 10 };
     expect(await letIn(6, () => post("/v1/images/generations", keyOf(KEYS.counted), body))).toBe(3);
   });
 
-  test("pictures in a conversation", async () => {
+  test("images in a conversation", async () => {
     const contents = [{ role: "user", parts: [{ text: "a cat" }] }];
     const body = { contents, generationConfig: { candidateCount: 8 } };
     const path = "/api/vertex-ai/v1/publishers/sim/models/image:generateContent";
     expect(await letIn(6, () => post(path, keyOf(KEYS.conversing), body))).toBe(3);
   });
 
-  test("pictures that are priced by their tokens, by the quality that is asked for", async () => {
+  test("images that are priced by their tokens, by the quality that is asked for", async () => {
     const draw = (quality: string) => () =>
       post("/v1/images/generations", keyOf(KEYS.tokens), { model: "own/by-tokens", prompt: "a cat", quality });
     expect(await letIn(3, draw("high"))).toBe(1);

@@ -67,7 +67,7 @@ async function receiptOf(response: { headers: Headers }) {
 }
 
 describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) => {
-  test("generateContent gives the picture as inlineData", async () => {
+  test("generateContent gives the image as inlineData", async () => {
     const answer = await genai().models.generateContent({
       model: id,
       contents: "a red fox",
@@ -78,7 +78,7 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
     expect(await sizeOf(data?.data ?? "")).toEqual([...size]);
   });
 
-  test("streamGenerateContent ends with the picture and a finish reason", async () => {
+  test("streamGenerateContent ends with the image and a finish reason", async () => {
     const stream = await genai().models.generateContentStream({
       model: id,
       contents: "a red fox",
@@ -95,7 +95,7 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
     expect(await sizeOf(parts[0] ?? "")).toEqual([...size]);
   });
 
-  test("chat completions give the picture in message.images, whole and streamed", async () => {
+  test("chat completions give the image in message.images, whole and streamed", async () => {
     const body = { model: id, messages: [{ role: "user" as const, content: "a red fox" }] };
     const { data, response } = await chat().chat.completions.create(body).withResponse();
     expect(data.choices[0]?.finish_reason).toBe("stop");
@@ -110,7 +110,7 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
   });
 });
 
-describe("contract 2.10: the messages protocol has no place for a picture in an answer", () => {
+describe("contract 2.10: the messages protocol has no place for an image in an answer", () => {
   test("it is kept, the text says where, and the receipt says so", async () => {
     const { data, response } = await messages()
       .messages.create({ model: "sim/image", max_tokens: 100, messages: [{ role: "user", content: "a red fox" }] })
@@ -126,7 +126,7 @@ describe("contract 2.10: the messages protocol has no place for a picture in an 
   });
 });
 
-describe("what a conversation says to a model that only makes pictures", () => {
+describe("what a conversation says to a model that only makes images", () => {
   test("imageConfig settles shape and level, candidateCount the number", async () => {
     const answer = await genai().models.generateContent({
       model: "bytedance/doubao-seedream-4-0-250828",
@@ -138,7 +138,7 @@ describe("what a conversation says to a model that only makes pictures", () => {
     expect(width / height).toBeCloseTo(16 / 9, 1);
   });
 
-  test("pictures of the last message, or else of the answer before it, are what is changed", async () => {
+  test("images of the last message, or else of the answer before it, are what is changed", async () => {
     const first = await chat().chat.completions.create({
       model: "sim/image",
       messages: [{ role: "user", content: "a red fox" }],
@@ -186,7 +186,7 @@ describe("what a conversation says to a model that only makes pictures", () => {
     expect(message.stop_reason).toBe("refusal");
   });
 
-  test("a model that makes films is not asked this way, and says how it is", async () => {
+  test("a model that makes videos is not asked this way, and says how it is", async () => {
     const wrong = chat().chat.completions.create({
       model: "sim/video",
       messages: [{ role: "user", content: "a fox" }],

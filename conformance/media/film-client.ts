@@ -48,7 +48,7 @@ export async function orderFilms(ordered: FilmOrder, urlOf: () => string): Promi
     if (told.error) throw new Error(`order ${order.number} failed: ${told.error.message}`);
     const failures = told.metadata?.failures ?? [];
     const other = failures.find(({ message }) => message !== STOPPED);
-    if (other) throw new Error(`a film of order ${order.number} failed: ${other.message}`);
+    if (other) throw new Error(`a video of order ${order.number} failed: ${other.message}`);
     return { order, names, films: told.response?.videos.map(({ gcsUri }) => gcsUri) ?? [], lost: failures.length };
   }
 }

@@ -19,7 +19,7 @@ const file = ({ base64, mimeType }: typeof INPUT, name = "fox.png") =>
   new File([Buffer.from(base64, "base64")], name, { type: mimeType });
 
 let stand: ImageStand;
-const table = new CallTable("Pictures from pictures: SDK x provider");
+const table = new CallTable("Images from images: SDK x provider");
 const warn = spyOn(console, "warn").mockImplementation(() => {});
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ for (const family of IMAGE_FAMILIES) {
       const client = () => connect(contractDoor(stand.gateway.url, stand.gateway.key));
 
       if (family.inputs > 0)
-        test("contract 2.4: one raw picture, and several", async () => {
+        test("contract 2.4: one raw image, and several", async () => {
           const one = await client().edit(model, PROMPT, { inputs: inputs(1) });
           await expectPicture(one.generatedImages?.[0]?.image?.imageBytes);
           const receipt = await receiptFor(one);
@@ -64,7 +64,7 @@ for (const family of IMAGE_FAMILIES) {
           table.good(family, `genai-${version}`);
         });
 
-      test("contract 8: one picture too many is refused, with the number that is taken", async () => {
+      test("contract 8: one image too many is refused, with the number that is taken", async () => {
         const failure = await failureOf(client().edit(model, PROMPT, { inputs: inputs(family.inputs + 1) }));
         expect(failure).toBeInstanceOf(error);
         expect(failure).toMatchObject({ status: 400 });
@@ -108,7 +108,7 @@ for (const family of IMAGE_FAMILIES) {
       });
 
       if (family.inputs > 1)
-        test("contract 4: several files, and several pictures of them", async () => {
+        test("contract 4: several files, and several images of them", async () => {
           const image = Array.from({ length: several(family) }, (_, at) => file(INPUT, `fox-${at}.png`));
           const n = Math.min(2, family.most);
           const answer = await client().images.edit({ model, prompt: PROMPT, image, n });
@@ -127,7 +127,7 @@ for (const family of IMAGE_FAMILIES) {
         }
       });
 
-      test("contract 6.3: streamed, the events are those of an edit, and the last one has the picture", async () => {
+      test("contract 6.3: streamed, the events are those of an edit, and the last one has the image", async () => {
         const stream = await client().images.edit({ model, prompt: PROMPT, image: file(INPUT), stream: true });
         const events: PictureEvent[] = [];
         for await (const event of stream) events.push(event);
@@ -139,7 +139,7 @@ for (const family of IMAGE_FAMILIES) {
   }
 }
 
-test("contract 2.4, providers 2.2: a mask goes on in the form that the host reads, as large as the picture", async () => {
+test("contract 2.4, providers 2.2: a mask goes on in the form that the host reads, as large as the image", async () => {
   const [genai] = GENAI_PICTURES;
   const client = genai?.connect(contractDoor(stand.gateway.url, stand.gateway.key));
   await client?.edit("google/imagen-3.0-capability-001", PROMPT, { inputs: inputs(1), mask: given(MASK) });

@@ -172,7 +172,7 @@ for (const client of CLIENTS) {
   });
 }
 
-test("a question about a job that goes without an answer is put again: nobody is asked for a second picture", async () => {
+test("a question about a job that goes without an answer is put again: nobody is asked for a second image", async () => {
   const models = MODELS.filter((model) => HOSTS[model] === "jobs");
   const before = stand.simulator.stats().mediaJobs;
   for (const client of CLIENTS) {
@@ -212,7 +212,7 @@ describe("one of several fails", () => {
   const nextPrompt = () => `fox number ${++calls} sim:one-fails`;
 
   for (const { version, connect } of GENAI_PICTURES) {
-    test.each(families)(`contract 2.5: genai ${version} sees an element for each picture, $model`, async (family) => {
+    test.each(families)(`contract 2.5: genai ${version} sees an element for each image, $model`, async (family) => {
       const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
       const answer = await client.generate(family.model, nextPrompt(), { numberOfImages: SEVERAL });
       const elements = answer.generatedImages ?? [];
@@ -249,7 +249,7 @@ describe("one of several fails", () => {
     );
 
     test.each(families)(
-      `contract 6.3: openai ${version} has every picture of a stream before its error, $model`,
+      `contract 6.3: openai ${version} has every image of a stream before its error, $model`,
       async (family) => {
         const { data, response } = await client()
           .images.generate({ model: family.model, prompt: nextPrompt(), n: SEVERAL, stream: true })

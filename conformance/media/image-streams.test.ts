@@ -11,7 +11,7 @@ const PARTIAL = "image_generation.partial_image";
 const COMPLETED = "image_generation.completed";
 
 let stand: ImageStand;
-const table = new CallTable("Streams of pictures: SDK x provider");
+const table = new CallTable("Streams of images: SDK x provider");
 
 beforeAll(async () => {
   stand = await startImageStand();
@@ -31,7 +31,7 @@ for (const [index, { version, connect }] of OPENAI_PICTURES.entries()) {
 
   describe(`openai ${version} at ${door}`, () => {
     test.each([0, 1, 2, 3])(
-      "contract 2.14, H12: %i partial pictures, each with its index, then the whole",
+      "contract 2.14, H12: %i partial images, each with its index, then the whole",
       async (partial_images) => {
         const body = {
           model: family.model,
@@ -60,7 +60,7 @@ for (const [index, { version, connect }] of OPENAI_PICTURES.entries()) {
       },
     );
 
-    test("contract 2.14: several pictures in a stream, none before the partial ones of its own, all of them billed", async () => {
+    test("contract 2.14: several images in a stream, none before the partial ones of its own, all of them billed", async () => {
       const body = { model: family.model, prompt: PROMPT, n: 3, partial_images: 1 } as const;
       const { data, response } = await client()
         .images.generate({ ...body, stream: true })
@@ -75,7 +75,7 @@ for (const [index, { version, connect }] of OPENAI_PICTURES.entries()) {
       expect(receipt.usage["image_output"]).toBe(told);
     });
 
-    test("contract 6.3: an edit with partial pictures", async () => {
+    test("contract 6.3: an edit with partial images", async () => {
       const { base64 } = plainPng(320, 320);
       const image = new File([Buffer.from(base64, "base64")], "fox.png", { type: "image/png" });
       const body = { model: family.model, prompt: PROMPT, image, partial_images: 2, stream: true } as const;

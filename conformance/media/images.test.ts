@@ -25,7 +25,7 @@ const EVERYTHING: PictureConfig = {
 const BOTH_GENERATIONS = ["openai/gpt-image-2", "google/imagen-4.0-generate-001:vertex", "own/wan-2.7"];
 
 let stand: ImageStand;
-const table = new CallTable("Pictures from words: SDK x provider");
+const table = new CallTable("Images from words: SDK x provider");
 /** The package announces on the console that these calls will move. */
 const warn = spyOn(console, "warn").mockImplementation(() => {});
 
@@ -88,7 +88,7 @@ for (const family of families) {
         table.good(family, `genai-${version}`);
       });
 
-      test("contract 2.4, H09: every setting is honoured or noted, and pictures have the type asked for", async () => {
+      test("contract 2.4, H09: every setting is honoured or noted, and images have the type asked for", async () => {
         if (family.wide === "refused") {
           await expectRefusal(client().generate(model, PROMPT, EVERYTHING), "parameters.aspectRatio");
         }
@@ -160,12 +160,12 @@ for (const family of families) {
         connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
 
       if (version === "7")
-        test("contract 4: without a word about it a picture keeps the host's own type", async () => {
+        test("contract 4: without a word about it an image keeps the host's own type", async () => {
           const { data = [] } = await client().images.generate({ model, prompt: PROMPT });
           expect(await lookAtAll(data.map(({ b64_json }) => b64_json))).toEqual([family.usual]);
         });
 
-      test("contract 4, decisions §5: pictures without a stream, several, as the type asked for", async () => {
+      test("contract 4, decisions §5: images without a stream, several, as the type asked for", async () => {
         const format = version === "7" ? "png" : "jpeg";
         const asked = client().images.generate({ model, prompt: PROMPT, n: two, output_format: format });
         const { data: answer, response } = await asked.withResponse();

@@ -39,7 +39,7 @@ export async function judgeFilms(
     const parts = JSON.parse(row.parts) as { count: number; error?: { message: string } }[];
     const failed = parts.flatMap(({ error }) => (error ? [`a part was refused by the host: ${error.message}`] : []));
     const count = parts.reduce((sum, part) => sum + part.count, 0);
-    return count === asked ? failed : [`${count} films instead of ${asked}`, ...failed];
+    return count === asked ? failed : [`${count} videos instead of ${asked}`, ...failed];
   }
   if (response.status !== 400) return [`status ${response.status}: ${text}`];
   // A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it.

@@ -129,7 +129,7 @@ async function judgePicturesMade(answer: Answer, wish: PictureWish, noted: Reado
   if (typeof made === "string") return [made];
   const problems: string[] = [];
   const asked = Number(settings[door === "predict" ? "sampleCount" : "n"] ?? 1);
-  if (made.length !== asked) problems.push(`${made.length} pictures instead of ${asked}: ${answer.text.slice(0, 400)}`);
+  if (made.length !== asked) problems.push(`${made.length} images instead of ${asked}: ${answer.text.slice(0, 400)}`);
   for (const { base64, mimeType } of made) {
     const { format, width, height } = await new Bun.Image(Buffer.from(base64, "base64")).metadata();
     const wanted = typeOf(wish);
@@ -146,7 +146,7 @@ function picturesOf({ text, headers }: Answer, { door, settings }: PictureWish):
       predictions: { bytesBase64Encoded?: string; mimeType?: string }[];
     };
     const odd = predictions.find(({ bytesBase64Encoded }) => bytesBase64Encoded === undefined);
-    if (odd) return `an element without a picture: ${JSON.stringify(odd)}`;
+    if (odd) return `an element without an image: ${JSON.stringify(odd)}`;
     return predictions.map(({ bytesBase64Encoded = "", ...rest }) => ({ base64: bytesBase64Encoded, ...rest }));
   }
   if (settings["stream"] === true) {

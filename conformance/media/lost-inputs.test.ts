@@ -50,7 +50,7 @@ async function expectRefused(path: string, body: object, place: string): Promise
   }
 }
 
-describe("H09: inputs of a conversation with a model that only makes pictures", () => {
+describe("H09: inputs of a conversation with a model that only makes images", () => {
   const generate = addressOf(PAINTS, "generateContent");
   const contents = (part: object) => ({ contents: [{ role: "user", parts: [{ text: "a fox" }, part] }] });
   const messages = (part: object) => ({
@@ -59,7 +59,7 @@ describe("H09: inputs of a conversation with a model that only makes pictures", 
   });
   const chat = "/api/v1/chat/completions";
 
-  test("a picture in a bucket is refused", () =>
+  test("an image in a bucket is refused", () =>
     expectRefused(
       generate,
       contents({ fileData: { fileUri: "gs://b/x.png", mimeType: "image/png" } }),
@@ -78,7 +78,7 @@ describe("H09: inputs of a conversation with a model that only makes pictures", 
   });
 });
 
-describe("H12, contract 4: a mask beside the picture in the JSON of images/generations", () => {
+describe("H12, contract 4: a mask beside the image in the JSON of images/generations", () => {
   const path = "/api/v1/images/generations";
   const body = (mask: unknown, model = PAINTS) => ({ model, prompt: "a hat", image: IMAGE, mask });
 

@@ -17,7 +17,7 @@ const child = new URL("memory.child.ts", import.meta.url).pathname;
 const bearer = { authorization: `Bearer ${TEST_KEY}` };
 
 const roomy = process.env["CI"] === "true" || freemem() >= NEEDED_BYTES;
-if (!roomy) console.log("skipped: the memory of large pictures is measured where 6 GB are free");
+if (!roomy) console.log("skipped: the memory of large images is measured where 6 GB are free");
 
 let host: LargeMediaHost;
 let folder: string;
@@ -89,7 +89,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
       body: JSON.stringify(body),
     });
 
-  test(`contract 4: ${CALLS} answers of 20 MB pictures at once`, async () => {
+  test(`contract 4: ${CALLS} answers of 20 MB images at once`, async () => {
     const body = { model: "openai/gpt-image-2", prompt: "a wide field" };
     const growth = await growthBy("answers", CALLS * PICTURE_BYTES, async () => {
       host.gather(CALLS);
@@ -132,11 +132,11 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     expect(growth).toBeLessThan(4 * CALLS * PICTURE_BYTES);
   }, 40_000);
 
-  test(`H22: ${FILMS} films of 50 MB go to the file store in pieces`, async () => {
+  test(`H22: ${FILMS} videos of 50 MB go to the file store in pieces`, async () => {
     const growth = await growthBy("films", FILMS * FILM_BYTES, async () => {
       const path = "/api/genai/v1/publishers/openai/models/sora-2";
       const names = await all(FILMS, async (index) => {
-        const submitted = await generate(`${path}:predictLongRunning`, { instances: [{ prompt: `film ${index}` }] });
+        const submitted = await generate(`${path}:predictLongRunning`, { instances: [{ prompt: `video ${index}` }] });
         return ((await submitted.json()) as { name: string }).name;
       });
       await all(FILMS, async (index) => {
@@ -145,7 +145,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
           if (((await polled.json()) as { done?: boolean }).done) return;
           await Bun.sleep(200);
         }
-        throw new Error("a film did not come to its end");
+        throw new Error("a video did not come to its end");
       });
     });
     const kept = join(folder, "data", "files");

@@ -33,7 +33,7 @@ function thumbnails(media: Uint8Array): Uint8Array[] {
     const { stdout, stderr, success } = Bun.spawnSync(["ffmpeg", "-v", "error", "-i", file, ...small], {
       timeout: LONGEST_MS,
     });
-    if (!success) throw new Error(`ffmpeg refused a film: ${stderr.toString()}`);
+    if (!success) throw new Error(`ffmpeg refused a video: ${stderr.toString()}`);
     const count = Math.floor(stdout.length / THUMBNAIL_BYTES);
     return Array.from({ length: count }, (_, at) => stdout.subarray(at * THUMBNAIL_BYTES, (at + 1) * THUMBNAIL_BYTES));
   });

@@ -50,7 +50,7 @@ function expectClean(text: string, told: string | RegExp = "[secret]"): void {
   else expect(text).toMatch(told);
 }
 
-describe("S10: what a host says of pictures is told without the gateway's key", () => {
+describe("S10: what a host says of images is told without the gateway's key", () => {
   const ASKS = {
     images: { path: "/api/v1/images/generations", body: { model: "test/pictures", prompt: "p", n: 2 } },
     stream: { path: "/api/v1/images/generations", body: { model: "test/pictures", prompt: "p", n: 2, stream: true } },
@@ -92,7 +92,7 @@ describe("S10: what a host says of pictures is told without the gateway's key", 
   });
 });
 
-describe("S10: what a host says of films is told without the gateway's key", () => {
+describe("S10: what a host says of videos is told without the gateway's key", () => {
   const FILMS = "/api/genai/v1/publishers/test/models/films";
   const submit = () => post(`${FILMS}:predictLongRunning`, { instances: [{ prompt: "p" }] });
 

@@ -43,7 +43,7 @@ interface Told {
 const eventsOf = (text: string): Told[] =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as Told);
 
-describe("docs/media.md, what is billed: pictures that were made, at the price of the size that they have", () => {
+describe("docs/media.md, what is billed: images that were made, at the price of the size that they have", () => {
   test.each([
     [{ sampleImageSize: "1K" }, "png 1024x1024", 0.045],
     [{ sampleImageSize: "2K" }, "png 2048x2048", 0.09],
@@ -106,7 +106,7 @@ describe("docs/media.md, what is billed: pictures that were made, at the price o
   });
 });
 
-describe("contract 2.14, H09: partial pictures that a model does not show", () => {
+describe("contract 2.14, H09: partial images that a model does not show", () => {
   const silent = ["own/glm-image", "bytedance/doubao-seedream-4-5-251128", "google/gemini-3-pro-image"];
 
   test.each(silent)("%s: one completed event and a note; refused where the call is strict", async (model) => {
@@ -130,7 +130,7 @@ describe("contract 2.14, H09: partial pictures that a model does not show", () =
   });
 });
 
-describe("contract 2.14, decisions §5: an answer tells the settings that its pictures were made with", () => {
+describe("contract 2.14, decisions §5: an answer tells the settings that its images were made with", () => {
   const WISHES = { size: "1024x1536", background: "transparent", quality: "low" };
 
   test.each([
@@ -158,7 +158,7 @@ describe("contract 2.14, decisions §5: an answer tells the settings that its pi
     expect(events).toEqual([expect.objectContaining(told)]);
   });
 
-  test("a size that nobody asked for is that of the picture", async () => {
+  test("a size that nobody asked for is that of the image", async () => {
     const answer = JSON.parse((await generate({ model: "google/gemini-3-pro-image", n: 2 })).text) as Told;
     expect(answer.size).toBe("1024x1024");
   });
@@ -178,7 +178,7 @@ describe("docs/media.md: an input or a mask that a model does not take is refuse
   test.each([
     ["a mask that the model is to find", { referenceImages: [raw, ground] }, "instances[0].referenceImages"],
     ["a subject", { referenceImages: [raw, subject] }, "instances[0].referenceImages"],
-    ["a mask beside the picture", { image: raw.referenceImage, mask }, "instances[0].mask"],
+    ["a mask beside the image", { image: raw.referenceImage, mask }, "instances[0].mask"],
   ])("contract 2.4: %s", async (_, instance, field) => {
     for (const model of ["openai/gpt-image-1", "own/azure-image"]) {
       const before = stand.simulator.stats().requests;

@@ -71,7 +71,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, 
     );
   });
 
-  test("contract §7: a film that moderation holds back is a done operation without it", async () => {
+  test("contract §7: a video that moderation holds back is a done operation without it", async () => {
     const { error, response } = await endOf(model, "moderated");
     const untold = model.tells?.["moderated"];
     if (typeof untold === "string") {
@@ -97,7 +97,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, 
   });
 
   test(
-    "contract 2.2: of two films one is held back, and the other is there",
+    "contract 2.2: of two videos one is held back, and the other is there",
     async () => {
       const submitted = await submit(model, "one-fails", 2);
       const ended = await followToEnd(client, submitted);
@@ -113,7 +113,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, 
 });
 
 test(
-  "a film whose link is dead is given up in the end, and its address is not told",
+  "a video whose link is dead is given up in the end, and its address is not told",
   async () => {
     await Promise.all(
       FILM_MODELS.map(async (model) => {
@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  "a question that goes without an answer is put again: every film is made once, and is there",
+  "a question that goes without an answer is put again: every video is made once, and is there",
   async () => {
     // One of each vendor: here, unlike above, all of them have to be made. The gateway's own simulator is another one.
     const vendorOf = ({ id }: FilmModel) => id.slice(0, id.indexOf("/"));

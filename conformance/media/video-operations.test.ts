@@ -102,7 +102,7 @@ const receiptsOf = (receiptId: string | null) =>
   stand.database.query("SELECT id FROM receipts WHERE id = ?").all(receiptId);
 
 describe("contract 2.2: whose operation it is", () => {
-  test("S09: another project's key sees neither the operation nor its film", async () => {
+  test("S09: another project's key sees neither the operation nor its video", async () => {
     const name = await nameIn(await submit({ prompt: "mine" }));
     const film = (await ended(name)).response?.videos[0]?.gcsUri ?? "";
     const refused = await poll(name, KEYS.stranger);
@@ -136,7 +136,7 @@ describe("contract 2.2: whose operation it is", () => {
 });
 
 test(
-  "contract 2.2: with x-trivium-media: inline the film is in the answer",
+  "contract 2.2: with x-trivium-media: inline the video is in the answer",
   async () => {
     const client = newerClient(stand.gateway);
     const config = { durationSeconds: SECONDS, resolution: "480p" };
@@ -246,7 +246,7 @@ describe("a submit whose answer was not heard", () => {
     expect(host.taken() - before).toBe(2);
   });
 
-  test("two clients that wish for the same at the same moment get a film each", async () => {
+  test("two clients that wish for the same at the same moment get a video each", async () => {
     const before = host.taken();
     host.hold();
     const first = submit({ prompt: "twins" });
@@ -315,7 +315,7 @@ describe("H23: a budget", () => {
       const all = await Promise.all(["one", "two", "three"].map((prompt) => wish(prompt, KEYS.thrifty)));
       expect(all.map(({ status }) => status).sort()).toEqual([200, 402, 402]);
       const taken = all.find(({ status }) => status === 200);
-      await until(() => receiptsOf(taken?.headers.get("x-trivium-receipt") ?? null).length > 0, "the film is made");
+      await until(() => receiptsOf(taken?.headers.get("x-trivium-receipt") ?? null).length > 0, "the video is made");
       expect((await wish("four", KEYS.thrifty)).status).toBe(402);
     },
     LONG_MS,

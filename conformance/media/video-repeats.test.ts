@@ -191,7 +191,7 @@ describe("decisions §5: the repetition of a submit", () => {
   });
 });
 
-describe("H23: a film is held against the budget at the price that it will be billed by", () => {
+describe("H23: a video is held against the budget at the price that it will be billed by", () => {
   const wish = (model: string, key = KEYS.frugal) => submit({ model, prompt: model, key });
 
   test("of an offer that is dearer than its model", async () => {
@@ -215,7 +215,7 @@ describe("H23: a film is held against the budget at the price that it will be bi
       expect((await wish("own/half", KEYS.thrifty)).status).toBe(402);
       held.finish(true);
       const name = await nameIn(taken);
-      await until(async () => (await polled(name)).done === true, "the film is made");
+      await until(async () => (await polled(name)).done === true, "the video is made");
       expect((await stand.gateway.receipt(taken)).cost_usd).toBeCloseTo(HALF * SECONDS, 9);
       expect((await wish("own/half", KEYS.thrifty)).status).toBe(402);
     },

@@ -70,7 +70,7 @@ const told = ({ width, height, seconds, fps, sound }: FilmFacts) =>
 
 describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id, model) => {
   test(
-    "contract 2.1: two films under one name, with every parameter, by @google/genai 2",
+    "contract 2.1: two videos under one name, with every parameter, by @google/genai 2",
     async () => {
       const client = newerClient(stand.gateway);
       const before = stand.simulator.stats().mediaJobs;
@@ -99,7 +99,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
   );
 
   test(
-    "contract 2.1: one film, by @google/genai 1",
+    "contract 2.1: one video, by @google/genai 1",
     async () => {
       const client = olderClient(stand.gateway);
       const call = { model: id, prompt: PROMPT, ...withFirst(model), config: parametersFor(model) };
@@ -112,7 +112,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
   );
 
   test(
-    "contract 2.1: a first frame begins the film, or is refused by its path",
+    "contract 2.1: a first frame begins the video, or is refused by its path",
     async () => {
       const client = newerClient(stand.gateway);
       const { durationSeconds, resolution } = parametersFor(model);
@@ -138,7 +138,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
   );
 
   test(
-    "contract 2.1: a last frame ends the film, or is refused by its path",
+    "contract 2.1: a last frame ends the video, or is refused by its path",
     async () => {
       const client = newerClient(stand.gateway);
       const { durationSeconds, resolution } = parametersFor(model);
@@ -255,7 +255,7 @@ describe("contract 2.1, §8: what was asked for, or a 400 that says what the mod
   );
 });
 
-test("H24: every operation of this run has one receipt, and no film is without its file", () => {
+test("H24: every operation of this run has one receipt, and no video is without its file", () => {
   const { database } = stand;
   const operations = database.query("SELECT id, receipt_id, state, parts FROM operations").all() as {
     id: string;

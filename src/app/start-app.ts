@@ -159,7 +159,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   publicUrl = reachable(publicUrl);
   if (/^http:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(publicUrl)) {
     log.warn(
-      `server.public_url is not set: addresses of films begin with ${publicUrl}, which other machines cannot reach`,
+      `server.public_url is not set: addresses of videos begin with ${publicUrl}, which other machines cannot reach`,
     );
   }
 

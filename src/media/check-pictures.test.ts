@@ -17,7 +17,7 @@ const refused = async (promise: Promise<unknown>): Promise<GatewayError> => {
   return error;
 };
 
-describe("contract 2.4: pictures are what they say", () => {
+describe("contract 2.4: images are what they say", () => {
   test("the type is that of the bytes, whatever it was called", async () => {
     const [png, jpeg] = [plainPng(16, 8), await recoded(plainPng(16, 8), "jpeg")];
     const { call } = await checkPictures(edit([jpeg, png], halfTransparent(16, 8)));
@@ -52,16 +52,16 @@ describe("contract 2.4: pictures are what they say", () => {
     expect(found.message).toContain("it is image/bmp");
   });
 
-  test("a mask has the size of the first picture, and an alpha channel", async () => {
+  test("a mask has the size of the first image, and an alpha channel", async () => {
     const picture = plainPng(16, 8);
     const opaque = await refused(checkPictures(edit([picture], picture)));
     expect(opaque.path).toBe("mask");
     expect(opaque.message).toContain("alpha channel");
     const small = await refused(checkPictures(edit([picture, plainPng(8, 8)], halfTransparent(8, 8))));
-    expect(small.message).toContain("as large as the first picture, 16x8; it is 8x8");
+    expect(small.message).toContain("as large as the first image, 16x8; it is 8x8");
   });
 
-  test("contract 2.1: frames of films too", async () => {
+  test("contract 2.1: frames of videos too", async () => {
     const { base64 } = await recoded(plainPng(16, 8), "webp");
     const instance = { image: { bytesBase64Encoded: base64, mimeType: "image/png" } };
     const { call } = await checkFrames(decodeVideo({ instances: [instance] }));

@@ -44,8 +44,8 @@ async function checkPicture(picture: Picture, path: string): Promise<{ picture: 
     throw new GatewayError("invalid_request", `${path}: ${error.message}`, { path });
   }
   if (facts === undefined || !TYPES.includes(facts.mimeType)) {
-    const found = facts === undefined ? "its bytes are no picture that can be read" : `it is ${facts.mimeType}`;
-    return refuse(path, `must be a picture as PNG, JPEG, WebP or GIF; ${found}`);
+    const found = facts === undefined ? "its bytes are no image that can be read" : `it is ${facts.mimeType}`;
+    return refuse(path, `must be an image as PNG, JPEG, WebP or GIF; ${found}`);
   }
   const read = { mimeType: facts.mimeType, base64: picture.base64 };
   // Hardly a host takes a GIF, and a still picture is what all of them want of it.
@@ -57,11 +57,11 @@ function checkMask(mask: PictureFacts, first: PictureFacts | undefined, path: st
   if (!mask.alpha) {
     refuse(
       path,
-      "must be a PNG or WebP with an alpha channel: where it is transparent, the picture is edited; it has none",
+      "must be a PNG or WebP with an alpha channel: where it is transparent, the image is edited; it has none",
     );
   }
   if (first !== undefined && (mask.width !== first.width || mask.height !== first.height)) {
     const wanted = `${first.width}x${first.height}`;
-    refuse(path, `must be as large as the first picture, ${wanted}; it is ${mask.width}x${mask.height}`);
+    refuse(path, `must be as large as the first image, ${wanted}; it is ${mask.width}x${mask.height}`);
   }
 }

@@ -56,7 +56,7 @@ describe("contract 2.4: outputOptions", () => {
     }
   });
 
-  test("a picture that is broken is the provider's fault", async () => {
+  test("an image that is broken is the provider's fault", async () => {
     const broken = { mimeType: "image/png", base64: plainPng(64, 64).base64.slice(0, 48) };
     const error = await convertPicture(broken, "image/jpeg").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
@@ -82,7 +82,7 @@ describe("contract 2.4: masks", () => {
   });
 });
 
-describe("design §10: picture work is bounded", () => {
+describe("design §10: image work is bounded", () => {
   test("two at a time, the others in their order, and a failure gives its place back", async () => {
     let [running, most] = [0, 0];
     const order: number[] = [];

@@ -14,7 +14,7 @@ const FULL_QUALITY = 100;
 /** A provider's picture as the type that the client asked for. `quality` is 0..100, and nothing to PNG. */
 export async function convertPicture(picture: Picture, mimeType: string, quality = FULL_QUALITY): Promise<Picture> {
   const format = FORMATS.get(mimeType);
-  if (format === undefined) throw new GatewayError("internal", `Pictures cannot be converted to ${mimeType}.`);
+  if (format === undefined) throw new GatewayError("internal", `Images cannot be converted to ${mimeType}.`);
   const compresses = format !== "png" && quality < FULL_QUALITY;
   if (picture.mimeType === mimeType && !compresses) return picture;
   return await pictureWork(async () => {
@@ -22,7 +22,7 @@ export async function convertPicture(picture: Picture, mimeType: string, quality
       const bytes = await converted(Buffer.from(picture.base64, "base64"), format, quality);
       return { mimeType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
     } catch (cause) {
-      const problem = `The provider's picture could not be converted to ${mimeType}.`;
+      const problem = `The provider's image could not be converted to ${mimeType}.`;
       throw new GatewayError("upstream_failed", problem, { cause });
     }
   });

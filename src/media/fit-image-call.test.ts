@@ -100,7 +100,7 @@ describe("contract §8: limits of a model", () => {
     );
   });
 
-  test("a mask needs a model that takes one, and a picture that it belongs to", () => {
+  test("a mask needs a model that takes one, and an image that it belongs to", () => {
     expect(refused({ inputs: [PICTURE], mask: PICTURE })).toEqual({
       path: "mask",
       message: "acme/paint takes no mask.",
@@ -118,7 +118,7 @@ describe("contract §8: limits of a model", () => {
 describe("contract 1: rules that depend on more than one field", () => {
   const notesOf = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
 
-  test("a setting that exists only with, or only without, a picture", () => {
+  test("a setting that exists only with, or only without, an image", () => {
     const rule = { onlyWithoutInputs: ["negativePrompt"] as const };
     expect(fit({ negativePrompt: "dogs" }, rule).call.negativePrompt).toBe("dogs");
     const beside = fit({ negativePrompt: "dogs", inputs: [PICTURE] }, rule);
@@ -127,7 +127,7 @@ describe("contract 1: rules that depend on more than one field", () => {
     expect(notesOf(fit({ seed: 1 }, { onlyWithInputs: ["seed"] }))).toEqual(["seed dropped"]);
   });
 
-  test("a model that edits needs a picture", () => {
+  test("a model that edits needs an image", () => {
     expect(refused({}, { imageOnly: true })).toMatchObject({ path: "inputs" });
     expect(fit({ inputs: [PICTURE] }, { imageOnly: true }).notes).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe("contract 1: rules that depend on more than one field", () => {
     expect(notesOf(fitted)).toEqual([]);
   });
 
-  test("pictures that go in and come out are counted together", () => {
+  test("images that go in and come out are counted together", () => {
     const abilities = { ...ABILITIES, perCall: 15, together: 15 };
     const given = (count: number) => call({ inputs: new Array(count).fill(PICTURE) });
     expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), abilities))).toEqual([15, 13, 1, 1]);

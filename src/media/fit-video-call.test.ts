@@ -127,7 +127,7 @@ describe("contract 1: each model supports a subset", () => {
   });
 });
 
-describe("contract 2.1: what would make another film is refused", () => {
+describe("contract 2.1: what would make another video is refused", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoAbilities>][] = [
     ["count", { count: 5 }, {}],
     ["image", { image: PICTURE }, { image: false }],
@@ -142,7 +142,7 @@ describe("contract 2.1: what would make another film is refused", () => {
 });
 
 describe("contract 2.1: rules that not every model has", () => {
-  test("a prompt may be needed beside a picture", () => {
+  test("a prompt may be needed beside an image", () => {
     expect(refused({ prompt: "", image: PICTURE }, { promptNeeded: true })).toBe("prompt");
     expect(fit({ prompt: "", image: PICTURE }).notes).toEqual([]);
   });

@@ -28,7 +28,7 @@ const refusedAt = (ask: () => unknown): unknown => {
 describe("H09: nothing of the last message is lost without a word", () => {
   const file = { fileData: { fileUri: "gs://b/x.png", mimeType: "image/png" } };
 
-  test("a picture that cannot be read is refused by its place", () => {
+  test("an image that cannot be read is refused by its place", () => {
     expect(refusedAt(() => genai([file]))).toEqual(["invalid_request", "contents[0].parts[1]"]);
   });
 
@@ -44,7 +44,7 @@ describe("H09: nothing of the last message is lost without a word", () => {
     ]);
   });
 
-  test("a picture by its address is fetched later", () => {
+  test("an image by its address is fetched later", () => {
     const { links, inputPaths, notes } = genai([{ fileData: { fileUri: "https://example.com/a.png" } }]);
     expect(links).toEqual([{ url: "https://example.com/a.png", place: 0 }]);
     expect([inputPaths, notes]).toEqual([["contents[0].parts[1]"], []]);
@@ -54,7 +54,7 @@ describe("H09: nothing of the last message is lost without a word", () => {
   const others: [string, () => ReturnType<typeof imageRequestOfCall>, string][] = [
     ["a document", () => genai([inlineData("application/pdf")]), "contents[0].parts[1]"],
     ["a document of text", () => genai([inlineData("text/plain")]), "contents[0].parts[1]"],
-    ["a film", () => genai([inlineData("video/mp4")]), "contents[0].parts[1]"],
+    ["a video", () => genai([inlineData("video/mp4")]), "contents[0].parts[1]"],
     ["the id of a file", () => chat(say({ type: "file", file: { file_id: "f" } })), "messages[0].content[1]"],
     [
       "sound",
@@ -62,7 +62,7 @@ describe("H09: nothing of the last message is lost without a word", () => {
       "messages[0].content[1]",
     ],
     [
-      "a picture in an instruction",
+      "an image in an instruction",
       () => genai([], { systemInstruction: { parts: [{ text: "ink" }, inlineData("image/png")] } }),
       "systemInstruction.parts[1].inlineData",
     ],
@@ -82,7 +82,7 @@ describe("H09: nothing of the last message is lost without a word", () => {
 });
 
 describe("H09: nor of the messages before it", () => {
-  test("words of an answer are noted, its pictures are what is changed", () => {
+  test("words of an answer are noted, its images are what is changed", () => {
     const url = `data:image/png;base64,${PNG}`;
     const images = [{ type: "image_url", image_url: { url } }];
     const later = { role: "user", content: "at night" };

@@ -13,9 +13,9 @@ import { IMAGE_TIERS, type Picture } from "./picture.ts";
 /** The settings that mean something to a model that only makes pictures. */
 const HONOURED: ReadonlySet<keyof CallSettings> = new Set(["seed", "candidateCount"]);
 
-const MAKES_PICTURES = "this model makes pictures";
-const NO_CONVERSATION = "this model makes pictures, and hears the last message alone";
-const NO_OTHER_MEDIA = "this model makes pictures out of text and pictures alone";
+const MAKES_PICTURES = "this model makes images";
+const NO_CONVERSATION = "this model makes images, and hears the last message alone";
+const NO_OTHER_MEDIA = "this model makes images out of text and images alone";
 const NO_SUCH_SETTING = "this model has no such setting";
 const IMAGE_CONFIG = "generationConfig.imageConfig";
 const MODALITIES = "generationConfig.responseModalities";
@@ -30,7 +30,7 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
   const last = call.turns.findLast((turn) => turn.role === "user");
   const prompt = [...call.system, ...(last?.parts ?? [])].flatMap((part) => (part.type === "text" ? [part.text] : []));
   if (last === undefined || prompt.join("").trim() === "") {
-    const message = "The last message holds no text; a model that makes pictures needs one that says what to make.";
+    const message = "The last message holds no text; a model that makes images needs one that says what to make.";
     throw new GatewayError("invalid_request", message, { path: last?.path ?? "messages" });
   }
   const given = picturesOf(last);
@@ -109,7 +109,7 @@ function inputsOf(parts: readonly MediaPart[]): Pick<ImageRequest, "links" | "in
     else {
       refuse(
         path,
-        "names a file that was given to a provider, which cannot be read here; send the picture itself, or a public https address",
+        "names a file that was given to a provider, which cannot be read here; send the image itself, or a public https address",
       );
     }
     inputPaths.push(path);

@@ -5,7 +5,7 @@ import { inspectPicture } from "./inspect-picture.ts";
 import type { Picture } from "./picture.ts";
 import { halfTransparent, plainPng, recoded } from "./pictures.sample.ts";
 
-describe("H12: what a picture is, by its bytes", () => {
+describe("H12: what an image is, by its bytes", () => {
   const bytesOf = async (picture: Picture | Promise<Picture>) => Buffer.from((await picture).base64, "base64");
 
   test("type, size and transparency, from base64 and from bytes", async () => {
@@ -41,7 +41,7 @@ describe("H12: what a picture is, by its bytes", () => {
     expect(await inspectPicture(padded.toString("base64"))).toMatchObject({ width: 16, height: 8 });
   });
 
-  test("what is no picture is undefined", async () => {
+  test("what is no image is undefined", async () => {
     expect(await inspectPicture(Buffer.from("hello, world"))).toBeUndefined();
     expect(await inspectPicture("")).toBeUndefined();
     expect(await inspectPicture(Buffer.alloc(100_000, "<svg>"))).toBeUndefined();

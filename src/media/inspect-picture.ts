@@ -40,7 +40,7 @@ async function readHeaders(bytes: Uint8Array): Promise<PictureFacts | undefined>
   }
   const { width, height, format } = metadata;
   if (width * height > MAX_PIXELS) {
-    const problem = `The picture has ${width} x ${height} pixels; at most ${MAX_PIXELS} pixels are taken.`;
+    const problem = `The image has ${width} x ${height} pixels; at most ${MAX_PIXELS} pixels are taken.`;
     throw new GatewayError("invalid_request", problem);
   }
   return { mimeType: `image/${format}`, width, height, alpha: hasAlpha(bytes, format) };

@@ -12,7 +12,7 @@ export async function pictureWork<T>(work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running++;
   else {
     if (waiting.length >= MAX_WAITING) {
-      throw new GatewayError("overloaded", "Too many pictures are being converted; try again in a moment.");
+      throw new GatewayError("overloaded", "Too many images are being converted; try again in a moment.");
     }
     // Whoever ends hands over its place, so that nobody can slip in between.
     await new Promise<void>((resolve) => waiting.push(resolve));

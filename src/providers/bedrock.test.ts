@@ -156,7 +156,7 @@ describe.each(["us.anthropic.%-v1:0", "amazon.%-v1:0"])("requests that the host 
     expect((await both({ ...call, turns }, model("thinker"))).stop.unified).toBe("stop");
   });
 
-  test("documents, pictures and cache marks", async () => {
+  test("documents, images and cache marks", async () => {
     const gif = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
     const media = (title: string): Part => ({
       type: "media",

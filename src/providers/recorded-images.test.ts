@@ -59,7 +59,7 @@ describe.skipIf(!present)("providers §2.1, §2.11: recorded answers", () => {
     const { results, usage } = state.reply;
     expect(results).toHaveLength(body.data.length);
     for (const [index, result] of results.entries()) {
-      if (result.kind !== "made") throw new Error(`picture ${index} is ${result.kind}`);
+      if (result.kind !== "made") throw new Error(`image ${index} is ${result.kind}`);
       const { b64_json: base64, url, revised_prompt: revised } = body.data[index] ?? {};
       if (typeof base64 === "string") expect(result.picture).toEqual({ mimeType: "image/png", base64 });
       else expect(result.picture).toMatchObject({ url });

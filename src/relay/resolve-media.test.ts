@@ -65,7 +65,7 @@ async function failureOf(call: CanonCall, fetchMedia: FetchMedia, quirks = NOTHI
 }
 
 describe("S12: media by address", () => {
-  test("contract 2.10: pictures and documents of every depth are fetched, and nothing else changes", async () => {
+  test("contract 2.10: images and documents of every depth are fetched, and nothing else changes", async () => {
     const { asked, fetchMedia } = library();
     const [a, b, c, d] = [
       "https://x.example/a.png",

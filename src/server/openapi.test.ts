@@ -211,7 +211,7 @@ describe("the request schemas in the document take and refuse what the checks do
   });
 });
 
-test("contract 4: an edit is a form whose pictures are files, with the fields that its check knows", () => {
+test("contract 4: an edit is a form whose images are files, with the fields that its check knows", () => {
   const content = operation("/api/v1/images/edits").requestBody?.content ?? {};
   expect(Object.keys(content)).toEqual(["multipart/form-data", "application/json"]);
   const { ImageEditForm: form, ImageEditRequest: body } = document.components.schemas as Record<

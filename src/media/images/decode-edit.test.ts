@@ -78,9 +78,9 @@ describe("H12: a form is typed", () => {
     expect(error.message).toContain(words);
   });
 
-  test("an edit needs a picture", () => {
+  test("an edit needs an image", () => {
     expect(() => decodeEdit([field("model", "a/b"), field("prompt", "x")])).toThrow(
-      "image must be the picture to be edited",
+      "image must be the image to be edited",
     );
   });
 });

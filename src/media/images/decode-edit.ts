@@ -34,7 +34,7 @@ function sourceOf(entry: FormEntry) {
 }
 
 function pictureOf({ name, mimeType, bytes }: FormFile) {
-  if (bytes.length === 0) refuse(name, "must be a picture; the file is empty");
+  if (bytes.length === 0) refuse(name, "must be an image; the file is empty");
   return { mimeType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
 }
 

@@ -93,7 +93,7 @@ describe("contract 4: images/generations", () => {
     expect(call.extras).toEqual({});
   });
 
-  test("pictures by data URL and by address", () => {
+  test("images by data URL and by address", () => {
     const request = decodeGeneration({ ...MINIMAL, image: [DATA_URL, "https://example.com/b.jpg", DATA_URL] });
     expect(request.call.inputs).toEqual([PICTURE, PICTURE]);
     expect(request.links).toEqual([{ url: "https://example.com/b.jpg", place: 1 }]);
@@ -123,10 +123,10 @@ describe("contract 4: images/generations", () => {
     [{ response_format: "xml" }, "response_format", '"b64_json", "url"'],
     [{ background: "transparent", output_format: "jpeg" }, "background", "png"],
     [{ image: "data:image/png,abc" }, "image", "base64"],
-    [{ image: "not a picture!" }, "image", "base64"],
+    [{ image: "not an image!" }, "image", "base64"],
     [{ image: 5 }, "image", "data URL"],
-    [{ image: DATA_URL, mask: 12 }, "mask", "a data URL of a picture, or an https address; it is 12"],
-    [{ image: DATA_URL, mask: [DATA_URL] }, "mask", "a data URL of a picture"],
+    [{ image: DATA_URL, mask: 12 }, "mask", "a data URL of an image, or an https address; it is 12"],
+    [{ image: DATA_URL, mask: [DATA_URL] }, "mask", "a data URL of an image"],
     [{ image: DATA_URL, mask: "???" }, "mask", "base64"],
     [{ image: DATA_URL, mask: { file_id: "file-1" } }, "mask.file_id", "image_url"],
   ];
@@ -138,7 +138,7 @@ describe("contract 4: images/generations", () => {
 });
 
 describe("contract 4: images/edits as JSON", () => {
-  test("pictures and a mask by data URL", () => {
+  test("images and a mask by data URL", () => {
     const request = decodeEditBody({
       ...MINIMAL,
       images: [{ image_url: DATA_URL }, { image_url: "https://example.com/b.png" }],

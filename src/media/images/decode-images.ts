@@ -26,7 +26,7 @@ export function decodeEditBody(body: unknown): ImageRequest {
 /** The fields of an edit, beside the files that a form has brought already. */
 export function decodeEditFields(body: unknown, inputs: Inputs): ImageRequest {
   const decoded = decode(checkEdit(normalise(body)), inputs, true);
-  if (decoded.inputPaths.length === 0) refuse("image", "must be the picture to be edited; it is missing");
+  if (decoded.inputPaths.length === 0) refuse("image", "must be the image to be edited; it is missing");
   return decoded;
 }
 
@@ -58,11 +58,11 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
     notes.push({
       path: "partial_images",
       action: "dropped",
-      reason: "only a stream shows pictures while they are made",
+      reason: "only a stream shows images while they are made",
     });
   }
   if (fields.string("response_format") === "url") {
-    notes.push({ path: "response_format", action: "approximated", reason: "pictures are given as b64_json" });
+    notes.push({ path: "response_format", action: "approximated", reason: "images are given as b64_json" });
   }
   const call: ImageCall = {
     prompt: fields.string("prompt") ?? "",
@@ -104,7 +104,7 @@ function readSource(value: unknown, path: string): PictureSource {
       "names an uploaded file, and files cannot be uploaded here; send image_url with a data URL",
     );
   }
-  return refuse(`${path}.image_url`, "must be a data URL of a picture, or an https address; it is missing");
+  return refuse(`${path}.image_url`, "must be a data URL of an image, or an https address; it is missing");
 }
 
 function readWishes(fields: Fields): Partial<ImageCall> {

@@ -36,7 +36,7 @@ describe("decisions §5: the answer of the images addresses", () => {
     });
   });
 
-  test("what the provider does not tell is what it was told; pictures that are only counted have no usage", () => {
+  test("what the provider does not tell is what it was told; images that are only counted have no usage", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "low", size: "640x480" });
     const answer = encodeImages({ results: [{ kind: "made", picture: PNG }], usage: { images: 1 } }, request, 1);
     expect(answer).toEqual({
@@ -55,7 +55,7 @@ describe("decisions §5: the answer of the images addresses", () => {
     expect(["standard", "hd", "high", "auto"].map(told)).toEqual(["medium", "high", "high", "auto"]);
   });
 
-  test("pictures that were not made are told beside the others", () => {
+  test("images that were not made are told beside the others", () => {
     const results = [
       { kind: "filtered", reason: "blocked" },
       { kind: "made", picture: PNG },

@@ -6,7 +6,7 @@ import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
 
 const text = Type.String();
-const PICTURE = "a data URL of a picture, or an https address";
+const PICTURE = "a data URL of an image, or an https address";
 
 const PictureField = Type.Union([
   Type.String(),

@@ -189,7 +189,7 @@ describe("contract 2.4: a predict request", () => {
   });
 });
 
-describe("contract 2.4: pictures to edit", () => {
+describe("contract 2.4: images to edit", () => {
   const reference = (referenceType: string, more: object = {}) => ({
     referenceType,
     referenceId: 1,

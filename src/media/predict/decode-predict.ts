@@ -72,7 +72,7 @@ function refuseEmbedding(body: unknown): void {
   if (fields.take("content") === undefined || fields.take("prompt") !== undefined) return;
   refuse(
     "instances[0].content",
-    "asks for an embedding, and embeddings are not served; pictures are made from instances[0].prompt",
+    "asks for an embedding, and embeddings are not served; images are made from instances[0].prompt",
   );
 }
 

@@ -10,18 +10,18 @@ const reply: ImageReply<GivenPicture> = {
   results: [
     { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw==" }, revisedPrompt: "a red fox" },
     { kind: "made", picture: { mimeType: "image/jpeg", url: "https://gateway.example/files/1" } },
-    { kind: "filtered", reason: "The picture was blocked." },
+    { kind: "filtered", reason: "The image was blocked." },
     { kind: "failed", error: new GatewayError("upstream_timeout", "The provider took too long.") },
   ],
 };
 
 describe("contract 2.5: the answer of predict", () => {
-  test("one element for each picture that was asked for", () => {
+  test("one element for each image that was asked for", () => {
     expect(encodePredictions(reply)).toEqual({
       predictions: [
         { bytesBase64Encoded: "iVBORw==", mimeType: "image/png", prompt: "a red fox" },
         { gcsUri: "https://gateway.example/files/1", mimeType: "image/jpeg" },
-        { raiFilteredReason: "The picture was blocked." },
+        { raiFilteredReason: "The image was blocked." },
         { error: { code: 504, message: "The provider took too long.", status: "DEADLINE_EXCEEDED" } },
       ],
     });
@@ -30,7 +30,7 @@ describe("contract 2.5: the answer of predict", () => {
   test.each([
     ["2", GoogleGenAI],
     ["1", OlderGenAI],
-  ] as const)("@google/genai %s reads the pictures that were made beside those that were not", async (_, Client) => {
+  ] as const)("@google/genai %s reads the images that were made beside those that were not", async (_, Client) => {
     const quiet = spyOn(console, "warn").mockImplementation(() => {});
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json(encodePredictions(reply)) });
     const httpOptions = { baseUrl: server.url.href, apiVersion: "v1" };
@@ -43,7 +43,7 @@ describe("contract 2.5: the answer of predict", () => {
       enhancedPrompt: "a red fox",
     });
     expect(generatedImages[1]?.image?.gcsUri).toBe("https://gateway.example/files/1");
-    expect(generatedImages[2]?.raiFilteredReason).toBe("The picture was blocked.");
+    expect(generatedImages[2]?.raiFilteredReason).toBe("The image was blocked.");
     expect(generatedImages[3]?.image?.imageBytes).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import type { PredictPicture } from "./schema.ts";
 export function readPredictPicture(picture: PredictPicture | undefined, path: string): PictureSource {
   const { bytesBase64Encoded: base64, gcsUri, mimeType } = picture ?? {};
   if (base64 !== undefined) return pictureOf(base64, mimeType, `${path}.bytesBase64Encoded`);
-  if (gcsUri === undefined) return refuse(`${path}.bytesBase64Encoded`, "must be a picture as base64; it is missing");
+  if (gcsUri === undefined) return refuse(`${path}.bytesBase64Encoded`, "must be an image as base64; it is missing");
   if (/^https?:\/\//i.test(gcsUri)) return { url: gcsUri };
   return refuse(
     `${path}.gcsUri`,

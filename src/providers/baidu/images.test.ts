@@ -56,7 +56,7 @@ describe("providers §2.10: requests", () => {
 });
 
 describe("providers §2.10: answers", () => {
-  test("links and pictures", () => {
+  test("links and images", () => {
     expect(
       read({ id: "as-1", created: 1, data: [{ url: "https://bos.example/a" }, { b64_json: PNG.base64 }] }),
     ).toEqual({
@@ -74,7 +74,7 @@ describe("providers §2.10: answers", () => {
     [{ id: "as-1", error: { code: "x", message: "oops", type: "x" } }, "upstream_failed"],
     [{ id: "as-1", data: [] }, "upstream_failed"],
     ["<html>", "upstream_failed"],
-  ])("HTTP 200 without a picture is a failure: %j", (body, kind) => {
+  ])("HTTP 200 without an image is a failure: %j", (body, kind) => {
     expect(thrownBy(() => read(body)).kind).toBe(kind);
   });
 
@@ -88,7 +88,7 @@ describe("providers §2.10: answers", () => {
   });
 });
 
-test("contract 2.4: one picture a call of the host's own models, from a list of sizes", () => {
+test("contract 2.4: one image a call of the host's own models, from a list of sizes", () => {
   const own = baiduImages.abilities("ernie-image-turbo");
   expect(own).toMatchObject({ maxCount: 1, perCall: 1, takes: ["watermark"], maxInputs: 0, mask: false });
   expect(own.sizes.kind === "presets" && own.sizes.sizes).toHaveLength(7);

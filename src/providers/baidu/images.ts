@@ -116,5 +116,5 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
     return url ? [{ kind: "made", picture: { url } }] : [];
   });
   if (results.length > 0) return { state: "done", reply: { results } };
-  throw answer.body?.["error"] == null ? emptyAnswer("pictures") : mediaFailure(answer, BAIDU_CODES);
+  throw answer.body?.["error"] == null ? emptyAnswer("images") : mediaFailure(answer, BAIDU_CODES);
 }

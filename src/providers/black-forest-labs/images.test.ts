@@ -19,7 +19,7 @@ describe("providers §2.6: what is sent", () => {
     expect(jsonOf(request)).toEqual({ prompt: "a red fox", width: 1024, height: 768 });
   });
 
-  test("contract 2.4: every wish, and pictures by number", () => {
+  test("contract 2.4: every wish, and images by number", () => {
     const request = submit(
       {
         inputs: [PNG, JPEG, PNG],
@@ -112,7 +112,7 @@ describe("providers §2.6: a job", () => {
     expect(poll({ id: "j-1", status })).toEqual({ state: "waiting", ticket: TICKET });
   });
 
-  test("has a picture, and another prompt only where that was asked for", () => {
+  test("has an image, and another prompt only where that was asked for", () => {
     const body = { status: "Ready", result: { sample: "https://cdn.example/1.jpeg", prompt: "a red fox in snow" } };
     const made = { kind: "made", picture: { url: "https://cdn.example/1.jpeg" } } as const;
     expect(poll(body)).toEqual({ state: "done", reply: { results: [made] } });
@@ -123,10 +123,10 @@ describe("providers §2.6: a job", () => {
     });
   });
 
-  test("tells a picture that was held back from a request that was", () => {
+  test("tells an image that was held back from a request that was", () => {
     expect(poll({ status: "Content Moderated" })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "filtered", reason: "The provider's moderation held the picture back." }] },
+      reply: { results: [{ kind: "filtered", reason: "The provider's moderation held the image back." }] },
     });
     expect(poll({ state: "Request Moderated" })).toMatchObject({ state: "failed", error: { kind: "content_blocked" } });
   });

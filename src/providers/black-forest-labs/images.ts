@@ -38,7 +38,7 @@ function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageR
     case "Ready":
       return readResult(objectAt(body, "result"), ticket);
     case "Content Moderated":
-      return { state: "done", reply: { results: [{ kind: "filtered", reason: reasonOf(body, "picture") }] } };
+      return { state: "done", reply: { results: [{ kind: "filtered", reason: reasonOf(body, "image") }] } };
     case "Request Moderated":
       return { state: "failed", error: new GatewayError("content_blocked", reasonOf(body, "request")) };
     case "Error":
@@ -53,7 +53,7 @@ function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageR
 
 function readResult(result: JsonObject | undefined, ticket: Ticket): JobState<UpstreamImageReply> {
   const url = stringAt(result, "sample");
-  if (!url) throw emptyAnswer("a picture");
+  if (!url) throw emptyAnswer("an image");
   // The prompt is told in any case; it is another one only where that was asked for.
   const revisedPrompt = ticket["enhanced"] === true ? stringAt(result, "prompt") : undefined;
   return {

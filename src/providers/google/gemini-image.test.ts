@@ -14,7 +14,7 @@ const answer = (parts: unknown[], more: object = {}) => ({
   candidates: [{ content: { parts }, finishReason: "STOP", ...more }],
 });
 
-describe("providers §2.3: requests for a picture of a model that talks", () => {
+describe("providers §2.3: requests for an image of a model that talks", () => {
   const full = {
     aspectRatio: "21:9",
     tier: "4K" as const,
@@ -86,7 +86,7 @@ describe("providers §2.3: requests for a picture of a model that talks", () => 
 });
 
 describe("providers §2.3: answers", () => {
-  test("the first picture is the answer; drafts among the thoughts and words are not", () => {
+  test("the first image is the answer; drafts among the thoughts and words are not", () => {
     const draft = { thought: true, inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } };
     expect(read(answer([draft, { text: "Here it is." }, { ...picturePart, thoughtSignature: "c2ln" }]))).toEqual({
       state: "done",
@@ -94,7 +94,7 @@ describe("providers §2.3: answers", () => {
     });
   });
 
-  test("tokens of pictures are counted apart from those of words, and none is counted twice", () => {
+  test("tokens of images are counted apart from those of words, and none is counted twice", () => {
     const usageMetadata = {
       promptTokenCount: 300,
       promptTokensDetails: [
@@ -114,7 +114,7 @@ describe("providers §2.3: answers", () => {
     });
   });
 
-  test("a host that does not tell tokens apart is billed as for a picture, if there is one", () => {
+  test("a host that does not tell tokens apart is billed as for an image, if there is one", () => {
     const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 1290 };
     expect(replyOf(read({ ...answer([picturePart]), usageMetadata }))?.usage).toEqual({
       input: 10,
@@ -137,9 +137,9 @@ describe("providers §2.3: answers", () => {
     "IMAGE_OTHER",
     "SAFETY",
     "FINISH_REASON_PROHIBITED_CONTENT",
-  ])("an end by %s is a picture held back", (finishReason) => {
+  ])("an end by %s is an image held back", (finishReason) => {
     expect(replyOf(read(answer([], { finishReason })))?.results).toEqual([
-      { kind: "filtered", reason: `The provider held the picture back (${finishReason}).` },
+      { kind: "filtered", reason: `The provider held the image back (${finishReason}).` },
     ]);
     expect(replyOf(read(answer([], { finishReason, finishMessage: "Too much." })))?.results).toEqual([
       { kind: "filtered", reason: "Too much." },
@@ -147,12 +147,9 @@ describe("providers §2.3: answers", () => {
   });
 
   test.each([
-    [
-      answer([{ text: "I would rather not." }]),
-      "The model answered in words instead of a picture: I would rather not.",
-    ],
-    [answer([], { finishReason: "MAX_TOKENS" }), "The model made no picture (MAX_TOKENS)."],
-  ])("no picture and no block is a failure of that picture %#", (body, message) => {
+    [answer([{ text: "I would rather not." }]), "The model answered in words instead of an image: I would rather not."],
+    [answer([], { finishReason: "MAX_TOKENS" }), "The model made no image (MAX_TOKENS)."],
+  ])("no image and no block is a failure of that image %#", (body, message) => {
     const [result] = replyOf(read(body))?.results ?? [];
     expect(result).toMatchObject({ kind: "failed", error: { kind: "upstream_failed", message } });
   });
@@ -169,7 +166,7 @@ describe("providers §2.3: answers", () => {
   });
 });
 
-test.skipIf(!recordingsThere)("a recorded answer: picture, thoughts and searches", () => {
+test.skipIf(!recordingsThere)("a recorded answer: image, thoughts and searches", () => {
   const file = "gemini-images/google/pydantic-ai.google-image-generation-with-web-search.response.json";
   const reply = replyOf(gemini.readSubmit(recordedAnswer(file), imageCall(), wireContext(PRO)));
   expect(reply?.results).toMatchObject([{ kind: "made", picture: { mimeType: "image/jpeg" } }]);

@@ -109,11 +109,11 @@ function readCandidate(candidate: unknown): ImageResult<Picture> {
   const finish = stringAt(candidate, "finishReason") ?? "";
   const explanation = (stringAt(candidate, "finishMessage") ?? words).trim();
   if (decodeStop(finish).unified === "filter" || REFUSALS.has(bareFinishReason(finish))) {
-    return { kind: "filtered", reason: explanation || `The provider held the picture back (${finish}).` };
+    return { kind: "filtered", reason: explanation || `The provider held the image back (${finish}).` };
   }
   const message = explanation
-    ? `The model answered in words instead of a picture: ${explanation}`
-    : `The model made no picture (${finish || "no reason given"}).`;
+    ? `The model answered in words instead of an image: ${explanation}`
+    : `The model made no image (${finish || "no reason given"}).`;
   return { kind: "failed", error: new GatewayError("upstream_failed", message) };
 }
 

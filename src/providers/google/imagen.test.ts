@@ -70,7 +70,7 @@ describe("providers §2.2: requests to Imagen", () => {
     expect(parameters({ seed: 1, watermark: true })).toEqual({ sampleCount: 1, seed: 1, addWatermark: true });
   });
 
-  test("contract 2.4: a picture and its mask become references", () => {
+  test("contract 2.4: an image and its mask become references", () => {
     const request = vertex.submit(
       imageCall({ inputs: [JPEG], mask: PNG, extras: { editConfig: { baseSteps: 35 } } }),
       context(CAPABILITY),
@@ -105,7 +105,7 @@ describe("providers §2.2: requests to Imagen", () => {
     expect(editMode({ mask: PNG, editMode: "EDIT_MODE_OUTPAINT" })).toMatchObject({ editMode: "EDIT_MODE_OUTPAINT" });
   });
 
-  test("a model that edits says that it needs a picture", () => {
+  test("a model that edits says that it needs an image", () => {
     expect([IMAGEN_4, CAPABILITY].map((model) => vertex.abilities(model).imageOnly)).toEqual([undefined, true]);
   });
 });
@@ -124,7 +124,7 @@ describe("providers §2.2: abilities of Imagen", () => {
     expect(taken(vertex)).toEqual([...wishes]);
   });
 
-  test("four pictures, no inputs; levels since the fourth generation", () => {
+  test("four images, no inputs; levels since the fourth generation", () => {
     expect(vertex.abilities(IMAGEN_4)).toMatchObject({ maxCount: 4, perCall: 4, maxInputs: 0, mask: false });
     expect(vertex.abilities(IMAGEN_4).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K"] });
     expect(vertex.abilities("imagen-3.0-generate-002").sizes).toMatchObject({ kind: "ratio", tiers: [] });
@@ -136,7 +136,7 @@ describe("providers §2.2: abilities of Imagen", () => {
 });
 
 describe("contract 2.5: answers of Imagen", () => {
-  test("pictures, with the prompt as it was enhanced", () => {
+  test("images, with the prompt as it was enhanced", () => {
     const predictions = [
       { bytesBase64Encoded: PNG.base64, mimeType: "image/png", prompt: "a red fox in fog" },
       { bytesBase64Encoded: JPEG.base64 },
@@ -163,7 +163,7 @@ describe("contract 2.5: answers of Imagen", () => {
     expect(read({}, 1)).toEqual({
       state: "done",
       reply: {
-        results: [{ kind: "filtered", reason: "The provider's safety filter held this picture back." }],
+        results: [{ kind: "filtered", reason: "The provider's safety filter held this image back." }],
         usage: { images: 0 },
       },
     });
@@ -189,7 +189,7 @@ describe.skipIf(!recordingsThere)("recorded answers of Imagen", () => {
   const recorded = (file: string, count: number) =>
     resultsOf(vertex.readSubmit(recordedAnswer(`gemini-images/${file}`), imageCall({ count }), context(IMAGEN_4)));
 
-  test("one picture of each host", () => {
+  test("one image of each host", () => {
     const file = "vertex/js-genai.client-tests-generateimages-ve--images-with-specified-parameters.response.json";
     const [result, ...others] = recorded(file, 1) ?? [];
     expect(result).toMatchObject({ kind: "made", picture: { mimeType: "image/jpeg" } });

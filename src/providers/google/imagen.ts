@@ -16,7 +16,7 @@ const SHARED_WISHES: readonly ImageWish[] = ["guidanceScale", "personGeneration"
 const VERTEX_WISHES: readonly ImageWish[] = [...SHARED_WISHES, "negativePrompt", "seed", "watermark", "enhancePrompt"];
 const SEEDS = { min: 0, max: 4_294_967_295 };
 const GUIDANCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
-const FILTERED = "The provider's safety filter held this picture back.";
+const FILTERED = "The provider's safety filter held this image back.";
 
 /** Edits a picture instead of inventing one. */
 const edits = (model: string): boolean => model.includes("capability");
@@ -158,7 +158,7 @@ function readPrediction(prediction: unknown): ImageResult<Picture> | undefined {
   if (stringAt(prediction, "gcsUri") === undefined) return undefined;
   const error = new GatewayError(
     "upstream_failed",
-    "The provider left the picture in a bucket that is not the gateway's.",
+    "The provider left the image in a bucket that is not the gateway's.",
   );
   return { kind: "failed", error };
 }

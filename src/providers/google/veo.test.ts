@@ -106,7 +106,7 @@ describe("contract 2.2: the life of an operation", () => {
     expect(poll(body)).toEqual({ state: "waiting", ticket: { name: NAME } });
   });
 
-  test("films of Vertex come in the answer", () => {
+  test("videos of Vertex come in the answer", () => {
     const response = {
       "@type": "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse",
       videos: [{ bytesBase64Encoded: "AAAAIGZ0eXA=", mimeType: "video/mp4" }],
@@ -117,7 +117,7 @@ describe("contract 2.2: the life of an operation", () => {
     });
   });
 
-  test("films that were held back are counted, with or without a reason for each", () => {
+  test("videos that were held back are counted, with or without a reason for each", () => {
     const video = { bytesBase64Encoded: "AAAAIGZ0eXA=", mimeType: "video/mp4" };
     const response = { videos: [video], raiMediaFilteredCount: 2, raiMediaFilteredReasons: ["Code 17301594"] };
     expect(poll({ done: true, response })).toMatchObject({
@@ -130,7 +130,7 @@ describe("contract 2.2: the life of an operation", () => {
     });
   });
 
-  test("samples of the Gemini API: an address behind the credential, or the film itself", () => {
+  test("samples of the Gemini API: an address behind the credential, or the video itself", () => {
     const generatedSamples = [
       { video: { uri: "https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media" } },
       { video: { encodedVideo: "AAAAIGZ0eXA=", encoding: "video/mp4" } },
@@ -161,7 +161,7 @@ describe("contract 2.2: the life of an operation", () => {
     expect(poll({ done: true, error: { code, message } })).toMatchObject({ state: "failed", error: { kind } });
   });
 
-  test("a refused prompt is a film held back", () => {
+  test("a refused prompt is a video held back", () => {
     const message = "The prompt could not be submitted. It violates the usage guidelines.";
     expect(poll({ done: true, error: { code: 3, message } })).toEqual({
       state: "done",
@@ -169,15 +169,15 @@ describe("contract 2.2: the life of an operation", () => {
     });
   });
 
-  test("done without a film or a reason is a failure", () => {
-    const bucket = { videos: [{ gcsUri: "gs://bucket/film.mp4" }] };
+  test("done without a video or a reason is a failure", () => {
+    const bucket = { videos: [{ gcsUri: "gs://bucket/video.mp4" }] };
     for (const response of [undefined, {}, bucket]) {
       expect(poll({ done: true, response })).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
     }
   });
 });
 
-test.skipIf(!recordingsThere)("a recorded job, from the order to the film", () => {
+test.skipIf(!recordingsThere)("a recorded job, from the order to the video", () => {
   const step = (number: number) =>
     recordedAnswer(
       `video/google/ruby-llm.video-basic-functionality-gemi--erate-preview-can-animate-videos.t${number}.response.json`,

@@ -14,7 +14,7 @@ const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
 const poll = (Response: object) => images.readPoll?.(mediaAnswer({ Response }), TICKET, CONTEXT);
 
 describe("providers §2.9: what is sent", () => {
-  test("a minimal call asks for no mark on the picture, which the host would make", () => {
+  test("a minimal call asks for no mark on the image, which the host would make", () => {
     expect(submit({ pixels: { width: 1280, height: 768 } })).toEqual({
       method: "POST",
       url: "/",
@@ -89,7 +89,7 @@ describe("providers §2.9: a job", () => {
     expect(poll({ JobStatusCode })).toEqual({ state: "waiting", ticket: TICKET });
   });
 
-  test("has a picture at the end, and the prompt that was made of the client's", () => {
+  test("has an image at the end, and the prompt that was made of the client's", () => {
     const url = "https://files.example/1.png";
     expect(poll({ JobStatusCode: "5", ResultImage: [url], RevisedPrompt: ["a red fox in snow"] })).toEqual({
       state: "done",
@@ -128,7 +128,7 @@ test("providers §2.9: every size is one of the host's pairs", () => {
 describe("providers §2.9: the small model answers at once", () => {
   const context = wireContext("TextToImageLite");
 
-  test("it is asked for the picture itself", () => {
+  test("it is asked for the image itself", () => {
     const call = imageCall({ negativePrompt: "hounds", seed: 7, pixels: { width: 768, height: 1024 } });
     const request = liteImages.submit(call, context);
     expect(request.headers?.["x-tc-action"]).toBe("TextToImageLite");

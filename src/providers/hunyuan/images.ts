@@ -70,7 +70,7 @@ function readPictures(response: JsonObject): ImageResult<MediaLink>[] {
       { kind: "made", picture: { url }, ...(typeof revised === "string" && revised && { revisedPrompt: revised }) },
     ];
   });
-  if (results.length === 0) throw emptyAnswer("a picture");
+  if (results.length === 0) throw emptyAnswer("an image");
   return results;
 }
 

@@ -53,7 +53,7 @@ export const liteImages: ImageWire = {
   },
   readSubmit: ({ body }) => {
     const base64 = stringAt(objectAt(body, "Response"), "ResultImage");
-    if (!base64) throw readRefusal(body) ?? emptyAnswer("a picture");
+    if (!base64) throw readRefusal(body) ?? emptyAnswer("an image");
     const picture = { mimeType: pictureType(base64, "image/jpeg"), base64 };
     return { state: "done", reply: { results: [{ kind: "made", picture }] } };
   },

@@ -41,7 +41,7 @@ describe("providers §2.7: what is sent", () => {
     });
   });
 
-  test("contract 2.4: one picture to go by, as bare base64", () => {
+  test("contract 2.4: one image to go by, as bare base64", () => {
     const request = submit({ inputs: [PNG], extras: { image_reference: "face" } });
     expect(jsonOf(request)).toEqual({
       image_reference: "face",
@@ -85,7 +85,7 @@ describe("providers §2.7: a task", () => {
     expect(thrownBy(() => readSubmit(body)).kind).toBe(kind);
   });
 
-  test("has pictures at the end", () => {
+  test("has images at the end", () => {
     const urls = ["https://files.example/0.png", "https://files.example/1.png"];
     const task_result = { images: urls.map((url, index) => ({ index, url })) };
     expect(poll({ code: 0, data: { task_status: "succeed", task_result } })).toEqual({
@@ -99,7 +99,7 @@ describe("providers §2.7: a task", () => {
   });
 
   test.each([
-    ["the picture violates our policy", "content_blocked"],
+    ["the image violates our policy", "content_blocked"],
     ["internal trouble", "upstream_failed"],
     [undefined, "upstream_failed"],
   ])("may fail: %s", (task_status_msg, kind) => {

@@ -47,7 +47,7 @@ function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObj
 
 function readPictures(result: JsonObject | undefined): UpstreamImageReply {
   const urls = arrayAt(result, "images").flatMap((image) => stringAt(image, "url") || []);
-  if (urls.length === 0) throw emptyAnswer("a picture");
+  if (urls.length === 0) throw emptyAnswer("an image");
   return { results: urls.map((url) => ({ kind: "made", picture: { url } })) };
 }
 

@@ -8,7 +8,7 @@ const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), { id: "t-1", path: "/v1/videos/text2video" }, wireContext("kling-v3"));
 
 describe("providers §3.4: what is sent", () => {
-  test("contract 2.1: a film from text", () => {
+  test("contract 2.1: a video from text", () => {
     const extras = { cfg_scale: 0.5, callback_url: "https://example.com" };
     const request = submit({ aspectRatio: "9:16", negativePrompt: "hounds", extras });
     expect(request).toMatchObject({ method: "POST", url: "/v1/videos/text2video" });
@@ -26,7 +26,7 @@ describe("providers §3.4: what is sent", () => {
     });
   });
 
-  test("contract 2.1: a film between two pictures, as bare base64", () => {
+  test("contract 2.1: a video between two images, as bare base64", () => {
     const call = { image: PNG, lastFrame: PNG, resolution: "1080p", seconds: 5, audio: false };
     const request = submit(call, "kling-v2-5-turbo");
     expect(request.url).toBe("/v1/videos/image2video");
@@ -55,7 +55,7 @@ describe("providers §3.4: what is sent", () => {
 });
 
 describe("providers §3.4: where a task stands", () => {
-  test("a finished film, whose seconds are a string", () => {
+  test("a finished video, whose seconds are a string", () => {
     const task_result = { videos: [{ id: "v-1", url: "https://files.example/1.mp4", duration: "5" }] };
     expect(poll({ code: 0, data: { task_status: "succeed", task_result } })).toEqual({
       state: "done",
@@ -63,7 +63,7 @@ describe("providers §3.4: where a task stands", () => {
     });
   });
 
-  test("contract 2.2: a film that was held back is a finished job without one", () => {
+  test("contract 2.2: a video that was held back is a finished job without one", () => {
     const data = { task_status: "failed", task_status_msg: "it violates our policy" };
     expect(poll({ code: 0, data })).toEqual({
       state: "done",

@@ -60,7 +60,7 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObj
 function readFilms(result: JsonObject | undefined): VideoReply {
   const films = arrayAt(result, "videos").filter(isObject);
   const urls = films.flatMap((film) => stringAt(film, "url") || []);
-  if (urls.length === 0) throw emptyAnswer("a film");
+  if (urls.length === 0) throw emptyAnswer("a video");
   const seconds = Number(stringAt(films[0], "duration") ?? Number.NaN);
   return {
     videos: urls.map((url) => ({ url, mimeType: "video/mp4" })),

@@ -10,8 +10,8 @@ const picture = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("photon-1"));
 
 describe("providers §3.8: requests", () => {
-  test("for a film, with the host's own fields for pictures at public addresses", () => {
-    const keyframes = { frame0: { type: "image", url: "https://pictures.example/a.jpg" } };
+  test("for a video, with the host's own fields for images at public addresses", () => {
+    const keyframes = { frame0: { type: "image", url: "https://images.example/a.jpg" } };
     const request = videos.submit(
       videoCall({
         seconds: 9,
@@ -33,8 +33,8 @@ describe("providers §3.8: requests", () => {
     });
   });
 
-  test("for a picture", () => {
-    const image_ref = [{ url: "https://pictures.example/a.jpg", weight: 0.85 }];
+  test("for an image", () => {
+    const image_ref = [{ url: "https://images.example/a.jpg", weight: 0.85 }];
     const request = images.submit(imageCall({ aspectRatio: "16:9", extras: { image_ref } }), wireContext("photon-1"));
     expect(request).toMatchObject({ method: "POST", url: "/generations/image" });
     expect(jsonOf(request)).toEqual({ image_ref, model: "photon-1", prompt: "a red fox", aspect_ratio: "16:9" });
@@ -44,7 +44,7 @@ describe("providers §3.8: requests", () => {
     });
   });
 
-  test("pictures in a request cannot be taken: the host reads public addresses only", () => {
+  test("images in a request cannot be taken: the host reads public addresses only", () => {
     expect(videos.abilities("ray-2")).toMatchObject({
       image: false,
       lastFrame: false,
@@ -68,7 +68,7 @@ describe("providers §3.8: the life of a generation", () => {
     expect(film({ ...ticket, state, assets: null })).toEqual(waiting);
   });
 
-  test("films and pictures are asked about at one address", () => {
+  test("videos and images are asked about at one address", () => {
     expect(videos.poll?.({ id: "a/b" }, wireContext("ray-2"))).toEqual({ method: "GET", url: "/generations/a%2Fb" });
     expect(images.poll?.(ticket, wireContext("photon-1"))).toEqual({ method: "GET", url: "/generations/gen-1" });
   });

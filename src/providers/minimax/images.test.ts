@@ -7,7 +7,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0], count = 1) =>
   images.readSubmit(mediaAnswer(body), imageCall({ count }), wireContext(MODEL));
 const ok = { status_code: 0, status_msg: "success" };
 
-describe("providers §2.12: requests for pictures", () => {
+describe("providers §2.12: requests for images", () => {
   test("every field, in pixels", () => {
     const request = images.submit(
       imageCall({
@@ -49,7 +49,7 @@ describe("providers §2.12: requests for pictures", () => {
     });
   });
 
-  test("contract 2.4: nine pictures, one to go by, no mask; sizes by pixels or by shape", () => {
+  test("contract 2.4: nine images, one to go by, no mask; sizes by pixels or by shape", () => {
     expect(images.abilities(MODEL)).toMatchObject({ maxCount: 9, perCall: 9, maxInputs: 1, mask: false });
     expect(images.abilities(MODEL).sizes).toMatchObject({ kind: "free", free: { minSide: 512, maxSide: 2048 } });
     expect(images.abilities("image-01-live").sizes.kind).toBe("ratio");
@@ -57,9 +57,9 @@ describe("providers §2.12: requests for pictures", () => {
 });
 
 describe("providers §2.12: answers", () => {
-  test("pictures, and those that were held back by count", () => {
+  test("images, and those that were held back by count", () => {
     const metadata = { success_count: "2", failed_count: "1" };
-    const filtered = { kind: "filtered", reason: "The provider's moderation held this picture back." };
+    const filtered = { kind: "filtered", reason: "The provider's moderation held this image back." };
     expect(read({ data: { image_base64: [JPEG.base64, PNG.base64] }, metadata, base_resp: ok }, 3)).toEqual({
       state: "done",
       reply: {

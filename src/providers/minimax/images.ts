@@ -10,7 +10,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { pictureType } from "../media/picture-type.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
-const FILTERED = "The provider's moderation held this picture back.";
+const FILTERED = "The provider's moderation held this image back.";
 
 const ABILITIES: ImageAbilities = {
   maxCount: 9,
@@ -74,7 +74,7 @@ function readSubmit(answer: MediaAnswer, call: FittedImageCall): JobState<Upstre
       return { kind: "made", picture: { mimeType: pictureType(base64, "image/jpeg"), base64 } };
     });
   const held = Math.min(call.count - made.length, heldBack(answer));
-  if (made.length + held <= 0) throw emptyAnswer("a picture");
+  if (made.length + held <= 0) throw emptyAnswer("an image");
   const filtered = Array.from({ length: Math.max(0, held) }, (): ImageResult<Picture> => {
     return { kind: "filtered", reason: FILTERED };
   });

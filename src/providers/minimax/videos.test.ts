@@ -65,7 +65,7 @@ describe("providers §3.6: the first version", () => {
     });
   });
 
-  test("a film takes three steps: the task, its file, the file's address", () => {
+  test("a video takes three steps: the task, its file, the file's address", () => {
     const order = mediaAnswer({ task_id: taskTicket.taskId, base_resp: ok });
     expect(hailuo.readSubmit(order, videoCall(), wireContext(HAILUO))).toEqual({
       state: "waiting",
@@ -81,10 +81,10 @@ describe("providers §3.6: the first version", () => {
       method: "GET",
       url: "/v1/files/retrieve?file_id=176844028768320",
     });
-    const file = { file_id: 176844028768320, bytes: 1, download_url: "https://cdn.example/film.mp4?sig=1" };
+    const file = { file_id: 176844028768320, bytes: 1, download_url: "https://cdn.example/video.mp4?sig=1" };
     expect(poll({ file, base_resp: ok }, fileTicket)).toEqual({
       state: "done",
-      reply: { videos: [{ url: "https://cdn.example/film.mp4?sig=1", mimeType: "video/mp4" }], filtered: [] },
+      reply: { videos: [{ url: "https://cdn.example/video.mp4?sig=1", mimeType: "video/mp4" }], filtered: [] },
     });
   });
 
@@ -101,7 +101,7 @@ describe("providers §3.6: the first version", () => {
     });
   });
 
-  test("a failed task is failed, one that moderation stopped is a film held back", () => {
+  test("a failed task is failed, one that moderation stopped is a video held back", () => {
     expect(poll({ status: "Fail", base_resp: { status_code: 1000, status_msg: "unknown error" } })).toMatchObject({
       state: "failed",
       error: { kind: "upstream_failed", message: "The provider could not finish the job: unknown error" },
@@ -147,7 +147,7 @@ describe("providers §3.6: the second version", () => {
   const context = wireContext("MiniMax-H3");
   const poll = (task: object) => h3.readPoll?.(mediaAnswer({ task }), ticket, context);
 
-  test("pictures are nested and have a role", () => {
+  test("images are nested and have a role", () => {
     const request = h3.submit(
       videoCall({ image: PNG, lastFrame: JPEG, aspectRatio: "9:16", resolution: "2k", seconds: 15 }),
       context,
@@ -167,7 +167,7 @@ describe("providers §3.6: the second version", () => {
     });
   });
 
-  test("words are needed even beside a picture", () => {
+  test("words are needed even beside an image", () => {
     expect(h3.abilities("MiniMax-H3").promptNeeded).toBe(true);
   });
 
@@ -180,11 +180,11 @@ describe("providers §3.6: the second version", () => {
     for (const status of ["queued", "running", "resting"])
       expect(poll({ status })).toEqual({ state: "waiting", ticket });
     const usage = { total_seconds: 9, input_seconds: 4, output_seconds: 5 };
-    const content = { url: "https://cdn.example/film.mp4" };
+    const content = { url: "https://cdn.example/video.mp4" };
     expect(poll({ id: "task-1", status: "succeeded", content, resolution: "768P", duration: 5, usage })).toEqual({
       state: "done",
       reply: {
-        videos: [{ url: "https://cdn.example/film.mp4", mimeType: "video/mp4" }],
+        videos: [{ url: "https://cdn.example/video.mp4", mimeType: "video/mp4" }],
         filtered: [],
         seconds: 5,
         resolution: "768p",
@@ -202,7 +202,7 @@ describe("providers §3.6: the second version", () => {
     expect(poll(task)).toMatchObject({ state: "failed", error: { kind } } as never);
   });
 
-  test.each([1026, "1027", "output_sensitive"])("moderation by %p is a film held back", (code) => {
+  test.each([1026, "1027", "output_sensitive"])("moderation by %p is a video held back", (code) => {
     expect(poll({ status: "failed", error: { code, message: "Not this." } })).toEqual({
       state: "done",
       reply: { videos: [], filtered: ["Not this."] },

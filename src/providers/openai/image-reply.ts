@@ -14,7 +14,7 @@ export function readImages(answer: MediaAnswer): Reply {
   const { body } = answer;
   const results = arrayAt(body, "data").flatMap((item) => readResult(item, stringAt(body, "output_format")));
   if (body?.["error"] != null && results.length === 0) throw mediaFailure(answer, OPENAI_CODES);
-  if (body === undefined || results.length === 0) throw emptyAnswer("pictures");
+  if (body === undefined || results.length === 0) throw emptyAnswer("images");
   const usage = readUsage(body, results.length);
   const settings = readSettings(body);
   return {
@@ -43,7 +43,7 @@ export function readImageEvent(event: JsonObject): ImageEvent | undefined {
 function streamError(event: JsonObject): GatewayError {
   const { kind = "upstream_failed", message, code, path } = errorWords(event, OPENAI_CODES);
   const blocked = kind === "content_blocked" && message !== undefined;
-  return new GatewayError(kind, blocked ? message : "The provider broke off while it was making the picture.", {
+  return new GatewayError(kind, blocked ? message : "The provider broke off while it was making the image.", {
     ...(blocked && code !== undefined ? { code } : {}),
     ...(blocked && path !== undefined ? { path } : {}),
   });

@@ -69,7 +69,7 @@ describe("providers §2.1: requests for generations", () => {
 });
 
 describe("providers §2.1: requests for edits", () => {
-  test("several pictures and a mask, each file with its own type and name", () => {
+  test("several images and a mask, each file with its own type and name", () => {
     const request = submit("gpt-image-1.5", {
       count: 2,
       inputs: [PNG, JPEG],
@@ -95,7 +95,7 @@ describe("providers §2.1: requests for edits", () => {
     ]);
   });
 
-  test("one picture goes by the singular name, the only one that dall-e-2 knows", () => {
+  test("one image goes by the singular name, the only one that dall-e-2 knows", () => {
     expect(formOf(submit("dall-e-2", { inputs: [PNG], pixels: { width: 256, height: 256 } }))).toEqual([
       { name: "model", value: "dall-e-2" },
       { name: "prompt", value: "a red fox" },
@@ -108,7 +108,7 @@ describe("providers §2.1: requests for edits", () => {
 });
 
 describe("providers §2.1: answers", () => {
-  test("pictures with the settings and the tokens, told apart", () => {
+  test("images with the settings and the tokens, told apart", () => {
     const state = read({
       created: 1,
       background: "opaque",
@@ -137,7 +137,7 @@ describe("providers §2.1: answers", () => {
     });
   });
 
-  test("without details what came out is pictures; links stay links; no usage is no usage", () => {
+  test("without details what came out is images; links stay links; no usage is no usage", () => {
     expect(read({ data: [{ b64_json: JPEG.base64 }], usage: { input_tokens: 9, output_tokens: 1056 } })).toMatchObject({
       reply: { results: [{ picture: JPEG }], usage: { images: 1, input: 9, imageOutput: 1056 } },
     });
@@ -152,7 +152,7 @@ describe("providers §2.1: answers", () => {
     (body) => {
       expect(thrownBy(() => read(body))).toEqual({
         kind: "upstream_failed",
-        message: "The provider answered without pictures.",
+        message: "The provider answered without images.",
       });
     },
   );
@@ -185,7 +185,7 @@ describe("providers §2.1: answers", () => {
   });
 });
 
-describe("contract 2.14: streamed pictures", () => {
+describe("contract 2.14: streamed images", () => {
   const { stream } = openaiImages;
   if (stream === undefined) throw new Error("the wire has lost its stream");
 
@@ -199,7 +199,7 @@ describe("contract 2.14: streamed pictures", () => {
     expect(["gpt-image-2", "dall-e-3", "dall-e-2"].map(stream.serves)).toEqual([true, false, false]);
   });
 
-  test.each(["image_generation", "image_edit"])("%s: a preview, then the picture with its usage", (word) => {
+  test.each(["image_generation", "image_edit"])("%s: a preview, then the image with its usage", (word) => {
     const told = { size: "1024x1024", quality: "low", background: "auto", output_format: "png" };
     const settings = { size: "1024x1024", quality: "low", background: "auto", outputFormat: "png" };
     const preview = { type: `${word}.partial_image`, b64_json: PNG.base64, partial_image_index: 1, ...told };
@@ -221,7 +221,7 @@ describe("contract 2.14: streamed pictures", () => {
     const broken = { type: "error", error: { message: "internal host 10.0.0.1", code: "server_error" } };
     expect(thrownBy(() => stream.read(broken))).toEqual({
       kind: "upstream_failed",
-      message: "The provider broke off while it was making the picture.",
+      message: "The provider broke off while it was making the image.",
     });
   });
 });

@@ -8,7 +8,7 @@ const ticket = { id: "video_1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   openaiVideos.readPoll?.(mediaAnswer(body, status), ticket, wireContext("sora-2"));
 
-describe("providers §3.2: requests for films", () => {
+describe("providers §3.2: requests for videos", () => {
   test.each([
     ["720p", "16:9", "1280x720"],
     ["720p", "9:16", "720x1280"],
@@ -46,7 +46,7 @@ describe("providers §3.2: the life of a job", () => {
     expect(poll({ id: "video_1", status, progress: 40 })).toEqual({ state: "waiting", ticket, progress: 40 });
   });
 
-  test("a finished film is behind the credential, and is priced by its own size and length", () => {
+  test("a finished video is behind the credential, and is priced by its own size and length", () => {
     expect(poll({ id: "video_1", status: "completed", progress: 100, seconds: "12", size: "1024x1792" })).toEqual({
       state: "done",
       reply: {
@@ -59,11 +59,11 @@ describe("providers §3.2: the life of a job", () => {
     });
   });
 
-  test("contract 2.2: a film that moderation held back is a finished job without a film", () => {
-    const error = { code: "moderation_blocked", message: "the film shows a person" };
+  test("contract 2.2: a video that moderation held back is a finished job without a video", () => {
+    const error = { code: "moderation_blocked", message: "the video shows a person" };
     expect(poll({ id: "video_1", status: "failed", error })).toEqual({
       state: "done",
-      reply: { videos: [], filtered: ["the film shows a person"] },
+      reply: { videos: [], filtered: ["the video shows a person"] },
     });
   });
 
@@ -88,7 +88,7 @@ describe("providers §3.2: the life of a job", () => {
   });
 });
 
-test("contract 2.1: large films are for the larger model alone", () => {
+test("contract 2.1: large videos are for the larger model alone", () => {
   expect(openaiVideos.abilities("sora-2").resolutions).toEqual(["720p"]);
   expect(openaiVideos.abilities("sora-2-pro")).toMatchObject({
     perJob: 1,

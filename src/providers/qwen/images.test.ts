@@ -23,7 +23,7 @@ describe("providers §2.5: what is sent", () => {
     });
   });
 
-  test("contract 2.4: every wish, and an edit's pictures before the words", () => {
+  test("contract 2.4: every wish, and an edit's images before the words", () => {
     const request = submit({
       count: 3,
       inputs: [PNG, PNG],
@@ -73,7 +73,7 @@ describe("providers §2.5: abilities", () => {
     expect(images.abilities(model)).toMatchObject({ maxCount: 6, perCall, maxInputs, sizes: { kind } });
   });
 
-  test("texts, films and Wan's pictures are other wires' work", () => {
+  test("texts, videos and Wan's images are other wires' work", () => {
     expect(["qwen3.7-plus", "wan2.6-t2v", "wan2.7-image"].filter(images.serves)).toEqual([]);
   });
 });
@@ -81,7 +81,7 @@ describe("providers §2.5: abilities", () => {
 describe("providers §2.5: what comes back", () => {
   const choice = (url: string) => ({ message: { role: "assistant", content: [{ image: url }] } });
 
-  test("the pictures are links", () => {
+  test("the images are links", () => {
     const body = {
       output: { choices: [choice("https://files.example/1.png"), choice("https://files.example/2.png")] },
       usage: { image_count: 2, width: 1024, height: 1024 },

@@ -81,7 +81,7 @@ export const images: ImageWire = {
   }),
   readSubmit: ({ body }) => {
     const results = readChoices(objectAt(body, "output"));
-    if (body === undefined || results.length === 0) throw refusalIn(body) ?? emptyAnswer("a picture");
+    if (body === undefined || results.length === 0) throw refusalIn(body) ?? emptyAnswer("an image");
     const usage = readUsage(body);
     return { state: "done", reply: { results, ...(usage && { usage }) } };
   },

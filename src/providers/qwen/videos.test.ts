@@ -11,7 +11,7 @@ const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), TICKET, wireContext("wan2.6-t2v"));
 
 describe("providers §3.5: what is sent", () => {
-  test("a film from text is told pixels until 2.6", () => {
+  test("a video from text is told pixels until 2.6", () => {
     const call = {
       seconds: 5,
       aspectRatio: "16:9",
@@ -41,7 +41,7 @@ describe("providers §3.5: what is sent", () => {
     });
   });
 
-  test("a film from a picture is told a resolution, and has the picture's shape", () => {
+  test("a video from an image is told a resolution, and has the image's shape", () => {
     expect(jsonOf(submit({ image: PNG, resolution: "1080p", audio: false }, "wan2.6-i2v"))).toEqual({
       model: "wan2.6-i2v",
       input: { prompt: "a red fox runs", img_url: DATA_URL },
@@ -77,12 +77,12 @@ describe("providers §3.5: what is sent", () => {
   test("a shape that a resolution does not have is the client's mistake, and it is told which there are", () => {
     const refusal = thrownBy(() => submit({ resolution: "720p", aspectRatio: "5:1" }, "wan2.6-t2v"));
     expect(refusal.kind).toBe("unsupported_parameter");
-    expect(refusal.message).toMatch(/no films of 5:1 at 720p; there it takes 16:9, /);
+    expect(refusal.message).toMatch(/no videos of 5:1 at 720p; there it takes 16:9, /);
   });
 });
 
 describe("providers §3.5: where a task stands", () => {
-  test("a finished film, and what it is priced by", () => {
+  test("a finished video, and what it is priced by", () => {
     const body = {
       output: { task_status: "SUCCEEDED", video_url: "https://files.example/1.mp4" },
       usage: { duration: 5, output_video_duration: 5, SR: 720, video_count: 1 },
@@ -98,7 +98,7 @@ describe("providers §3.5: where a task stands", () => {
     });
   });
 
-  test("contract 2.2: a film that was held back is a finished job without one", () => {
+  test("contract 2.2: a video that was held back is a finished job without one", () => {
     expect(poll({ output: { task_status: "FAILED", code: "DataInspectionFailed", message: "held back" } })).toEqual({
       state: "done",
       reply: { videos: [], filtered: ["held back"] },
@@ -131,6 +131,6 @@ test.each([
   expect(videos.abilities(model).ratios).toHaveLength(ratios);
 });
 
-test("providers §3.5: pictures, texts and films after films are not served", () => {
+test("providers §3.5: images, texts and videos after videos are not served", () => {
   expect(["wan2.7-image", "wan2.2-t2i-flash", "wan2.6-r2v", "qwen3.7-plus"].filter(videos.serves)).toEqual([]);
 });

@@ -117,14 +117,14 @@ function pixelsOf(resolution: string, ratio: string): string {
   if (size !== undefined) return size;
   throw new GatewayError(
     "unsupported_parameter",
-    `The model makes no films of ${ratio} at ${resolution}; there it takes ${Object.keys(known).join(", ")}.`,
+    `The model makes no videos of ${ratio} at ${resolution}; there it takes ${Object.keys(known).join(", ")}.`,
     { path: "aspectRatio" },
   );
 }
 
 function finish(body: JsonObject, output: JsonObject): JobState<VideoReply> {
   const url = stringAt(output, "video_url");
-  if (!url) throw emptyAnswer("a film");
+  if (!url) throw emptyAnswer("a video");
   const usage = objectAt(body, "usage");
   const seconds = numberAt(usage, "output_video_duration") ?? numberAt(usage, "duration");
   const lines = numberAt(usage, "SR");

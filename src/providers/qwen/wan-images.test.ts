@@ -58,7 +58,7 @@ describe("providers §2.5: where a task stands", () => {
     expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", ticket: TICKET });
   });
 
-  test("of three pictures one was held back and one failed", () => {
+  test("of three images one was held back and one failed", () => {
     const body = {
       output: {
         task_status: "SUCCEEDED",
@@ -84,7 +84,7 @@ describe("providers §2.5: where a task stands", () => {
     });
   });
 
-  test("pictures may stand in messages too", () => {
+  test("images may stand in messages too", () => {
     const choices = [{ message: { content: [{ type: "image", image: "https://files.example/1.png" }] } }];
     expect(poll({ output: { task_status: "SUCCEEDED", choices } })).toEqual({
       state: "done",

@@ -86,7 +86,7 @@ function readResult(item: JsonObject): ImageResult<MediaLink> {
 
 function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageReply> {
   const results = [...arrayAt(output, "results").filter(isObject).map(readResult), ...readChoices(output)];
-  if (results.length === 0) throw emptyAnswer("a picture");
+  if (results.length === 0) throw emptyAnswer("an image");
   const usage = readUsage(body);
   return { state: "done", reply: { results, ...(usage && { usage }) } };
 }

@@ -23,8 +23,8 @@ const pollFilm = (body: Parameters<typeof mediaAnswer>[0]) =>
 const pollPicture = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_image"));
 
-describe("providers §3.7: requests for films", () => {
-  test("after a picture, with everything", () => {
+describe("providers §3.7: requests for videos", () => {
+  test("after an image, with everything", () => {
     const extras = { contentModeration: { publicFigureThreshold: "low" }, other: 1 };
     const request = film("gen4_turbo", { image: PNG, aspectRatio: "4:3", seconds: 10, seed: 3, extras });
     expect(request).toMatchObject({ method: "POST", url: "/image_to_video", headers });
@@ -85,8 +85,8 @@ describe("providers §3.7: requests for films", () => {
   });
 });
 
-describe("providers §3.7: requests for pictures", () => {
-  test("with pictures to go by", () => {
+describe("providers §3.7: requests for images", () => {
+  test("with images to go by", () => {
     const call = imageCall({ pixels: { width: 1920, height: 1080 }, seed: 1, inputs: [PNG, JPEG] });
     const request = images.submit(call, wireContext("gen4_image"));
     expect(request).toMatchObject({ method: "POST", url: "/text_to_image", headers });
@@ -104,7 +104,7 @@ describe("providers §3.7: requests for pictures", () => {
     expect(needed).toEqual([undefined, true]);
   });
 
-  test("pictures and films do not serve each other's models", () => {
+  test("images and videos do not serve each other's models", () => {
     const models = ["gen4_image", "gen4_image_turbo", "gen4_turbo"];
     expect(models.filter(images.serves)).toEqual(["gen4_image", "gen4_image_turbo"]);
     expect(models.filter(videos.serves)).toEqual(["gen4_turbo"]);

@@ -24,7 +24,7 @@ describe("providers §2.4: what is sent", () => {
     });
   });
 
-  test("contract 2.4: several pictures are a batch, and its number is said", () => {
+  test("contract 2.4: several images are a batch, and its number is said", () => {
     const request = submit({
       count: 13,
       watermark: true,
@@ -47,7 +47,7 @@ describe("providers §2.4: what is sent", () => {
     });
   });
 
-  test("an edit of one picture names it without a list", () => {
+  test("an edit of one image names it without a list", () => {
     const request = submit({ inputs: [JPEG] }, "doubao-seedream-4-0-250828");
     expect(jsonOf(request)["image"]).toBe(`data:image/jpeg;base64,${JPEG.base64}`);
   });
@@ -85,7 +85,7 @@ describe("providers §2.4: abilities", () => {
     expect(images.stream?.serves(model)).toBe(streams);
   });
 
-  test("films and texts are other wires' work", () => {
+  test("videos and texts are other wires' work", () => {
     expect(["doubao-seedance-2-0-260128", "doubao-seed-2-0-pro-260215"].filter(images.serves)).toEqual([]);
   });
 });
@@ -129,7 +129,7 @@ describe("providers §2.4: what comes back", () => {
       { error: { code: "InputTextSensitiveContentDetected", message: "no" } },
       "content_blocked",
     ],
-    ["no pictures", { data: [] }, "upstream_failed"],
+    ["no images", { data: [] }, "upstream_failed"],
     ["a page of HTML", "<html></html>", "upstream_failed"],
   ])("%s is thrown", (_name, body, kind) => {
     expect(thrownBy(() => read(body)).kind).toBe(kind);
@@ -154,7 +154,7 @@ describe("providers §2.4: what comes back", () => {
   });
 });
 
-describe("providers §2.4: a stream, whose partial results are finished pictures", () => {
+describe("providers §2.4: a stream, whose partial results are finished images", () => {
   const readEvent = (event: object) => images.stream?.read({ ...event });
 
   test.each([

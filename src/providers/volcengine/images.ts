@@ -99,7 +99,7 @@ export const images: ImageWire = {
     const items = arrayAt(body, "data").filter(isObject);
     if (body === undefined || items.length === 0) {
       const failure = objectAt(body, "error");
-      throw failure ? readFailure(failure) : emptyAnswer("a picture");
+      throw failure ? readFailure(failure) : emptyAnswer("an image");
     }
     const usage = readUsage(body);
     const settings = readSettings(items.find((item) => item["size"] !== undefined));

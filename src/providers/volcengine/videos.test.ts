@@ -56,7 +56,7 @@ describe("providers §3.3: where a job stands", () => {
     expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", ticket: TICKET });
   });
 
-  test("a finished film, and what it is priced by", () => {
+  test("a finished video, and what it is priced by", () => {
     const body = {
       id: "cgt-1",
       status: "succeeded",
@@ -78,7 +78,7 @@ describe("providers §3.3: where a job stands", () => {
     });
   });
 
-  test("contract 2.2: a film that was held back is a finished job without one", () => {
+  test("contract 2.2: a video that was held back is a finished job without one", () => {
     const error = { code: "OutputVideoSensitiveContentDetected", message: "held back" };
     expect(poll({ status: "failed", error })).toEqual({
       state: "done",

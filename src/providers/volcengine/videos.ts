@@ -67,7 +67,7 @@ function readJob({ body }: MediaAnswer, ticket: JsonObject): JobState<VideoReply
       throw emptyAnswer("the status of the job");
     case "succeeded": {
       const url = stringAt(objectAt(body, "content"), "video_url");
-      if (!url) throw emptyAnswer("a film");
+      if (!url) throw emptyAnswer("a video");
       return { state: "done", reply: { videos: [{ url, mimeType: "video/mp4" }], filtered: [], ...readFacts(body) } };
     }
     case "failed":

@@ -38,7 +38,7 @@ describe("providers §2.11: requests", () => {
     expect(jsonOf(submit({ quality: "low" }, "grok-imagine-image-2.0"))["quality"]).toBe("low");
   });
 
-  test("an edit is JSON too: one picture, or a list of them", () => {
+  test("an edit is JSON too: one image, or a list of them", () => {
     const png = { url: `data:image/png;base64,${PNG.base64}`, type: "image_url" };
     const jpeg = { url: `data:image/jpeg;base64,${JPEG.base64}`, type: "image_url" };
     expect(submit({ inputs: [PNG] }).url).toBe("/images/edits");
@@ -50,7 +50,7 @@ describe("providers §2.11: requests", () => {
 });
 
 describe("providers §2.11: answers", () => {
-  test("contract 2.5: of several pictures one may be held back", () => {
+  test("contract 2.5: of several images one may be held back", () => {
     const state = read({
       data: [
         { b64_json: JPEG.base64, mime_type: "image/jpeg", revised_prompt: "a fox" },
@@ -64,7 +64,7 @@ describe("providers §2.11: answers", () => {
       reply: {
         results: [
           { kind: "made", picture: JPEG, revisedPrompt: "a fox" },
-          { kind: "filtered", reason: "The provider's moderation held the picture back." },
+          { kind: "filtered", reason: "The provider's moderation held the image back." },
           { kind: "made", picture: { url: "https://imgen.example/a.jpeg", mimeType: "image/jpeg" } },
         ],
       },
@@ -76,7 +76,7 @@ describe("providers §2.11: answers", () => {
     [{ error: { code: "moderation_blocked", message: "not this" } }, "content_blocked"],
     [{ data: [] }, "upstream_failed"],
     ["<html>", "upstream_failed"],
-  ])("HTTP 200 without a picture is a failure: %j", (body, kind) => {
+  ])("HTTP 200 without an image is a failure: %j", (body, kind) => {
     expect(thrownBy(() => read(body)).kind).toBe(kind);
   });
 
@@ -106,7 +106,7 @@ describe("providers §2.11: answers", () => {
   });
 });
 
-test("contract 2.4: ten pictures, by shape and level, no mask; quality in the second version only", () => {
+test("contract 2.4: ten images, by shape and level, no mask; quality in the second version only", () => {
   expect(xAiImages.abilities("grok-imagine-image")).toMatchObject({
     maxCount: 10,
     mask: false,

@@ -61,13 +61,13 @@ function bodyOf(call: FittedImageCall, model: string): JsonObject {
 function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   const results = arrayAt(answer.body, "data").flatMap(readResult);
   if (results.length > 0) return { state: "done", reply: { results } };
-  throw answer.body?.["error"] == null ? emptyAnswer("pictures") : xAiError(answer);
+  throw answer.body?.["error"] == null ? emptyAnswer("images") : xAiError(answer);
 }
 
 function readResult(item: unknown): ImageResult<Picture | MediaLink>[] {
   if (!isObject(item)) return [];
   if (item["respect_moderation"] === false) {
-    return [{ kind: "filtered", reason: "The provider's moderation held the picture back." }];
+    return [{ kind: "filtered", reason: "The provider's moderation held the image back." }];
   }
   const base64 = stringAt(item, "b64_json");
   const url = stringAt(item, "url");

@@ -8,7 +8,7 @@ const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   xAiVideos.readPoll?.(mediaAnswer(body, status), ticket, context);
 
 describe("providers §3.9: requests", () => {
-  test("a film of a picture, and one of words alone", () => {
+  test("a video of an image, and one of words alone", () => {
     const call = videoCall({
       image: PNG,
       aspectRatio: "9:16",
@@ -59,7 +59,7 @@ describe("providers §3.9: the life of a job", () => {
     expect(poll({ status: "pending", progress: 30 }, 202)).toEqual({ state: "waiting", ticket, progress: 30 });
   });
 
-  test("a finished film is a link with its length", () => {
+  test("a finished video is a link with its length", () => {
     const video = { url: "https://vidgen.example/a.mp4", duration: 6, respect_moderation: true };
     expect(poll({ status: "done", video, usage: { cost_in_usd_ticks: 1 } })).toEqual({
       state: "done",
@@ -76,7 +76,7 @@ describe("providers §3.9: the life of a job", () => {
     { status: "done", video: { url: "", duration: 6, respect_moderation: false } },
     { status: "failed", error: { code: "moderation_blocked", message: "not this" } },
     { status: "done", error: { code: "moderation_blocked", message: "not this" } },
-  ])("contract 2.2: moderation leaves a finished job without a film: %j", (body) => {
+  ])("contract 2.2: moderation leaves a finished job without a video: %j", (body) => {
     expect(poll(body)).toMatchObject({ state: "done", reply: { videos: [], filtered: [expect.stringMatching(/./)] } });
   });
 

@@ -41,7 +41,7 @@ describe("providers §2.8: requests", () => {
 });
 
 describe("providers §2.8: answers", () => {
-  test("the picture is a link; the filter's levels beside it mean nothing", () => {
+  test("the image is a link; the filter's levels beside it mean nothing", () => {
     const data = [{ url: "https://files.example/a.png" }];
     expect(read({ created: 1, data, content_filter: [{ role: "assistant", level: 3 }] })).toEqual({
       state: "done",
@@ -49,10 +49,10 @@ describe("providers §2.8: answers", () => {
     });
   });
 
-  test("contract 2.5: without a picture the filter is the reason", () => {
+  test("contract 2.5: without an image the filter is the reason", () => {
     expect(read({ created: 1, data: [], content_filter: [{ role: "user", level: 0 }] })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "filtered", reason: "The provider's content filter held the picture back." }] },
+      reply: { results: [{ kind: "filtered", reason: "The provider's content filter held the image back." }] },
     });
   });
 
@@ -61,7 +61,7 @@ describe("providers §2.8: answers", () => {
     [{ error: { code: "500", message: "oops" } }, "upstream_failed"],
     [{ data: [] }, "upstream_failed"],
     ["<html>", "upstream_failed"],
-  ])("HTTP 200 without a picture is a failure: %j", (body, kind) => {
+  ])("HTTP 200 without an image is a failure: %j", (body, kind) => {
     expect(thrownBy(() => read(body)).kind).toBe(kind);
   });
 
@@ -78,7 +78,7 @@ describe("providers §2.8: answers", () => {
   });
 });
 
-test("contract 2.4: one picture a call, with a watermark to choose; no pictures to go by", () => {
+test("contract 2.4: one image a call, with a watermark to choose; no images to go by", () => {
   const abilities = zAiImages.abilities("glm-image");
   expect(abilities).toMatchObject({ maxCount: 1, perCall: 1, takes: ["watermark"], maxInputs: 0, mask: false });
   expect(abilities.sizes).toMatchObject({ kind: "presets" });

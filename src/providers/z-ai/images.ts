@@ -71,7 +71,7 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   if (results.length > 0) return { state: "done", reply: { results } };
   if (body?.["error"] != null) throw mediaFailure(answer, Z_AI_CODES);
   // The levels of its filter come with every answer; without a picture they are the reason.
-  if (arrayAt(body, "content_filter").length === 0) throw emptyAnswer("a picture");
-  const reason = "The provider's content filter held the picture back.";
+  if (arrayAt(body, "content_filter").length === 0) throw emptyAnswer("an image");
+  const reason = "The provider's content filter held the image back.";
   return { state: "done", reply: { results: [{ kind: "filtered", reason }] } };
 }

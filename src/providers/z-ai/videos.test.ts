@@ -9,7 +9,7 @@ const submit = (fields: Parameters<typeof videoCall>[0] = {}, model = "cogvideox
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), ticket, context);
 
 describe("providers §3.10: requests", () => {
-  test("a film between two frames with every wish", () => {
+  test("a video between two frames with every wish", () => {
     const request = submit({
       image: PNG,
       lastFrame: JPEG,
@@ -34,7 +34,7 @@ describe("providers §3.10: requests", () => {
     });
   });
 
-  test("a film of words alone says size, length and silence all the same", () => {
+  test("a video of words alone says size, length and silence all the same", () => {
     expect(jsonOf(submit())).toEqual({
       model: "cogvideox-3",
       prompt: "a red fox runs",
@@ -67,7 +67,7 @@ describe("providers §3.10: the life of a job", () => {
     expect(poll({ model: "cogvideox-3", task_status })).toEqual({ state: "waiting", ticket });
   });
 
-  test("a finished film is a link", () => {
+  test("a finished video is a link", () => {
     const video_result = [{ url: "https://files.example/a.mp4", cover_image_url: "https://files.example/a.png" }];
     expect(poll({ task_status: "SUCCESS", video_result })).toEqual({
       state: "done",
@@ -75,10 +75,10 @@ describe("providers §3.10: the life of a job", () => {
     });
   });
 
-  test("contract 2.2: a film that the filter held back is a finished job without a film", () => {
-    expect(poll({ task_status: "FAIL", error: { code: "1301", message: "unsafe film" } })).toEqual({
+  test("contract 2.2: a video that the filter held back is a finished job without a video", () => {
+    expect(poll({ task_status: "FAIL", error: { code: "1301", message: "unsafe video" } })).toEqual({
       state: "done",
-      reply: { videos: [], filtered: ["unsafe film"] },
+      reply: { videos: [], filtered: ["unsafe video"] },
     });
   });
 

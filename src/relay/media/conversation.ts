@@ -150,9 +150,9 @@ async function partOf(picture: Picture, call: Call, relay: ImageRelay, { files, 
   relay.notes.push({
     path: "content",
     action: "approximated",
-    reason: "this protocol has no place for pictures in answers; the text says where it is kept",
+    reason: "this protocol has no place for images in answers; the text says where it is kept",
   });
-  return { type: "text", text: `![picture](${files.urlOf(file)})` };
+  return { type: "text", text: `![image](${files.urlOf(file)})` };
 }
 
 function contextOf(

@@ -16,7 +16,7 @@ export async function fetchInput({ url, path }: NamedInput, gateway: Gateway, si
     return { mimeType, base64: Buffer.from(bytes).toString("base64") };
   } catch (error) {
     if (!(error instanceof MediaFetchError)) throw error;
-    const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Give a public https address, or the picture itself.`;
+    const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Give a public https address, or the image itself.`;
     throw new GatewayError("invalid_request", message, { path, cause: error });
   }
 }

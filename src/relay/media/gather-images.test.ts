@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { plainPng } from "../../media/pictures.sample.ts";
 import { withRealSize } from "./gather-images.ts";
 
-describe("contract 2.14: the size of a picture is told by its bytes", () => {
+describe("contract 2.14: the size of an image is told by its bytes", () => {
   const made = (base64: string) => ({ kind: "made", picture: { mimeType: "image/png", base64 } }) as const;
   const told = { size: "1024x1536", quality: "low" };
 
@@ -13,7 +13,7 @@ describe("contract 2.14: the size of a picture is told by its bytes", () => {
     expect(await withRealSize(undefined, made(plainPng(40, 20).base64))).toEqual({ size });
   });
 
-  test("the provider's word stands for bytes that cannot be read, and for a picture too large to be decoded", async () => {
+  test("the provider's word stands for bytes that cannot be read, and for an image too large to be decoded", async () => {
     const huge = Buffer.from(plainPng(1, 1).base64, "base64");
     huge.writeUInt32BE(60_000, 16);
     huge.writeUInt32BE(60_000, 20);

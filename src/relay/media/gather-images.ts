@@ -78,7 +78,7 @@ function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): Ups
 }
 
 export function missingPictures(count: number): ImageResult<never>[] {
-  const problem = "The provider made fewer pictures than it was asked for, and does not say why.";
+  const problem = "The provider made fewer images than it was asked for, and does not say why.";
   return Array.from({ length: Math.max(0, count) }, () => ({
     kind: "failed",
     error: new GatewayError("upstream_failed", problem),

@@ -19,7 +19,7 @@ export async function withPictures(
     path: place === "mask" ? paths.mask : (inputPaths[place] ?? paths.inputs),
   }));
   if (named.length > MAX_LINKS) {
-    const message = `${named.length} pictures are given by their address; at most ${MAX_LINKS} are fetched for one call.`;
+    const message = `${named.length} images are given by their address; at most ${MAX_LINKS} are fetched for one call.`;
     throw new GatewayError("invalid_request", message, { path: paths.inputs });
   }
   const pictures = await Promise.all(named.map((one) => fetchInput(one, gateway, signal)));

@@ -39,7 +39,7 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
   let unanswered = 0;
   while (state.state === "waiting") {
     if (performance.now() > deadlineMs) {
-      throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the picture.");
+      throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
     }
     const paceMs = state.afterMs ?? wire.pollEveryMs ?? USUAL_PACE_MS;
     await sleep(paceMs * (1 + unanswered) * job.paceFactor, signal);

@@ -26,7 +26,7 @@ function plan<Wire>(
   what: "image" | "video",
   wireOf: (provider: Provider, upstreamModel: string) => Wire | undefined,
 ): MediaOffer<Wire>[] {
-  const words = { image: "pictures", video: "videos" }[what];
+  const words = { image: "images", video: "videos" }[what];
   const refuse = (message: string) =>
     new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
   if (!model.outputModalities.includes(what)) {

@@ -8,7 +8,7 @@ const each = (value: number): PriceItem => ({ value, unit: "perCount", currency:
 const model = { pricings: { image: [each(1), { ...each(2), resolution: "2K" }, { ...each(4), resolution: "4K" }] } };
 const MADE = { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw==" } } as const;
 
-describe("docs/media.md, what is billed: the price of a picture that was made", () => {
+describe("docs/media.md, what is billed: the price of an image that was made", () => {
   const request = decodeGeneration({ model: "a/b", prompt: "a fox", size: "4096x4096" });
   const priceOf = (told?: Partial<ImageCall>, size?: string) => {
     const call = { request, model, ...(told && { told: { ...request.call, ...told } }) };

@@ -1,8 +1,8 @@
 import Type from "typebox";
 
 const integer = Type.Integer({ minimum: 0 });
-const base64 = Type.String({ description: "The picture in base64." });
-const address = Type.Optional(Type.String({ format: "uri", description: "In place of a picture that is very large." }));
+const base64 = Type.String({ description: "The image in base64." });
+const address = Type.Optional(Type.String({ format: "uri", description: "In place of an image that is very large." }));
 
 /** Contract 2.5. */
 export const PredictAnswer = Type.Object(
@@ -13,15 +13,15 @@ export const PredictAnswer = Type.Object(
         gcsUri: address,
         mimeType: Type.Optional(Type.String({ examples: ["image/png"] })),
         prompt: Type.Optional(Type.String({ description: "As the model rewrote it." })),
-        raiFilteredReason: Type.Optional(Type.String({ description: "Why moderation held this picture back." })),
+        raiFilteredReason: Type.Optional(Type.String({ description: "Why moderation held this image back." })),
         error: Type.Optional(
           Type.Object(
             { code: Type.Integer(), message: Type.String(), status: Type.String() },
-            { description: "Why this picture could not be made, while others were." },
+            { description: "Why this image could not be made, while others were." },
           ),
         ),
       }),
-      { description: "One element for each picture that was asked for, made or not." },
+      { description: "One element for each image that was asked for, made or not." },
     ),
   },
   { title: "PredictAnswer" },
@@ -59,7 +59,7 @@ export const ImagesAnswer = Type.Object(
     usage: Type.Optional(ImageUsage),
     errors: Type.Optional(
       Type.Array(Type.Object({ index: integer, code: Type.String(), message: Type.String() }), {
-        description: "The pictures that were not made, while others were.",
+        description: "The images that were not made, while others were.",
       }),
     ),
   },

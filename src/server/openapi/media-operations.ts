@@ -8,7 +8,7 @@ import { OperationName, VideoOperation } from "./video-answers.ts";
 
 const IN_ADDRESS = ["provider", "model"];
 const STREAMED =
-  "With `stream`: events named by their type; one completed event for each picture, and none after the last.";
+  "With `stream`: events named by their type; one completed event for each image, and none after the last.";
 
 export const predictImages: Operation = {
   method: "post",
@@ -48,7 +48,7 @@ export const generateImages: Operation = {
   answers: [json(ImagesAnswer, "The images."), events(ImageGenerationEvent, STREAMED)],
 };
 
-const PictureFile = Type.String({ contentMediaType: "application/octet-stream", description: "A picture's file." });
+const PictureFile = Type.String({ contentMediaType: "application/octet-stream", description: "An image's file." });
 const PictureFiles = Type.Union([PictureFile, Type.Array(PictureFile)]);
 
 /** The fields of the JSON, with files where that has texts. Several pictures are parts of one name, either of the two. */
