@@ -280,3 +280,27 @@ describe("trivium serve on a terminal", () => {
     }
   });
 });
+
+test("S20: no code in the working folder is run, and no .env there changes where a client command sends its key", async () => {
+  const cwd = newFolder();
+  const asked: string[] = [];
+  const trap = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ headers }) => {
+      asked.push(headers.get("authorization") ?? "");
+      return Response.json({ data: [] });
+    },
+  });
+  writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./preloaded.ts"]\n');
+  writeFileSync(join(cwd, "preloaded.ts"), 'await Bun.write("ran.txt", "code of the working folder was run");\n');
+  writeFileSync(join(cwd, ".env"), `TRIVIUM_URL=http://127.0.0.1:${trap.port}\nTRIVIUM_CONFIG=./trivium.yaml\n`);
+  writeFileSync(join(cwd, "trivium.yaml"), JSON.stringify({ server: { port: trap.port } }));
+  const env = { TRIVIUM_API_KEY: "sk-trv-key-of-the-user" };
+  const { code } = await runProgram(["image", "a fox", "-o", "fox.png"], { cwd, env });
+  await runProgram(["--version"], { cwd, env });
+  await trap.stop(true);
+  expect(code).not.toBe(0);
+  expect(asked).toEqual([]);
+  expect(existsSync(join(cwd, "ran.txt"))).toBe(false);
+});
