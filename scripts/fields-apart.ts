@@ -12,7 +12,7 @@ const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
     "thinking(adaptive).display",
     "thinking(between_tools).display",
   ],
-  genai: ["generationConfig.thinkingConfig.includeThoughts"],
+  genai: ["generationConfig.thinkingConfig.includeThoughts", "generationConfig.routingConfig"],
 };
 
 interface Tag {

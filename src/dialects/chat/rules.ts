@@ -2,6 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { type CheckRules, refuse } from "../check.ts";
 import { checkBase64, checkDataUrl } from "../check-base64.ts";
 import { describeValue } from "../describe-value.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
 import type { ChatRequest } from "./schema.ts";
 import type { ChatMessage } from "./schema-content.ts";
 
@@ -23,7 +24,7 @@ const NOT_ACCEPTED: Readonly<Record<string, string | undefined>> = {
 };
 
 export const chatRules: CheckRules<ChatRequest> = {
-  alsoRead: Object.keys(NOT_ACCEPTED),
+  alsoRead: [...Object.keys(NOT_ACCEPTED), ...ROUTING_FIELDS],
   gate(body, { door, publicUrl = () => "" }) {
     if (door === "contract") refuseWhatIsNotAccepted(body, publicUrl);
   },

@@ -7,6 +7,7 @@ import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { carriesForeign } from "./foreign.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import { withoutOtherModels } from "./other-models.ts";
 import { decodeThinking } from "./reasoning.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
 import { GenaiTap } from "./tap.ts";
@@ -20,7 +21,8 @@ export const genai: Dialect = {
     // A request in another spelling is written anew in the protocol's own; all others keep their bytes.
     const check = context.verb === "count_tokens" ? checkGenaiCountTokensRequest : checkGenerateContentRequest;
     const body = check(normaliseGenaiRequest(request.body), context);
-    return rewriteRequest(request, body, (exact) => check.withoutNulls(normaliseGenaiRequest(exact)));
+    const checked = rewriteRequest(request, body, (exact) => check.withoutNulls(normaliseGenaiRequest(exact)));
+    return withoutOtherModels(checked);
   },
   codec: genaiCodec,
   carriesForeign,

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { scriptedStand } from "../support/scripted-stand.ts";
+import { sendJson } from "../support/scripted-upstream.ts";
+
+const { upstream, gateway } = await scriptedStand();
+const DEAR = "a-model-of-another-price";
+const ANSWERS: Record<DialectName, object> = {
+  chat: {
+    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  },
+  messages: {
+    type: "message",
+    role: "assistant",
+    content: [{ type: "text", text: "hi" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  },
+  genai: {
+    candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  },
+};
+
+/** Hosts that are gateways themselves, or that choose among their own models, read these. */
+const FIELDS: readonly (readonly [DialectName, string, Record<string, unknown>])[] = [
+  ...DIALECTS.flatMap((client) => [
+    [client, "models", { models: [DEAR] }] as const,
+    [client, "fallbacks", { fallbacks: [{ model: DEAR }] }] as const,
+  ]),
+  ...["routingConfig", "modelSelectionConfig"].map((field) => {
+    const choice = { manualMode: { modelName: DEAR }, modelName: DEAR };
+    const generationConfig = { temperature: 1, [field]: field === "routingConfig" ? { manualMode: choice } : choice };
+    return ["genai", `generationConfig.${field}`, { generationConfig }] as const;
+  }),
+];
+
+describe("S07: no field of a request names another model to the host than the one that was checked and priced", () => {
+  for (const [client, path, body] of FIELDS) {
+    for (const host of DIALECTS) {
+      test(`${client} client of a ${host} host: ${path} stays here, and the receipt says so`, async () => {
+        upstream.play((_request, response) => void sendJson(response, ANSWERS[host]));
+        for (const door of ["contract", "dropin"] as const) {
+          const options = { model: `test/${host}`, door, body };
+          const response = await callGateway(gateway.url, client, gateway.key, options);
+          expect(response.status).toBe(200);
+          await response.text();
+          const { fields } = await gateway.receipt(response);
+          expect(fields).toContainEqual(expect.objectContaining({ path, action: "dropped" }));
+          const strict = { ...options, headers: { "x-trivium-strict": "true" } };
+          expect((await errorOf(await callGateway(gateway.url, client, gateway.key, strict))).message).toContain(path);
+        }
+        for (const { body: sent } of upstream.seen) expect(sent).not.toContain(DEAR);
+      });
+    }
+  }
+
+  test("S15: nor in another case", async () => {
+    for (const dialect of DIALECTS) {
+      const response = await callGateway(gateway.url, dialect, gateway.key, { body: { Models: [DEAR] } });
+      expect((await errorOf(response)).message).toContain("Models must be written models");
+    }
+  });
+
+  test("messages: nor does a tool of the host's that asks another model", async () => {
+    const tools = [{ type: "advisor_20260301", name: "advisor", model: DEAR }];
+    const response = await callGateway(gateway.url, "messages", gateway.key, { door: "dropin", body: { tools } });
+    const { status, message } = await errorOf(response);
+    expect([status, message]).toEqual([400, "tools[0].model names another model; a tool may not call one here."]);
+  });
+});

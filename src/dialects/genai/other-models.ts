@@ -1,0 +1,26 @@
+import { objectAt } from "../../canon/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import type { ReceivedRequest } from "../dialect.ts";
+import { ONE_MODEL } from "../routing-fields.ts";
+
+/** By these a host is told to choose another model than the one in the address (contract 2.6: deprecated). */
+const CHOICES = ["routingConfig", "modelSelectionConfig"] as const;
+
+/** The request goes on without them, whichever host it goes to: another model has another price, and other scopes (S07). */
+export function withoutOtherModels(request: ReceivedRequest): ReceivedRequest {
+  const config = objectAt(request.body, "generationConfig");
+  const present = config === undefined ? [] : CHOICES.filter((field) => field in config);
+  if (config === undefined || present.length === 0) return request;
+  const left = { ...config };
+  for (const field of present) delete left[field];
+  const text = changeValue(request.text, ["generationConfig"], (value) => {
+    const edit = new ObjectEdit(value);
+    for (const field of present) edit.remove(field);
+    return edit.toString();
+  });
+  const adapted = present.map(
+    (field): FieldNote => ({ path: `generationConfig.${field}`, action: "dropped", reason: ONE_MODEL }),
+  );
+  return { text, body: { ...request.body, generationConfig: left }, adapted };
+}
