@@ -222,6 +222,34 @@ describe("the upstream goes on and on: it is ended, and an estimate is billed", 
     },
   );
 
+  test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
+    "a %s client, a %s host: each event is a token at least, however short",
+    async (client, host) => {
+      const digits = Array.from({ length: 60 }, (_, index) => String(index % 10));
+      upstream.play((_request, response) => {
+        startEvents(response);
+        const delta = (text: string) =>
+          wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
+        const said = [...digits, "last"];
+        const pieces = {
+          chat: () => said.map((content) => wire.chatChunk({ content })),
+          messages: () => [wire.messageStart(), wire.textBlock(), ...said.map(delta)],
+          // A host that tells nothing as it goes on.
+          genai: () => said.map((text) => wire.genaiChunk(text, undefined, {})),
+        }[host]();
+        for (const piece of pieces) response.write(piece);
+      });
+      const body = {
+        chat: { reasoning_effort: "none" },
+        messages: { max_tokens: 8_000, thinking: { type: "disabled" } },
+        genai: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
+      }[client];
+      const row = await rowOf(() => leaveAt("last", client, { model: `test/${host}`, body }));
+      expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
+      expect(row.usage_output ?? 0).toBeGreaterThanOrEqual(digits.length);
+    },
+  );
+
   test("it is ended by its bytes where they come fast", async () => {
     const piece = wire.chatChunk({ content: "x".repeat(100_000) });
     playOn("chat", "last", piece.repeat(10));

@@ -1,6 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
-import { textWeight } from "../canon/text-weight.ts";
+import { eventWeight } from "../canon/text-weight.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { TapBase } from "./tap-base.ts";
@@ -78,7 +78,7 @@ export class TranslatingTap extends TapBase {
 
   /** Before anything of it waits: what waits is bounded too, and was generated though nobody may ever hear it (H14). */
   #count(text: string): void {
-    this.generatedCharacters += textWeight(text);
+    this.generatedCharacters += eventWeight(text);
     if (this.generatedCharacters > MAX_CHARACTERS) {
       this.failure = new GatewayError("upstream_failed", "The provider's answer is longer than can be translated.");
     }

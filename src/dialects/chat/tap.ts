@@ -1,7 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { tellTerms } from "../../canon/terms.ts";
-import { textWeight } from "../../canon/text-weight.ts";
+import { eventWeight } from "../../canon/text-weight.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { Scratch } from "../../wire/scratch.ts";
@@ -186,15 +186,15 @@ export class ChatTap extends TapBase {
 
   #count(delta: JsonObject): void {
     let characters = 0;
-    for (const key of ["content", "refusal"]) characters += textWeight(stringAt(delta, key) ?? "");
+    for (const key of ["content", "refusal"]) characters += eventWeight(stringAt(delta, key) ?? "");
     const thought = stringAt(delta, "reasoning_content") ?? stringAt(delta, "reasoning") ?? "";
     if (thought !== "") this.reasoningSeen = true;
-    characters += textWeight(thought);
+    characters += eventWeight(thought);
     for (const call of arrayAt(delta, "tool_calls")) {
-      characters += textWeight(stringAt(objectAt(call, "function"), "arguments") ?? "");
+      characters += eventWeight(stringAt(objectAt(call, "function"), "arguments") ?? "");
     }
     const legacy = delta["function_call"];
-    characters += textWeight(stringAt(legacy, "arguments") ?? "");
+    characters += eventWeight(stringAt(legacy, "arguments") ?? "");
     this.generatedCharacters += characters;
     if (characters > 0 || Array.isArray(delta["content"]) || delta["tool_calls"] || !callsNothing(legacy))
       this.contentSeen = true;

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
-import { textWeight } from "../../canon/text-weight.ts";
+import { LEAST_WEIGHT, textWeight } from "../../canon/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
@@ -52,7 +52,7 @@ export class GenaiTap extends TapBase {
       hasAllBut(this.#lacking, events);
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
-    for (const [piece] of events.matchAll(TEXT)) this.generatedCharacters += textWeight(piece) - EMPTY_TEXT;
+    for (const [piece] of events.matchAll(TEXT)) this.#countPiece(textWeight(piece) - EMPTY_TEXT);
     return this.#stamped(events);
   }
 
@@ -102,6 +102,10 @@ export class GenaiTap extends TapBase {
     return this.#write(String(editBody({ text: data }, { set: this.#lacking }, (key) => key in chunk)));
   }
 
+  #countPiece(weight: number): void {
+    if (weight > 0) this.generatedCharacters += Math.max(LEAST_WEIGHT, weight);
+  }
+
   #write(data: string): string {
     this.#chunks++;
     if (this.#context.arrayFraming) return `${this.#chunks === 1 ? "[" : ",\r\n"}${data}`;
@@ -112,7 +116,7 @@ export class GenaiTap extends TapBase {
     for (const candidate of arrayAt(chunk, "candidates")) {
       for (const part of arrayAt(objectAt(candidate, "content"), "parts")) {
         this.contentSeen = true;
-        this.generatedCharacters += textWeight(stringAt(part, "text") ?? "");
+        this.#countPiece(textWeight(stringAt(part, "text") ?? ""));
         const call = objectAt(part, "functionCall");
         if (call) this.generatedCharacters += textWeight(JSON.stringify(call));
       }

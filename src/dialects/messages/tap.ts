@@ -1,6 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
-import { textWeight } from "../../canon/text-weight.ts";
+import { eventWeight, LEAST_WEIGHT, textWeight } from "../../canon/text-weight.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
@@ -14,8 +14,8 @@ import { consistentUsage, decodeUsage, mergeUsage, missingUsage, promptUsage, te
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
-/** Bytes of a text delta's event that are not generated text. */
-const ENVELOPE = 118;
+/** Bytes of a text delta's event that are not generated text: the fewest that there can be. */
+const ENVELOPE = `${DELTA},"index":0,"delta":{"type":"text_delta","text":""}}\n\n`.length;
 
 const THOUGHTS: ReadonlySet<string | undefined> = new Set(["thinking", "redacted_thinking"]);
 
@@ -39,7 +39,7 @@ export class MessagesTap extends TapBase {
         const delta = events.slice(at, end);
         // However short, it is content, unless it is empty: whoever waits for content goes by this figure (H28).
         const empty = events.startsWith('""}}\n\n', end - 6);
-        this.generatedCharacters += Math.max(empty ? 0 : 1, textWeight(delta) - ENVELOPE);
+        if (!empty) this.generatedCharacters += Math.max(LEAST_WEIGHT, textWeight(delta) - ENVELOPE);
         text += delta;
       } else text += this.pushCarefully(events.slice(at, end));
       at = end;
@@ -136,7 +136,7 @@ export class MessagesTap extends TapBase {
 
   #count(delta: JsonObject | undefined): void {
     for (const key of ["text", "thinking", "partial_json"]) {
-      this.generatedCharacters += textWeight(stringAt(delta, key) ?? "");
+      this.generatedCharacters += eventWeight(stringAt(delta, key) ?? "");
     }
   }
 }
