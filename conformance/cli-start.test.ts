@@ -1,10 +1,21 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { callGateway } from "./support/client-calls.ts";
-import { ProgramOnTerminal, runProgram } from "./support/program.ts";
+import { ProgramOnTerminal, runProgram, TRIVIUM } from "./support/program.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
@@ -260,6 +271,42 @@ describe("trivium env", () => {
     expect([unknown?.code, missing?.code]).toEqual([2, 2]);
     expect(unknown?.stderr).toContain("openai, anthropic, google, claude-code, gemini-cli, aider, qwen-code");
   });
+});
+
+test("decision 0029: where nobody reads standard error, calls are answered on, and the end comes", async () => {
+  const cwd = newFolder();
+  const pipe = join(cwd, "pipe");
+  expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+  // Open at both ends, and nothing is taken from it.
+  const unread = openSync(pipe, constants.O_RDWR);
+  const child = Bun.spawn([TRIVIUM, "serve", "--json", "--port", "0", "--admin-port", "0"], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdout: "pipe",
+    stderr: unread,
+    timeout: 50_000,
+    killSignal: "SIGKILL",
+  });
+  try {
+    let told = "";
+    const decoder = new TextDecoder();
+    for await (const part of child.stdout) {
+      told += decoder.decode(part, { stream: true });
+      if (told.endsWith("}\n")) break;
+    }
+    const { url, first_start } = JSON.parse(told) as { url: string; first_start: { api_key: string } };
+    // A pipe takes 64 kB, and each line has about half of one.
+    for (let calls = 0; calls < 200; calls++) {
+      const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/max-tokens" });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+  } finally {
+    child.kill("SIGKILL");
+    closeSync(unread);
+  }
 });
 
 describe("trivium serve on a terminal", () => {

@@ -120,7 +120,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     ledger: new LedgerWriter({
       storage,
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
-      written: () => log.flush(),
+      written: async () => void (await log.flush()),
     }),
     watchdog: new Watchdog(nowMs),
     memory: new MemoryBudget(config.server.memoryBytes),

@@ -33,14 +33,17 @@ export const serve = defineCommand({
       ...oneOf("--log-level", "level", values["log-level"], LOG_LEVELS),
       ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),
     });
+    let code: number = EXIT.failed;
     try {
       const app = await startApp({ ...source, log });
       if (values.json) printJson(tellPrograms(app));
       else console.log(banner(app, paintFor(process.stdout)));
-      return await runUntilTold(app, log);
+      code = await runUntilTold(app, log);
     } finally {
-      await log.flush();
+      // A write that nobody takes would keep the process for ever.
+      if (!(await log.flush())) process.exit(code);
     }
+    return code;
   },
 });
 

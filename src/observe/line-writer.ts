@@ -35,12 +35,13 @@ export class LineWriter {
     setTimeout(() => void this.#drain(), GATHER_MS);
   }
 
-  /** Resolves when everything is written, or when nobody has taken it for two seconds. */
-  async flush(): Promise<void> {
-    const { promise: tooLong, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, FLUSH_MS);
-    await Promise.race([this.#drain(), tooLong]);
+  /** Resolves with whether everything is written; where nobody takes it, after two seconds. */
+  async flush(): Promise<boolean> {
+    const { promise: tooLong, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), FLUSH_MS);
+    const written = await Promise.race([this.#drain().then(() => true), tooLong]);
     clearTimeout(timer);
+    return written;
   }
 
   #drain(): Promise<void> {

@@ -19,8 +19,8 @@ export interface Log {
   error: Say;
   /** The one line of a call that was settled. */
   call(call: SettledCall, facts: CallFacts): void;
-  /** Resolves when what was said is written, or after two seconds. */
-  flush(): Promise<void>;
+  /** Resolves with whether all that was said is written; where nobody reads it, after two seconds. */
+  flush(): Promise<boolean>;
 }
 
 export interface LogOptions {
