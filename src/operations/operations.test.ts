@@ -4,6 +4,7 @@ import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts"
 import { openStorage } from "../storage/open.ts";
 import { insertOperation, leaseDue, saveOperation, selectOperation } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { StorageTimeout } from "../storage/storage-timeout.ts";
 import { Operations } from "./operations.ts";
 import { type JobRunner, OperationPoller } from "./poller.ts";
 import { Reservations } from "./reservations.ts";
@@ -142,6 +143,51 @@ describe("an operation whose process died", () => {
   });
 });
 
+describe("H29: the storage is away when the provider has taken the job", () => {
+  /** Statements of this kind time out so many times, having taken effect or not. */
+  function failing(statement: RegExp, times: number, tookEffect: boolean): void {
+    const query = storage.query.bind(storage);
+    let left = times;
+    storage.query = async (text, parameters, limitMs) => {
+      if (!statement.test(text) || left === 0) return query(text, parameters, limitMs);
+      left -= 1;
+      if (tookEffect) await query(text, parameters, limitMs);
+      throw new StorageTimeout(1);
+    };
+  }
+  const client = { gone: false, left: new Promise<void>(() => {}) };
+
+  test.each([
+    ["its last write has no effect", /lease_owner = NULL/, 3, false],
+    ["its last write takes effect, and nobody hears of it", /lease_owner = NULL/, 1, true],
+    ["that it was heard cannot be written", /SET claimed/, 3, false],
+  ] as const)("%s: the operation is there, with its job", async (_, statement, times, tookEffect) => {
+    const { operations } = startProcess("process");
+    const operation = sampleOperation({ state: "submitting", parts: [], claimed: false });
+    failing(statement, times, tookEffect);
+    await operations.begin(operation, client, async (save) => {
+      operation.parts = [{ ...waiting, state: "asking" }];
+      delete operation.parts[0]?.ticket;
+      await save();
+      operation.parts = [waiting];
+    });
+    expect(await read()).toMatchObject({ state: "running", claimed: true, parts: [{ ticket: { id: "job" } }] });
+  });
+
+  test("a storage that stays away is not waited for without end", async () => {
+    const { operations } = startProcess("process");
+    const operation = sampleOperation({ state: "submitting", parts: [] });
+    failing(/lease_owner = NULL/, Number.POSITIVE_INFINITY, false);
+    const beginning = operations.begin(operation, client, async () => {
+      operation.parts = [waiting];
+    });
+    setTimeout(() => {
+      nowMs += 2 * LEASE_MS;
+    }, 20);
+    await expect(beginning).rejects.toThrow(StorageTimeout);
+  });
+});
+
 describe("decision 0014: the Idempotency-Key of an operation whose process died", () => {
   const asking: OperationPart = { state: "asking", count: 1, dueAtMs: 0, failures: 0, videos: [], filtered: [] };
   const cases: [string, OperationPart[], string | undefined][] = [
@@ -238,6 +284,22 @@ describe("decision 0019: a video that was made and that the store does not take"
     await poller.stop();
     expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done", videos: [{ file: "file_1" }] }] });
     expect(unkept).toHaveLength(19);
+    expect(budget.spent).toBe(50_000_000);
+  });
+
+  test("H29: a storage that is away when it is to be kept counts no more than a full store", async () => {
+    let attempts = 0;
+    const keep = async (): Promise<KeptVideo> => {
+      attempts += 1;
+      if (attempts < 20) throw new StorageTimeout(1);
+      return { file: "file_1", mimeType: "video/mp4" };
+    };
+    const { poller, budget } = startProcess("process", { keep });
+    await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+    poller.start();
+    await until(async () => (await read())?.endedAtMs !== undefined);
+    await poller.stop();
+    expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done", videos: [{ file: "file_1" }] }] });
     expect(budget.spent).toBe(50_000_000);
   });
 

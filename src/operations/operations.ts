@@ -1,5 +1,6 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Operation } from "../canon/operation.ts";
+import { isAway } from "../storage/is-away.ts";
 import {
   claimUnheard,
   deleteExpiredOperations,
@@ -20,6 +21,8 @@ import type { OperationPoller } from "./poller.ts";
 import type { Settlement } from "./settlement.ts";
 
 const MS_PER_HOUR = 3_600_000;
+/** Between two attempts to write down what a provider has taken. */
+const STORE_RETRY_MS = 100;
 
 export interface OperationsOptions {
   storage: Storage;
@@ -79,24 +82,46 @@ export class Operations {
       return saved;
     };
     try {
-      await submit(save);
-    } catch (thrown) {
-      const { kind, message } = asGatewayError(thrown);
-      failParts(operation, { kind, message }, () => true);
-      await saving;
-      await settlement.end(operation, owner);
-      throw thrown;
+      await submit(save).catch(async (thrown: unknown) => {
+        const { kind, message } = asGatewayError(thrown);
+        failParts(operation, { kind, message }, () => true);
+        await saving;
+        await settlement.end(operation, owner);
+        throw thrown;
+      });
+      operation.state = "running";
+      operation.dueAtMs = Math.min(
+        ...operation.parts.filter((part) => part.state === "waiting").map((part) => part.dueAtMs),
+      );
+      await this.#onceStored(operation, async () => {
+        // Before the lease is given back: between the two, the same request of another client would take it for unheard.
+        if (!client.gone) await markHeard(storage, operation.id);
+        await save(true);
+      });
     } finally {
       clearInterval(renewing);
     }
-    operation.state = "running";
-    operation.dueAtMs = Math.min(
-      ...operation.parts.filter((part) => part.state === "waiting").map((part) => part.dueAtMs),
-    );
-    // Before the lease is given back: between the two, the same request of another client would take it for unheard.
-    if (!client.gone) await markHeard(storage, operation.id);
-    await save(true);
     poller.wake();
+  }
+
+  /**
+   * Only this process knows of the jobs that a provider has just taken, and they will be paid: a store that is away is waited
+   * for while nobody else may take the operation (H29).
+   */
+  async #onceStored(operation: Operation, write: () => Promise<void>): Promise<void> {
+    const { storage, nowMs, leaseMs } = this.#options;
+    const untilMs = nowMs() + leaseMs;
+    for (let again = false; ; again = true) {
+      try {
+        // What was given up before may have taken effect all the same, and the lease is then gone.
+        const stored = again ? await selectOperation(storage, operation.project, operation.id) : undefined;
+        if (!stored?.parts.some((part) => part.ticket) || stored.state === "submitting") await write();
+        return;
+      } catch (thrown) {
+        if (!isAway(thrown) || nowMs() >= untilMs) throw thrown;
+      }
+      await Bun.sleep(STORE_RETRY_MS);
+    }
   }
 
   find(project: string, id: string): Promise<Operation | undefined> {

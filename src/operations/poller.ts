@@ -169,7 +169,7 @@ export class OperationPoller {
       signal.throwIfAborted();
       if (thrown instanceof LeaseLost) throw thrown;
       const error = asGatewayError(thrown);
-      if (state?.state === "done" && isOurs(thrown)) {
+      if (state?.state === "done" && isOurs(error)) {
         // Made and paid for: kept as soon as there is room, while its link and the operation live.
         part.unkept = { kind: error.kind, message: error.message, made: state.reply.videos.length };
         takeFacts(part, state.reply);
@@ -220,8 +220,7 @@ function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoRep
 }
 
 /** The gateway's own store is full or broken; all other kinds tell of the provider, or of the video. */
-const isOurs = (thrown: unknown): boolean =>
-  thrown instanceof GatewayError && (thrown.kind === "overloaded" || thrown.kind === "internal");
+const isOurs = ({ kind }: GatewayError): boolean => kind === "overloaded" || kind === "internal";
 
 /**
  * The process that submitted it is gone. Jobs that the provider is known to have taken are seen through; of the others

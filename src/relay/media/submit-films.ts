@@ -84,7 +84,8 @@ async function submitPart(
     if (!isCertain(error)) part.uncertain = true;
     throw thrown;
   } finally {
-    await save();
+    // What became of the job is no less true while the store is away: all of it is saved again when every part was asked (H29).
+    await save().catch(() => {});
   }
 }
 

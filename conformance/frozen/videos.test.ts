@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from "bun:test";
+import { idOf, receiptOf, startFilmStand, until } from "../media/film-stand.ts";
+import { startHeldFilmHost } from "../media/held-film-host.ts";
+import { TEST_KEY } from "../support/test-gateway.ts";
+
+const USD_PER_SECOND = 0.001;
+const SECONDS = 4;
+const STATEMENT_MS = 150;
+
+const host = startHeldFilmHost();
+const prices = [{ value: USD_PER_SECOND, unit: "perSecond", currency: "USD" }];
+const stand = await startFilmStand({
+  providers: { held: { kind: "volcengine", base_url: host.url, api_key: "secret" } },
+  models: [
+    {
+      id: "held/film",
+      output_modalities: ["video"],
+      pricings: { video: prices, audio_and_video: prices },
+      offers: [{ provider: "held", model: "doubao-seedance-1-5-pro-251215" }],
+    },
+  ],
+  timings: { statementMs: STATEMENT_MS },
+});
+afterAll(async () => {
+  await stand.stop();
+  await host.stop();
+});
+
+const submit = (prompt: string) =>
+  fetch(`${stand.gateway.url}/api/genai/v1/publishers/held/models/film:predictLongRunning`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ instances: [{ prompt }], parameters: { durationSeconds: SECONDS } }),
+  });
+
+test("H29, H26: a job that the provider took while the storage was away is seen through, and billed", async () => {
+  host.hold();
+  const answering = submit("a river");
+  await until(() => host.waiting() === 1, "the provider is asked");
+  stand.database.run("BEGIN IMMEDIATE");
+  host.release();
+  // Longer than several statements are waited for.
+  await Bun.sleep(6 * STATEMENT_MS);
+  stand.database.run("ROLLBACK");
+  const answer = await answering;
+  const { name } = (await answer.json()) as { name?: string };
+  expect([answer.status, host.taken()]).toEqual([200, 1]);
+  host.finish(true);
+  const stateOf = () =>
+    stand.database.query<{ state: string }, [string]>("SELECT state FROM operations WHERE id = ?").get(idOf(name))
+      ?.state;
+  await until(() => !["submitting", "running"].includes(stateOf() ?? ""), "the operation ends");
+  expect(stateOf()).toBe("done");
+  expect((await receiptOf(stand, name)).cost_nano_usd).toBe(USD_PER_SECOND * SECONDS * 1e9);
+});
