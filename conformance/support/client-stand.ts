@@ -56,6 +56,7 @@ export async function startClientStand(upstreamModel: string): Promise<ClientSta
   const simulator = await startSimulator({ tokenDelayMs: 1 });
   const gateway = await startTestGateway({
     config: {
+      simulator: true,
       providers: Object.fromEntries(
         Object.entries(PROVIDERS).map(([name, { path, kind }]) => [
           name,

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type ClientStand, startClientStand } from "./support/client-stand.ts";
+import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
+import { programsPresent } from "./support/programs.ts";
+
+// Examples start programs, on whatever machine this is.
+setDefaultTimeout(60_000);
+
+const FOLDER = "docs/clients";
+const pages = readdirSync(join(root, FOLDER))
+  .sort()
+  .map((name) => new Page(join(FOLDER, name)));
+const page = (name: string) => pages.find(({ file }) => file === join(FOLDER, `${name}.md`)) ?? new Page(name);
+
+/** Programs that are somebody else's: conformance/agents and conformance/clients install them and run them for real. */
+const PROGRAMS = ["claude", "gemini", "opencode", "aider", "qwen", "llm", "pip", "npm"];
+
+let stand: ClientStand;
+let folder: ExampleFolder;
+
+beforeAll(async () => {
+  stand = await startClientStand("standard");
+  folder = new ExampleFolder({
+    TRIVIUM_URL: stand.gateway.url,
+    TRIVIUM_API_KEY: stand.gateway.key,
+    LITELLM_LOCAL_MODEL_COST_MAP: "True",
+  });
+});
+afterAll(async () => {
+  await stand.stop();
+  folder.remove();
+});
+
+type Wire = "chat" | "messages" | "genai";
+
+/** What a client is told. */
+interface Setting {
+  wire: Wire;
+  baseUrl: string;
+  key: string;
+  model: string;
+}
+
+/** What a client of that protocol makes of its base URL, and of the model. */
+const REQUESTS: Readonly<
+  Record<Wire, (setting: Setting) => { url: string; headers: Record<string, string>; body: object }>
+> = {
+  chat: ({ baseUrl, key, model }) => ({
+    url: `${baseUrl}/chat/completions`,
+    headers: { authorization: `Bearer ${key}` },
+    body: { model, max_tokens: 200, messages: [{ role: "user", content: "Hello, who are you?" }] },
+  }),
+  messages: ({ baseUrl, key, model }) => ({
+    url: `${baseUrl}/v1/messages`,
+    headers: { authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" },
+    body: { model, max_tokens: 200, messages: [{ role: "user", content: "Hello, who are you?" }] },
+  }),
+  genai: ({ baseUrl, key, model }) => ({
+    url: `${baseUrl}/v1beta/models/${model}:generateContent`,
+    headers: { "x-goog-api-key": key },
+    body: { contents: [{ role: "user", parts: [{ text: "Hello, who are you?" }] }] },
+  }),
+};
+
+async function expectAnswer(setting: Setting): Promise<void> {
+  const { url, headers, body } = REQUESTS[setting.wire](setting);
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  expect({ url, model: setting.model, status: answer.status, text }).toMatchObject({
+    status: 200,
+    text: expect.stringMatching(ANSWER),
+  });
+}
+
+/** A file that a page shows, as a reader fills it in. */
+const filledIn = (code: string) =>
+  code
+    .replaceAll("http://127.0.0.1:8787", stand.gateway.url)
+    .replaceAll(/sk-trv-\.\.\.|\{env:TRIVIUM_API_KEY\}/g, stand.gateway.key);
+
+test("every page is linked from the list of clients and from the README, has the same parts, and shows nothing that is not tested", () => {
+  const list = page("README").text;
+  const readme = new Page("README.md").text;
+  for (const { file, text, blocks } of pages) {
+    const name = file.slice(FOLDER.length + 1);
+    if (name === "README.md") continue;
+    expect(list).toContain(`](${name})`);
+    expect(readme).toContain(`](${FOLDER}/${name})`);
+    expect(`${name}: ${text}`).toMatch(/\n## What to know\n/);
+    expect(`${name}: ${text}`).toMatch(/[Tt]ested|[Nn]ot run by our tests|Not supported yet/);
+    const languages = blocks.map(({ language }) => language);
+    expect(languages.filter((one) => !["sh", "ts", "js", "python", "json", "yaml"].includes(one))).toEqual([]);
+  }
+});
+
+describe("shell", () => {
+  const blocks = pages.flatMap(({ file, ...shown }) =>
+    shown.blocks.filter(({ language }) => language === "sh").map(({ code }) => ({ file, code })),
+  );
+  const first = (code: string) => /^[\w/]+/.exec(code)?.[0] ?? "";
+  const settings = blocks.filter(({ code }) => first(code) === "export");
+
+  test("every block sets variables, calls curl, or calls a program whose own tests are elsewhere", () => {
+    expect(
+      blocks.map(({ code }) => first(code)).filter((word) => !["export", "curl", ...PROGRAMS].includes(word)),
+    ).toEqual([]);
+    expect(settings.length).toBe(6);
+  });
+
+  /** The variables as the shell sets them. */
+  async function variablesOf(code: string): Promise<Record<string, string>> {
+    const names = [...code.matchAll(/^export (\w+)=/gm)].map(([, name = ""]) => name);
+    const said = await folder.shell(
+      `${code}\nfor name in ${names.join(" ")}; do eval "echo \\"$name=\\$$name\\""; done`,
+    );
+    return Object.fromEntries(
+      said
+        .trim()
+        .split("\n")
+        .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+    );
+  }
+
+  /** What clients read from their environment. */
+  function settingsIn(set: Record<string, string | undefined>): Setting[] {
+    const found: Setting[] = [];
+    const add = (wire: Wire, baseUrl: string | undefined, key: string | undefined, models: (string | undefined)[]) => {
+      for (const model of models)
+        if (baseUrl !== undefined && model !== undefined) found.push({ wire, baseUrl, key: key ?? "", model });
+    };
+    const claude = [set["ANTHROPIC_MODEL"], set["ANTHROPIC_DEFAULT_HAIKU_MODEL"]];
+    add("messages", set["ANTHROPIC_BASE_URL"], set["ANTHROPIC_AUTH_TOKEN"], claude);
+    add("genai", set["GOOGLE_GEMINI_BASE_URL"], set["GEMINI_API_KEY"], [set["GEMINI_MODEL"]]);
+    // aider takes the first part of a model's name for itself.
+    const chat = [set["OPENAI_MODEL"], set["AIDER_MODEL"]?.replace(/^openai\//, "")];
+    const base = set["OPENAI_BASE_URL"] ?? set["OPENAI_API_BASE"];
+    add("chat", base, set["OPENAI_API_KEY"], chat);
+    add("chat", set["OPENAI_API_BASE_URL"], set["OPENAI_API_KEY"], ["openai/gpt-5-mini"]);
+    return found;
+  }
+
+  test.each(settings.filter(({ file }) => !file.endsWith("README.md")))(
+    "$file: its variables make addresses that answer",
+    async ({ code }) => {
+      const found = settingsIn(await variablesOf(code));
+      expect(found.length).toBeGreaterThan(0);
+      for (const setting of found) await expectAnswer(setting);
+    },
+  );
+
+  test.each(["claude-code", "gemini-cli", "aider", "qwen-code"])(
+    "%s: `trivium env` prints what its page sets",
+    async (client) => {
+      const shown = settings.find(({ file }) => file === join(FOLDER, `${client}.md`));
+      const set = await variablesOf(shown?.code ?? "");
+      const printed = await folder.shell(`bin/trivium env ${client} --model gpt-4.1`);
+      expect(Object.keys(await variablesOf(printed)).sort()).toEqual(Object.keys(set).sort());
+      for (const [name, value] of Object.entries(await variablesOf(printed)))
+        if (!name.endsWith("MODEL")) expect({ name, value }).toEqual({ name, value: set[name] ?? "" });
+    },
+  );
+
+  test("codex: `trivium env` says that it is not supported", async () => {
+    const child = Bun.spawn([join(root, "bin/trivium"), "env", "codex"], { stderr: "pipe", stdout: "ignore" });
+    expect(await child.stderr.text()).toContain("Responses API");
+    expect(await child.exited).toBe(1);
+  });
+
+  const canPaste = programsPresent("curl lines of the client pages", "curl");
+  test.skipIf(!canPaste).each(page("curl").in("sh"))("curl.md: %s", async (code) => {
+    const said = await folder.shell(code);
+    if (code.includes('/models"')) expect(said).toContain('"id":"sim/standard"');
+    else if (code.includes('"stream":true')) expect(said).toEndWith("data: [DONE]\n\n");
+    else expect(said).toMatch(ANSWER);
+  });
+});
+
+describe("files", () => {
+  test("opencode: its provider answers for each of its models", async () => {
+    const file = JSON.parse(filledIn(page("opencode").in("json")[0] ?? "")) as {
+      provider: Record<string, { npm: string; options: { baseURL: string; apiKey: string }; models: object }>;
+      small_model: string;
+    };
+    const { trivium } = file.provider;
+    if (!trivium) throw new Error("the page has no provider trivium");
+    const { baseURL: baseUrl, apiKey: key } = trivium.options;
+    const models = Object.keys(trivium.models);
+    expect(models.length).toBe(2);
+    for (const model of models) await expectAnswer({ wire: "chat", baseUrl, key, model });
+    const named = [file.small_model, /--model (\S+)/.exec(page("opencode").text)?.[1] ?? ""];
+    for (const name of named) expect(models).toContain(name.replace(/^trivium\//, ""));
+    // With the other package the base URL is the same, and the path begins behind it.
+    expect(page("opencode").text).toContain('"npm": "@ai-sdk/anthropic"');
+    await expectAnswer({ wire: "messages", baseUrl: baseUrl.replace(/\/v1$/, ""), key, model: models[1] ?? "" });
+  });
+
+  test("Continue: its model answers", async () => {
+    const file = Bun.YAML.parse(filledIn(page("continue").in("yaml")[0] ?? "")) as {
+      models: { provider: string; model: string; apiBase: string; apiKey: string }[];
+    };
+    expect(file.models.map(({ provider }) => provider)).toEqual(["openai"]);
+    for (const { apiBase, apiKey, model } of file.models)
+      await expectAnswer({ wire: "chat", baseUrl: apiBase, key: apiKey, model });
+  });
+
+  test("llm: its model answers", async () => {
+    const file = Bun.YAML.parse(filledIn(page("llm").in("yaml")[0] ?? "")) as {
+      model_id: string;
+      model_name: string;
+      api_base: string;
+      api_key_name: string;
+    }[];
+    expect(page("llm").text).toContain(`llm keys set ${file[0]?.api_key_name} `);
+    expect(page("llm").text).toContain(`llm -m ${file[0]?.model_id} `);
+    for (const { api_base, model_name } of file)
+      await expectAnswer({ wire: "chat", baseUrl: api_base, key: stand.gateway.key, model: model_name });
+  });
+
+  test("Cline: the fields of its table answer", async () => {
+    const fields = Object.fromEntries(
+      page("cline")
+        .rowsUnder("field", "value")
+        .map(([field = "", value = ""]) => [field, value.replaceAll("`", "")]),
+    );
+    const baseUrl = filledIn(fields["Base URL"] ?? "");
+    await expectAnswer({ wire: "chat", baseUrl, key: stand.gateway.key, model: fields["Model ID"] ?? "" });
+  });
+
+  test("Gemini CLI: its settings choose the API key", () => {
+    const file = JSON.parse(page("gemini-cli").in("json")[0] ?? "") as object;
+    expect(file).toEqual({ security: { auth: { selectedType: "gemini-api-key" } } });
+  });
+
+  test("Open WebUI: the list of models that it reads has those of the key", async () => {
+    const headers = { authorization: `Bearer ${stand.gateway.key}` };
+    const answer = await fetch(`${stand.gateway.url}/v1/models`, { headers });
+    const { data } = (await answer.json()) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).toContain("openai/gpt-5-mini");
+  });
+});
+
+describe("TypeScript and JavaScript", () => {
+  const examples = pages.flatMap((one) =>
+    [...one.in("ts"), ...one.in("js")].map((code) => {
+      const imports = new Bun.Transpiler({ loader: "ts" }).scanImports(code).map(({ path }) => path);
+      const missing = imports.filter((name) => !existsSync(join(root, "node_modules", name)));
+      if (missing.length > 0) console.log(`skipped: ${one.file}: ${missing.join(", ")} not installed`);
+      return { file: one.file, name: imports[0] ?? "", code, missing };
+    }),
+  );
+
+  test("the AI SDK's are run here", () => {
+    const run = examples.filter(({ missing }) => missing.length === 0);
+    expect(run.filter(({ file }) => file.endsWith("ai-sdk.md")).length).toBe(3);
+  });
+
+  for (const { file, name, code, missing } of examples)
+    test.skipIf(missing.length > 0)(`${file}: ${name}`, async () => {
+      expect(await folder.typescript(code)).toMatch(ANSWER);
+    });
+});
+
+describe("Python", () => {
+  const examples = pages.flatMap((one) => one.in("python").map((code) => ({ file: one.file, code })));
+  const present = programsPresent("Python examples of the client pages", "python3");
+  /** Further interpreters, such as those of virtual environments, that may have the packages. */
+  const interpreters = ["python3", ...(process.env["TRIVIUM_TEST_PYTHON"] ?? "").split(":")].filter(Boolean);
+
+  /** The packages that an example needs, by the modules that it imports. */
+  const modulesOf = (code: string) =>
+    [...code.matchAll(/^(?:from|import) ([\w.]+)/gm)].map(([, name = ""]) => name).filter((name) => name !== "os");
+
+  /** Compiles the examples, and says for each whether its modules are there. */
+  const CHECK = [
+    "import importlib.util, json, sys",
+    "def there(name):",
+    "    try: return importlib.util.find_spec(name) is not None",
+    "    except ModuleNotFoundError: return False",
+    "found = []",
+    "for one in json.load(sys.stdin):",
+    "    compile(one['code'], one['file'], 'exec')",
+    "    found.append(all(there(name) for name in one['modules']))",
+    "print(json.dumps(found))",
+  ].join("\n");
+
+  function check(interpreter: string): boolean[] {
+    const asked = JSON.stringify(examples.map(({ file, code }) => ({ file, code, modules: modulesOf(code) })));
+    const { stdout, stderr } = Bun.spawnSync([interpreter, "-c", CHECK], { stdin: Buffer.from(asked) });
+    if (stdout.length === 0) throw new Error(`${interpreter}: ${stderr.toString()}`);
+    return JSON.parse(stdout.toString()) as boolean[];
+  }
+
+  const places: (string | undefined)[] = examples.map(() => undefined);
+  const problems: string[] = [];
+  if (present)
+    for (const interpreter of interpreters) {
+      try {
+        for (const [index, found] of check(interpreter).entries())
+          if (found && places[index] === undefined) places[index] = interpreter;
+      } catch (thrown) {
+        problems.push(String(thrown));
+      }
+    }
+
+  test.skipIf(!present)("every example can be compiled", () => {
+    expect(problems).toEqual([]);
+    expect(examples.length).toBeGreaterThan(12);
+  });
+
+  for (const [index, { file, code }] of examples.entries()) {
+    const interpreter = places[index];
+    const [name = ""] = modulesOf(code);
+    if (interpreter === undefined && present)
+      console.log(`skipped: ${file}: ${modulesOf(code).join(", ")} not installed`);
+    test.skipIf(interpreter === undefined)(`${file}: ${name}`, async () => {
+      expect(await folder.run([interpreter ?? "", "-W", "ignore", "-c", code])).toMatch(ANSWER);
+    });
+  }
+});
