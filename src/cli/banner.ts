@@ -1,6 +1,7 @@
 import type { App } from "../app/start-app.ts";
 import { VERSION } from "../version.ts";
 import type { Paint } from "./colour.ts";
+import { programName } from "./program-name.ts";
 
 type Started = Pick<
   App,
@@ -29,7 +30,7 @@ export function banner(started: Started, paint: Paint): string {
     ["Google base URL", bases.google],
     ["Strict API", Object.values(bases.strict).join(", ")],
     ["Admin API", adminUrl],
-    ["Models", `${models}; \`trivium models\` lists them`],
+    ["Models", `${models}; \`${programName()} models\` lists them`],
     ["Providers", providers.length === 0 ? "none" : providers.join(", ")],
   ];
   const missing = tellMissing(started);
@@ -52,7 +53,7 @@ function tellMissing({ missing }: Started): string {
   if (missing.length === 0) return "";
   const named = missing.slice(0, MOST_MISSING).map(({ kind, variables }) => `${kind} (set ${variables.join(", ")})`);
   const more = missing.length - named.length;
-  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; \`trivium init\` sets them up`;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; \`${programName()} init\` sets them up`;
 }
 
 /** An address of every interface is none that a client on this machine can be given. */

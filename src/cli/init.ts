@@ -9,6 +9,7 @@ import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import { AskingEnded, ask, confirm } from "./ask.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
+import { programName } from "./program-name.ts";
 import { type LiveResult, tryProvider } from "./try-provider.ts";
 
 const FILE = "trivium.yaml";
@@ -277,5 +278,5 @@ function report(chosen: readonly SetUp[], files: readonly string[], json: boolea
   }
   console.log(`Wrote ${files.join(" and ")}.`);
   if (files.includes(ENV_FILE)) console.log(`${ENV_FILE} holds secrets: keep it out of version control.`);
-  console.log("Start the gateway with: trivium serve");
+  console.log(`Start the gateway with: ${programName()} serve`);
 }
