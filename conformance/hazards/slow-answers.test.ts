@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { callGateway } from "../support/client-calls.ts";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sleep } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { scriptedModels, startTestGateway } from "../support/test-gateway.ts";
 
 const WAIT_MS = 400;
 const { upstream, gateway } = await scriptedStand((url) => ({
@@ -47,4 +47,20 @@ test("H18: silence in the middle of it is a timeout, and stops the upstream", as
   // The host learns of it from its socket, a moment later.
   for (let waited = 0; upstream.left === 0 && waited < 2_000; waited += 10) await Bun.sleep(10);
   expect(upstream.left).toBeGreaterThan(0);
+});
+
+test("H18, H28: where only the time without content is configured, an answer in one piece has all of it to begin", async () => {
+  const { models, providers } = scriptedModels(upstream.url) as { models: object[]; providers: Record<string, object> };
+  const configured = Object.entries(providers).map(([name, provider]) => [
+    name,
+    { ...provider, timeout_ms: { content: WAIT_MS } },
+  ]);
+  const patient = await startTestGateway({ config: { models, providers: Object.fromEntries(configured) } });
+  upstream.play(() => {});
+  for (const dialect of DIALECTS) {
+    const response = await callGateway(patient.url, dialect, patient.key, { stream: false });
+    expect(response.status).toBe(504);
+    expect(await response.text()).toContain(`sent nothing for ${WAIT_MS} ms`);
+  }
+  await patient.stop();
 });

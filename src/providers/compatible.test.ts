@@ -79,3 +79,12 @@ describe("providers 1.7: the compatible hosts", () => {
     }
   });
 });
+
+test("H18: an answer in one piece may begin as late as content may come, unless the configuration says when", () => {
+  const { timeoutMs, wholeTimeoutMs } = providerOf("mistral");
+  expect([timeoutMs.firstByte, wholeTimeoutMs.firstByte]).toEqual([60_000, 600_000]);
+  const longer = providerOf("mistral", { timeoutMs: { content: 900_000 } });
+  expect([longer.timeoutMs.firstByte, longer.wholeTimeoutMs.firstByte]).toEqual([60_000, 900_000]);
+  const given = providerOf("mistral", { timeoutMs: { firstByte: 5_000 } });
+  expect([given.timeoutMs.firstByte, given.wholeTimeoutMs.firstByte]).toEqual([5_000, 5_000]);
+});

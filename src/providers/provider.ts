@@ -127,6 +127,8 @@ export class Provider {
   readonly dialects: readonly UpstreamDialectName[];
   readonly quirks: Quirks;
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
+  /** For an answer in one piece, which begins when it is complete: unless configured, it may begin as late as content may come. */
+  readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** Undefined where the provider makes neither pictures nor films. */
   readonly media: ProviderMedia | undefined;
   readonly #declaration: ProviderDeclaration;
@@ -150,6 +152,8 @@ export class Provider {
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? usual;
     this.quirks = { ...DEFAULT_QUIRKS, ...declaration.quirks };
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
+    const { content } = this.timeoutMs;
+    this.wholeTimeoutMs = { ...this.timeoutMs, firstByte: settings.timeoutMs?.firstByte ?? content };
     this.#declaration = declaration;
     this.#settings = settings;
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");

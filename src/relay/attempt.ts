@@ -47,7 +47,9 @@ export class Attempt {
     this.lane = chooseLane(call, gateway, planned);
     call.asked = { offer: planned.offer, dialect: planned.dialect, lane: this.lane.name };
     this.startedAtMs = gateway.nowMs();
-    this.#patience = new Patience(planned.provider.timeoutMs, this.startedAtMs);
+    const { timeoutMs, wholeTimeoutMs } = planned.provider;
+    const generatesWhole = !call.stream && call.incoming.verb === "generate";
+    this.#patience = new Patience(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
     this.#unwatch = gateway.watchdog.watch((now) => {
       if (gateway.closing) {
         this.close();
