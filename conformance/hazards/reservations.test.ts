@@ -25,6 +25,7 @@ const { upstream, gateway } = await scriptedStand((url) => {
         { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.000_001 } },
         { name: "slow", key: keyOf("Slow"), limits: { tokens_per_minute: 3000 } },
         { name: "answers", key: keyOf("Answers"), limits: { budget_usd_per_day: 0.05 } },
+        { name: "open", key: keyOf("Open"), limits: { budget_usd_per_day: 0.02 } },
         { name: "few", key: keyOf("Few"), limits: { budget_usd_per_day: BUDGET_USD } },
       ],
     },
@@ -68,6 +69,24 @@ test("H23: calls at once do not overdraw a budget, though their prompts come to 
   const served = (await Promise.all(calls)).filter((status) => status === 200).length;
   expect(served).toBeGreaterThan(0);
   expect((served * prompt * 200) / 1_000_000).toBeLessThanOrEqual(BUDGET_USD);
+});
+
+test("H23: calls at once that name no limit do not overdraw a budget by what the model can write", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 8_192, total_tokens: 8_202 };
+  upstream.play(async (_request, response) => {
+    await sleep(300);
+    sendJson(response, answer(usage));
+  });
+  const call = async () => {
+    const response = await callGateway(gateway.url, "chat", keyOf("Open"));
+    return { status: response.status, text: await response.text() };
+  };
+  // 8,192 tokens at 2 USD a million: 0.0164. The usual 4,096 would let two calls in.
+  const answers = await Promise.all(Array.from({ length: 6 }, call));
+  const refused = answers.filter(({ status }) => status === 402);
+  expect(refused).toHaveLength(5);
+  expect(refused[0]?.text).toContain("A limit of the answer's tokens in the request makes that less.");
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
 test("H23: each of the answers that are asked for is reserved, and no more than 8 may be (contract 2.6)", async () => {

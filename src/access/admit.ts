@@ -1,5 +1,5 @@
 import type { DialectName } from "../canon/dialect-name.ts";
-import { checkBudgets } from "./budget.ts";
+import { type CostEstimate, reserveBudgets } from "./budget.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import type { Principal } from "./principal.ts";
 import { RateCounters } from "./rate-limits.ts";
@@ -29,10 +29,9 @@ export interface Admission {
   readonly rateHeaders: Readonly<Record<string, string>>;
 }
 
-export interface AdmittedCall {
+export interface AdmittedCall extends CostEstimate {
   model: string;
   dialect: DialectName;
-  estimatedCostNanoUsd: number;
   estimatedTokens: number;
 }
 
@@ -217,16 +216,17 @@ class LimitedEntry implements Entry, Admission {
     const { limits } = this.#principal;
     const takenMs = this.#nowMs();
     this.atMs = this.#wallMs();
-    const { estimatedTokens: tokens, estimatedCostNanoUsd: costNanoUsd } = call;
+    const { estimatedTokens: tokens } = call;
+    let costNanoUsd = 0;
     try {
       checkScopes(this.#principal, call, this.atMs);
-      if (hasBudget(limits)) checkBudgets(this.#principal, this.#meter, costNanoUsd, this.atMs);
+      if (hasBudget(limits)) costNanoUsd = reserveBudgets(this.#principal, this.#meter, call, this.atMs);
       this.#counters.takeTokens(this.#principal, tokens, takenMs);
     } catch (refusal) {
+      this.#meter.reserved -= costNanoUsd;
       this.#counters.forget(limits, this.#enteredMs, takenMs);
       throw refusal;
     }
-    this.#meter.reserved += costNanoUsd;
     this.#admitted = { takenMs, tokens, costNanoUsd };
     this.rateHeaders = this.#counters.headers(limits, takenMs);
     return this;

@@ -11,8 +11,40 @@ const BUDGETS: Readonly<Record<BudgetWindow, { limit: keyof KeyLimits; words: st
 
 const NANO_PER_USD = 1e9;
 
+/** What a call may cost. */
+export interface CostEstimate {
+  estimatedCostNanoUsd: number;
+  /** The most that it can come to, where it names no limit of its answer; else as estimated. */
+  mostCostNanoUsd?: number | undefined;
+}
+
+/**
+ * What is kept aside for a call: the most that it can cost, so that no calls at once pass a budget together, whatever they
+ * leave open (H23). What is left of a budget may be less: then the usual is enough for one call that runs alone, and it keeps
+ * all others out.
+ */
+export function reserveBudgets(
+  principal: Principal,
+  meter: SpendMeter,
+  { estimatedCostNanoUsd, mostCostNanoUsd = estimatedCostNanoUsd }: CostEstimate,
+  nowMs: number,
+): number {
+  const isAlone = meter.reserved === 0;
+  checkBudgets(principal, meter, isAlone ? estimatedCostNanoUsd : mostCostNanoUsd, nowMs, () =>
+    mostCostNanoUsd > estimatedCostNanoUsd ? " A limit of the answer's tokens in the request makes that less." : "",
+  );
+  meter.reserved += mostCostNanoUsd;
+  return mostCostNanoUsd;
+}
+
 /** Refuses a call that might pass one of the key's budgets, counting what calls under way may still cost. */
-export function checkBudgets(principal: Principal, meter: SpendMeter, estimatedNanoUsd: number, nowMs: number): void {
+function checkBudgets(
+  principal: Principal,
+  meter: SpendMeter,
+  estimatedNanoUsd: number,
+  nowMs: number,
+  advice: () => string,
+): void {
   for (const window of BUDGET_WINDOWS) {
     const budgetUsd = principal.limits[BUDGETS[window].limit];
     if (budgetUsd === undefined) continue;
@@ -25,7 +57,7 @@ export function checkBudgets(principal: Principal, meter: SpendMeter, estimatedN
     const renewal = endsMs === undefined ? "" : ` It starts anew at ${new Date(endsMs).toISOString()}.`;
     throw new GatewayError(
       "budget_exhausted",
-      `The key "${principal.keyName}" has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(estimatedNanoUsd)}.${renewal}`,
+      `The key "${principal.keyName}" has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(estimatedNanoUsd)}.${advice()}${renewal}`,
     );
   }
 }

@@ -31,9 +31,9 @@ const REFUSED: Record<string, string> = {
     "tool_choice",
   // A user message without content, recorded for the 400 that it was answered with.
   "openai-chat/openai/envoy-aigw.chat-bad-request.request.json": "messages[0].content",
-  // Contract 5: the code-execution tool cannot be used.
   // Another model, whose tokens are not among those of the answer: nobody has checked or priced it (S07).
   "anthropic-messages/anthropic/pydantic-ai.anthropic-advisor-tool.request.json": "tools[0].model",
+  // Contract 5: the code-execution tool cannot be used.
   "anthropic-messages/anthropic/pydantic-ai.anthropic-code-execution-files--prefix-stable-messages-sonnet-5.t3.request.json":
     "tools[0].type",
 };

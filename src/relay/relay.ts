@@ -133,10 +133,16 @@ function estimateFor(
   const asked = incoming.dialect.outputLimit(body);
   const output = outputLimit({ incoming, model, body }, USUAL_OUTPUT);
   const terms = askedTerms(body, incoming.dialect.pricedFields);
-  const costs = offers.map((offer) => dearest(input, output, offer, terms));
+  const costOf = (tokens: number) => Math.max(0, ...offers.map((offer) => dearest(input, tokens, offer, terms)));
   // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
   const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;
-  return { estimatedCostNanoUsd: Math.max(0, ...costs), estimatedTokens: Math.min(input + output, most) };
+  const longest = asked === undefined ? outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER) : output;
+  return {
+    estimatedCostNanoUsd: costOf(output),
+    // Where neither the caller nor the model has a limit, nobody knows the most.
+    mostCostNanoUsd: costOf(longest < Number.MAX_SAFE_INTEGER ? longest : output),
+    estimatedTokens: Math.min(input + output, most),
+  };
 }
 
 /** Whether a prompt comes to stand in a cache, and how much of an answer is reasoning, nobody knows before. */
