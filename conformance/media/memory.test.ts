@@ -29,7 +29,8 @@ async function startGateway(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "trivium-memory-"));
   const file = join(folder, "trivium.yaml");
   const sections = {
-    server: { host: "127.0.0.1", port: 0, drain_seconds: 0 },
+    // Uploads of one key may hold half of it (S17).
+    server: { host: "127.0.0.1", port: 0, drain_seconds: 0, memory_mb: 4096 },
     admin: { host: "127.0.0.1", port: 0, secret: "memory-admin-secret-0123456789" },
     data_dir: join(folder, "data"),
     simulator: false,
