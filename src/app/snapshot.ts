@@ -7,21 +7,26 @@ import { ConfigError } from "../config/load.ts";
 import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Snapshot } from "../relay/gateway.ts";
-import type { Simulator } from "../sim/simulator.ts";
 import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
 import { SIMULATED_ALIASES, simulatedModels } from "./simulated-models.ts";
 
 const SIMULATOR = "simulator";
 
+/** Where the built-in simulator is, and the key that it was started with. */
+export interface SimulatorAccess {
+  url: string;
+  key: string;
+}
+
 /** The configuration's view of the world, built whole before anything sees it. */
 export function makeSnapshot(
   config: Config,
   environment: ConfigSource["environment"],
-  simulator: Pick<Simulator, "url"> | undefined,
+  simulator: SimulatorAccess | undefined,
 ): Snapshot {
   const settings = config.providers ?? providersFromEnvironment(environment);
-  const all = simulator ? [...settings, simulatorSettings(simulator.url)] : settings;
+  const all = simulator ? [...settings, simulatorSettings(simulator)] : settings;
   const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file)]));
   const summaries = [...providers.values()].map((provider): ProviderSummary => {
     const { name, publishers } = provider;
@@ -81,6 +86,6 @@ export function missingProviders(
   });
 }
 
-const simulatorSettings = (url: string): ProviderSettings => {
-  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret("simulated") };
+const simulatorSettings = ({ url, key }: SimulatorAccess): ProviderSettings => {
+  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret(key) };
 };

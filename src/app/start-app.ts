@@ -87,7 +87,10 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     for (const warning of warnings) log.warn(tellProblem(warning));
   };
   warn(config);
-  const simulator = config.simulator ? await startSimulator() : undefined;
+  // A key that nobody else has: its port is one more way into this process, for everybody on the machine (S19).
+  const simulatorKey = `${makeId()}${makeId()}`;
+  const simulator = config.simulator ? await startSimulator({ apiKey: simulatorKey, closed: true }) : undefined;
+  const simulatorAccess = simulator && { url: simulator.url, key: simulatorKey };
   const nowMs = () => performance.timeOrigin + performance.now();
   let { publicUrl } = config.server;
   const wallMs = options.wallMs ?? Date.now;
@@ -109,7 +112,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     },
   });
   const gateway: Gateway = {
-    snapshot: makeSnapshot(config, environment, simulator),
+    snapshot: makeSnapshot(config, environment, simulatorAccess),
     keys: await KeyRing.open({
       storage,
       staticKeys: staticKeys(config),
@@ -190,7 +193,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const watch = watchConfig(
     () => readConfig(options),
     (changed) => {
-      const snapshot = makeSnapshot(changed, environment, simulator);
+      const snapshot = makeSnapshot(changed, environment, simulatorAccess);
       replaceKeysOrExplain(gateway.keys, changed);
       gateway.snapshot = snapshot;
       publicUrl = reachable(changed.server.publicUrl);

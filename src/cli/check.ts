@@ -46,7 +46,7 @@ export function tellResult({ provider, host, state, detail }: LiveResult): strin
 function tryConfig(source: ConfigSource) {
   try {
     const config = readConfig(source);
-    const simulator = config.simulator ? { url: `http://${NO_HOST}` } : undefined;
+    const simulator = config.simulator ? { url: `http://${NO_HOST}`, key: "none" } : undefined;
     const { catalogue, providers } = makeSnapshot(config, source.environment, simulator);
     const { file = null, warnings } = config;
     return { file, providers: [...providers.values()], models: catalogue.list().length, warnings };

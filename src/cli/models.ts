@@ -13,7 +13,7 @@ export const models = defineCommand({
   run: async ({ values, positionals: [text = ""] }) => {
     const source = configSource(values.config);
     const config = readConfig(source);
-    const simulator = config.simulator ? { url: "http://127.0.0.1:0" } : undefined;
+    const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
     const { catalogue } = makeSnapshot(config, source.environment, simulator);
     const wanted = text.toLowerCase();
     const found = catalogue

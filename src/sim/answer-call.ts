@@ -34,16 +34,18 @@ function meetsFlaky(state: SimulatorState, call: IncomingCall, times: number): b
 
 function planOf(wire: Wire, call: IncomingCall, model: SimulatedModel, read: ReadCall, state: SimulatorState): Plan {
   const space = `${wire.family} ${model.facts.name}`;
-  const plan = planAnswer({
+  const { contextLength } = model.facts;
+  return planAnswer({
     prompt: read.prompt,
     traits: model.traits,
     maxOutputTokens: model.facts.maxOutputTokens,
+    checkLength: (tokens) => {
+      if (tokens > contextLength) throw wire.tooLong(tokens, contextLength);
+    },
     countCached: (units) =>
       wire.cachesMarkedOnly ? state.prefixes.explicit(space, units) : state.prefixes.implicit(space, units),
     echo: model.traits.answer === "echo" ? echoText(call) : "",
   });
-  if (plan.usage.input > model.facts.contextLength) throw wire.tooLong(plan.usage.input, model.facts.contextLength);
-  return plan;
 }
 
 function paceOf(traits: Traits, state: SimulatorState): (frame: Frame) => number {

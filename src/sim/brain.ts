@@ -28,6 +28,8 @@ export interface PlanRequest {
   prompt: Prompt;
   traits: Traits;
   maxOutputTokens: number;
+  /** Throws where the prompt is too long for the model: before anything is made of it. */
+  checkLength: (tokens: number) => void;
   /** Counts cached tokens; each wire has its own rule. */
   countCached: (units: readonly PromptUnit[]) => CacheCount;
   /** What the `echo` answer says. */
@@ -40,12 +42,21 @@ export interface PlanRequest {
  */
 function seedOf(prompt: Prompt, units: readonly PromptUnit[]): Seed {
   const keys: string[] = [];
+  /** Texts in a row, put together at their end: each by itself would cost the square of their number. */
+  let texts: string[] = [];
+  const endTexts = (): void => {
+    if (texts.length > 0) keys.push(`text ${texts.join("")}`);
+    texts = [];
+  };
   for (const { key } of units) {
-    const last = keys.at(-1);
     if (key === "past" || key === "text ") continue;
-    if (key.startsWith("text ") && last?.startsWith("text ")) keys[keys.length - 1] = last + key.slice("text ".length);
-    else keys.push(key);
+    if (key.startsWith("text ")) texts.push(key.slice("text ".length));
+    else {
+      endTexts();
+      keys.push(key);
+    }
   }
+  endTexts();
   return new Seed(JSON.stringify([keys, prompt.format, prompt.choice]));
 }
 
@@ -172,6 +183,7 @@ function countModalities(units: readonly PromptUnit[], storedTokens: number): Ma
 export function planAnswer(request: PlanRequest): Plan {
   const { prompt, traits } = request;
   const units = promptUnits(prompt);
+  request.checkLength(totalTokens(units) + prompt.storedTokens);
   const seed = seedOf(prompt, units);
   const wanted = Math.min(prompt.maxTokens ?? request.maxOutputTokens, request.maxOutputTokens);
   const endless = traits.answer === "huge" || traits.answer === "echo";

@@ -24,6 +24,8 @@ export interface SimulatorOptions {
   port?: number;
   /** When given, exactly this key is demanded; otherwise any key that does not contain the word `wrong`. */
   apiKey?: string;
+  /** Nothing is answered but calls that carry the API key in a header; hosts' other ways to sign are shut. */
+  closed?: boolean;
   /** The secret of every access key, with which signed requests are verified. */
   secretAccessKey?: string;
   /** The pause between streamed pieces, 15 unless given. */
@@ -129,6 +131,22 @@ function tokenHost(tokens: AccessTokens): Host {
   };
 }
 
+const LOOPBACK = /^(127\.0\.0\.1|localhost|\[?::1\]?)(:\d+)?$/i;
+
+/** On loopback any page in a browser could reach the port, under a rebound name or its own: neither is a program's call (S11, S19). */
+function foreignTo(listeningHost: string): (request: Request) => boolean {
+  if (!LOOPBACK.test(listeningHost)) return () => false;
+  return ({ headers }) => headers.has("origin") || !LOOPBACK.test(headers.get("host") ?? "");
+}
+
+const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
+
+/** What was made is fetched by its address, which nobody can guess. */
+function carriesKey({ headers, url }: Request, key: string): boolean {
+  if (new URL(url).pathname.startsWith("/results/")) return true;
+  return KEY_HEADERS.some((name) => headers.get(name)?.replace(/^\w+ /, "") === key);
+}
+
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const nowMs = options.nowMs ?? Date.now;
   const credentials = new Credentials(options.apiKey);
@@ -175,6 +193,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     acceptsToken: (token) => tokens.accepts(token),
   });
 
+  const isForeign = foreignTo(options.host ?? "127.0.0.1");
   const server = Bun.serve({
     hostname: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
@@ -182,6 +201,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     idleTimeout: 0,
     maxRequestBodySize: MOST_BODY_BYTES,
     async fetch(request) {
+      if (isForeign(request))
+        return new Response("This is Trivium's simulator; pages may not call it.\n", { status: 403 });
+      if (options.closed && !carriesKey(request, options.apiKey ?? "")) return new Response(null, { status: 401 });
       const ended = counters.begin();
       const requestId = `req_sim${counters.requests.toString().padStart(8, "0")}`;
       const url = new URL(request.url);
