@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
+import { MemoryBudget } from "../../src/relay/memory-budget.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
+import { sendFile } from "../../src/server/files.ts";
+import { listen } from "../../src/server/listener.ts";
+import { fetchOperation } from "../../src/server/media-calls.ts";
+import type { Handler, ServerContext } from "../../src/server/routed-request.ts";
 import { buildCall } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, sleep, startEvents, wire } from "../support/scripted-upstream.ts";
@@ -44,7 +50,7 @@ function call(dialect: "chat" | "genai", stream: boolean): string {
   return `POST ${pathname}${search} HTTP/1.1\r\n${lines}\r\n${body}`;
 }
 
-test("S16: silent connections are closed, before a call and after it, and not while an answer runs", async () => {
+test.concurrent("S16: silent connections are closed, before a call and after it, and not while an answer runs", async () => {
   const slowMs = SILENCE_MS + LOOK_MS + 1_000;
   upstream.play(async ({ path }, response) => {
     if (path.includes("stream")) {
@@ -72,4 +78,73 @@ test("S16: silent connections are closed, before a call and after it, and not wh
   expect(slowStream.text).toStartWith("HTTP/1.1 200");
   expect(slowStream.text).toContain("FINISH_REASON_STOP");
   for (const { closed } of [health, wrongKey, notFound, slowAnswer, slowStream]) expect(closed).toBe(true);
+}, 60_000);
+
+/** A listener whose handlers wait for a store that is slow, and for nothing else. */
+function slowStore(slowMs: number) {
+  const record = { id: "f1", project: "red", mimeType: "video/mp4", size: 5, expiresAtMs: Date.now() + 60_000 };
+  const files = {
+    read: async () => record,
+    open: async () => {
+      await sleep(slowMs);
+      return { stream: new Response("video").body };
+    },
+  };
+  const operation = {
+    id: "o1",
+    project: "red",
+    provider: "p",
+    model: "test/video",
+    state: "done",
+    claimed: true,
+    parts: [{ videos: [{ file: "f1", mimeType: "video/mp4" }] }],
+  };
+  const context = {
+    gateway: {
+      files,
+      keys: { authenticate: () => ({ project: "red", keyId: "k", keyName: "k" }) },
+      memory: new MemoryBudget(1024 * 1024),
+      watchdog: { watch: () => () => {} },
+      timings: { ...DEFAULT_TIMINGS, strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
+      nowMs: Date.now,
+      log: { error: console.error, debug: () => {}, warn: () => {} },
+    },
+    operations: { find: async () => operation, keptHours: 48 },
+    accepting: () => true,
+    draining: () => false,
+    isAdmin: () => true,
+  } as unknown as ServerContext;
+  const sums: Handler = async () => {
+    await sleep(slowMs);
+    return new Response("sums");
+  };
+  const route = { dialect: "chat", door: "contract" } as const;
+  return listen({
+    host: "127.0.0.1",
+    port: 0,
+    publicUrl: "http://127.0.0.1",
+    routes: [
+      { ...route, method: "GET", path: "/sums", access: "admin", handle: sums },
+      { ...route, method: "GET", path: "/files", access: "signed", handle: sendFile },
+      { ...route, method: "POST", path: "/poll", access: "key", handle: fetchOperation },
+    ],
+    context,
+  });
+}
+
+test.concurrent("S16: whoever may have an answer waits for a slow store longer than a stranger may be silent", async () => {
+  const listener = slowStore(SILENCE_MS + LOOK_MS + 1_000);
+  const headers = { authorization: "Bearer k", "content-type": "application/json", "x-trivium-media": "inline" };
+  const operationName = "publishers/test/models/video/operations/o1";
+  const [sums, file, poll] = await Promise.all([
+    fetch(`${listener.url}/sums`, { headers }).then((response) => response.text()),
+    fetch(`${listener.url}/files`, { headers }).then((response) => response.text()),
+    fetch(`${listener.url}/poll`, { method: "POST", headers, body: JSON.stringify({ operationName }) }).then(
+      (response) => response.text(),
+    ),
+  ]);
+  await listener.drain(0);
+  expect(sums).toBe("sums");
+  expect(file).toBe("video");
+  expect(poll).toContain(Buffer.from("video").toString("base64"));
 }, 60_000);

@@ -24,7 +24,11 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
   if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${record.size}` } });
   }
-  const opened = await files.open(record, range === "whole" ? undefined : range);
+  // Whoever may have the file waits for its store, however slow that is.
+  routed.connection.hold();
+  const opened = await files
+    .open(record, range === "whole" ? undefined : range)
+    .finally(() => routed.connection.rest());
   // Another instance may have swept it in this moment.
   if (!opened) throw noSuchFile();
   if (range === "whole") return whole(opened.stream, record, headers);

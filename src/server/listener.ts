@@ -110,7 +110,12 @@ export function listen(options: ListenOptions): Listener {
       if (match.route.access === "key" && !context.accepting()) {
         throw shuttingDown();
       }
-      if (match.route.access === "admin") requireAdmin(request.headers, context);
+      const { access } = match.route;
+      if (access === "admin") {
+        requireAdmin(request.headers, context);
+        // Sums over a large ledger take longer than a stranger may be silent.
+        connection.hold();
+      }
       const { door, handle } = match.route;
       const response = await handle(
         {
@@ -125,7 +130,7 @@ export function listen(options: ListenOptions): Listener {
         context,
       );
       // A call says itself when it is over; whatever else was answered to somebody who may have it is over now.
-      if (!connection.held && match.route.access !== "open") connection.rest();
+      if (access === "admin" || (access !== "open" && !connection.held)) connection.rest();
       return sent(cors.mark(identify(response, dialect, requestId), request));
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);

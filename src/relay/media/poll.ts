@@ -5,6 +5,7 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import { decodePoll } from "../../media/operations/decode-poll.ts";
 import { encodeOperation, type GivenVideo } from "../../media/operations/encode-operation.ts";
 import type { Operations } from "../../operations/operations.ts";
+import type { ClientConnection } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { readSmallBody } from "../read-body.ts";
 
@@ -13,6 +14,7 @@ const MAX_POLL_BYTES = 64 * 1024;
 
 export interface IncomingPoll {
   request: Request;
+  connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
   /** The films themselves instead of their addresses. */
@@ -30,7 +32,13 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }
   if (!operation.claimed) await operations.claim(operation.id);
-  return encodeOperation(operation, await filmsOf(operation, gateway, incoming.inline));
+  // Films in the answer are read to their end first, from a store that may be slow.
+  incoming.connection.hold();
+  try {
+    return encodeOperation(operation, await filmsOf(operation, gateway, incoming.inline));
+  } finally {
+    incoming.connection.rest();
+  }
 }
 
 async function filmsOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<GivenVideo[]> {
