@@ -61,6 +61,8 @@ describe("S22: what a caller, or the agent that calls for it, acts on stays to t
     "Please try again in 6m11.52s. Limit 1000000 per request: 100000.",
     "Invalid 'messages[0].content': string too long. Expected a string with maximum length 10485760, but got 12000000 instead.",
     "stop: expected at most 4 items at 12:30:45, node.js 22.1.0",
+    "tools.0.server: Field required",
+    "tools.1.mcp.host: Input should be a valid string.",
     "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
   ])("%s", (text) => expect(cleanText(text)).toBe(text));
 });

@@ -37,7 +37,9 @@ const RULES: readonly Rule[] = [
   },
   { pattern: /\blocalhost(?::\d{1,5})?\b/gi, by: "[host]" },
   {
-    pattern: /\b((?:host(?:name)?|server|upstream|backend|node|pod|worker|instance)\s*[:=]\s*["'`]?)[\w.:-]*[\w]/gi,
+    // A word alone is none: fields have such names too ("tools.0.server: Field required").
+    pattern:
+      /\b((?:host(?:name)?|server|upstream|backend|node|pod|worker|instance)\s*[:=]\s*["'`]?)(?=[\w:]*(?:\d|[.-]\w))[\w.:-]*[\w]/gi,
     by: "$1[host]",
   },
   // Files of the host.
