@@ -76,9 +76,9 @@ function faultMessage(fault: YAMLError): string {
       return "a second document begins here; the file holds one";
     case "UNEXPECTED_TOKEN":
       // The parser puts the text that it stumbled over behind a colon, and that text may be a secret.
-      return `the YAML is not right: ${fault.message.replace(/: .*/s, "")}`;
+      return `YAML syntax error: ${fault.message.replace(/: .*/s, "")}`;
     default:
-      return `the YAML is not right: ${fault.message}`;
+      return `YAML syntax error: ${fault.message}`;
   }
 }
 

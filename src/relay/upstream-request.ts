@@ -57,7 +57,7 @@ function fitBetas(
 
 function noteBetas(asked: readonly string[], sent: readonly string[], notes: FieldNote[]): void {
   if (asked === sent) return;
-  const reason = "this provider knows no betas";
+  const reason = "this provider has no beta headers";
   for (const beta of asked) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
 }
 

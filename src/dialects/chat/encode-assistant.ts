@@ -79,7 +79,7 @@ function encodeHistoryReasoning(part: ReasoningPart, details: JsonObject[], scop
   if (part.signature !== undefined) noteSignature(part, scope);
   if (part.text === "") return undefined;
   if (quirks.reasoningHistory !== "drop") return part.text;
-  scope.notes.dropped(part.path ?? "reasoning", "this provider takes none back");
+  scope.notes.dropped(part.path ?? "reasoning", "this provider does not accept reasoning in the history");
   return undefined;
 }
 

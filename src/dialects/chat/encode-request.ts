@@ -45,8 +45,7 @@ function encodeThinking({ call, context, notes }: RequestScope, settings: JsonOb
   const { quirks, traits } = context;
   if (!traits.reasoning) {
     const amount = wantedAmount(wish);
-    if (amount !== undefined && amount !== "off")
-      notes.dropped(wish.path, "this model does not think before it answers");
+    if (amount !== undefined && amount !== "off") notes.dropped(wish.path, "this model does not support thinking");
     return {};
   }
   const limit = settings[quirks.maxTokensField];

@@ -137,7 +137,7 @@ export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] 
     return [];
   }
   if (part.clip !== undefined) {
-    notes.dropped(pathIn(scope, part, "clip"), "this provider looks at whole films only");
+    notes.dropped(pathIn(scope, part, "clip"), "this provider takes whole videos only");
   }
   const marked = withExtras({ ...wire, ...cacheControl(scope, part) }, ownExtras(scope, part.extras));
   if (part.context === undefined) return [marked];

@@ -178,7 +178,8 @@ function fitReasoning(message: JsonObject, index: number, quirks: Quirks, notes:
   if (quirks.reasoningHistory === "drop") {
     const present = REASONING_FIELDS.filter((name) => name in message);
     if (present.length === 0) return undefined;
-    for (const name of present) notes.dropped(`messages[${index}].${name}`, "this provider takes none back");
+    for (const name of present)
+      notes.dropped(`messages[${index}].${name}`, "this provider does not accept reasoning in the history");
     const silent = !SAID.some((name) => message[name] !== undefined && message[name] !== null);
     return (text) => {
       const rest = withoutMembers(text, present);

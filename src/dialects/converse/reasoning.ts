@@ -87,7 +87,7 @@ export function encodeAmount(
   if (wish === undefined || amount === undefined) return none;
   const { traits, origin } = context;
   if (!traits.reasoning) {
-    if (amount !== "off") notes.dropped(wish.path, "this model does not think");
+    if (amount !== "off") notes.dropped(wish.path, "this model does not support thinking");
     return none;
   }
   const form = traits.reasoningForm ?? (origin === "messages" ? "budget" : "effort");

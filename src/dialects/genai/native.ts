@@ -61,7 +61,9 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
 function thinkingNotes(body: JsonObject): FieldNote[] {
   const thinking = objectAt(objectAt(body, "generationConfig"), "thinkingConfig");
   if (numberAt(thinking, "thinkingBudget") === 0) return [];
-  return [{ path: "generationConfig.thinkingConfig", action: "dropped", reason: "the model does not think" }];
+  return [
+    { path: "generationConfig.thinkingConfig", action: "dropped", reason: "this model does not support thinking" },
+  ];
 }
 
 /** One of these is in every answer, were it an empty one. */

@@ -56,7 +56,7 @@ export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
   const { amount, path, show } = reasoning;
   if (!context.traits.reasoning) {
-    if (amount !== "off") notes.dropped(path, "the model does not think");
+    if (amount !== "off") notes.dropped(path, "this model does not support thinking");
     return undefined;
   }
   const form = context.traits.reasoningForm ?? "budget";

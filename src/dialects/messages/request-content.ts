@@ -132,11 +132,11 @@ export class RequestContent {
     const { kind, source } = encoded;
     const { title, context, citations } = part;
     if (part.detail !== undefined && part.detail !== "auto") {
-      this.#drop(part, "detail", "the target looks at every picture in the same way");
+      this.#drop(part, "detail", "the target has no detail setting for images");
     }
     if (part.clip !== undefined) this.#drop(part, "clip", "the target cuts no pieces out of media");
     if (kind === "image") {
-      if (title !== undefined) this.#drop(part, "title", "the target gives no names to pictures");
+      if (title !== undefined) this.#drop(part, "title", "the target has no titles for images");
       return [{ type: "image", source, ...this.#extras(part) }];
     }
     return [

@@ -72,7 +72,10 @@ const leadingSystem = ({ turns }: CanonCall): readonly Turn[] => {
 };
 
 function inTags(turn: Turn, notes: Notes): Part[] {
-  notes.approximated(turn.path, "the target knows no system text in the middle: it was sent as the user's, in tags");
+  notes.approximated(
+    turn.path,
+    "the target has no system messages inside a conversation: sent as a user message, in tags",
+  );
   return turn.parts.map((part) =>
     part.type === "text" && part.text.trim() !== "" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part,
   );
