@@ -188,6 +188,22 @@ describe("H29: the storage is away when the provider has taken the job", () => {
   });
 });
 
+test.each([-5, 0, 1e300, Number.POSITIVE_INFINITY, Number.NaN])(
+  "H26: a length of %p seconds, as a host may tell it, is that of no video: what was asked for is billed",
+  async (seconds) => {
+    const poll: JobRunner["poll"] = async () => ({
+      state: "done",
+      reply: { videos: [{ url: "/film", mimeType: "video/mp4" }], filtered: [], seconds },
+    });
+    const { poller, budget } = startProcess("process", { poll });
+    await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+    poller.start();
+    await until(async () => (await read())?.endedAtMs !== undefined);
+    await poller.stop();
+    expect(budget.spent).toBe(50_000_000);
+  },
+);
+
 describe("decision 0014: the Idempotency-Key of an operation whose process died", () => {
   const asking: OperationPart = { state: "asking", count: 1, dueAtMs: 0, failures: 0, videos: [], filtered: [] };
   const cases: [string, OperationPart[], string | undefined][] = [

@@ -39,6 +39,8 @@ const MOST_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
 /** So many of the provider's paces lie between two attempts to keep a video that the store does not take. */
 const UNKEPT_PACES = 4;
+/** No provider makes longer videos in one job. */
+const MOST_SECONDS = 3_600;
 
 /** Somebody else took the operation after our lease had run out; what we found is theirs to find again. */
 class LeaseLost extends Error {}
@@ -214,7 +216,8 @@ export class OperationPoller {
 
 /** What the provider tells of its videos. */
 function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoReply): void {
-  if (seconds !== undefined) part.seconds = seconds;
+  // A length that no video has is not told: what was asked for counts, and no sum is spoilt.
+  if (seconds !== undefined && seconds > 0 && seconds <= MOST_SECONDS) part.seconds = seconds;
   if (resolution !== undefined) part.resolution = resolution;
   if (audio !== undefined) part.audio = audio;
 }

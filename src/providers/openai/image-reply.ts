@@ -1,6 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { countAt, type Usage } from "../../canon/usage.ts";
 import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { JobState, MediaAnswer } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
@@ -80,11 +80,11 @@ function readSettings(body: JsonObject): ImageSettings | undefined {
 function readUsage(body: JsonObject, images: number): Usage | undefined {
   const usage = body["usage"];
   if (!isObject(usage)) return undefined;
-  const input = numberAt(usage, "input_tokens");
-  const output = numberAt(usage, "output_tokens");
+  const input = countAt(usage, "input_tokens");
+  const output = countAt(usage, "output_tokens");
   if (input === undefined && output === undefined) return undefined;
-  const imageInput = numberAt(objectAt(usage, "input_tokens_details"), "image_tokens");
-  const textOutput = numberAt(objectAt(usage, "output_tokens_details"), "text_tokens");
+  const imageInput = countAt(objectAt(usage, "input_tokens_details"), "image_tokens");
+  const textOutput = countAt(objectAt(usage, "output_tokens_details"), "text_tokens");
   return {
     images,
     ...(input === undefined ? {} : { input: Math.max(0, input - (imageInput ?? 0)) }),

@@ -1,5 +1,5 @@
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { countAt, type Usage } from "../../canon/usage.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
 import type { WireContext } from "../../media/media-wire.ts";
@@ -40,6 +40,6 @@ export function readChoices(output: JsonObject | undefined): ImageResult<MediaLi
 }
 
 export function readUsage(body: JsonObject): Usage | undefined {
-  const images = numberAt(objectAt(body, "usage"), "image_count");
+  const images = countAt(objectAt(body, "usage"), "image_count");
   return images === undefined ? undefined : { images };
 }

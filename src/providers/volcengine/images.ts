@@ -1,5 +1,5 @@
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { countAt, type Usage } from "../../canon/usage.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import type { ImageWire, WireContext } from "../../media/media-wire.ts";
@@ -66,9 +66,9 @@ function readSettings(item: unknown): ImageSettings | undefined {
 
 function readUsage(body: JsonObject): Usage | undefined {
   const usage = objectAt(body, "usage");
-  const images = numberAt(usage, "generated_images");
+  const images = countAt(usage, "generated_images");
   if (images === undefined) return undefined;
-  const imageOutput = numberAt(usage, "output_tokens");
+  const imageOutput = countAt(usage, "output_tokens");
   return { images, ...(imageOutput === undefined ? {} : { imageOutput }) };
 }
 

@@ -1,4 +1,4 @@
-import type { Usage } from "../../canon/usage.ts";
+import { completionTokens, type Usage } from "../../canon/usage.ts";
 import type { Model, Pricings } from "../../catalogue/model.ts";
 import { pricingsOfPicture } from "../../catalogue/picture-prices.ts";
 import type { ImageCall } from "../../media/image-call.ts";
@@ -33,6 +33,8 @@ type Billed = Pick<ImageReply, "results" | "usage" | "settings">;
 interface BilledUsage {
   usage: Usage;
   pricings: Pricings;
+  /** The provider did not tell what its price goes by. */
+  estimated?: true;
 }
 
 /** Pictures that were made are billed, those held back or failed are not. */
@@ -42,18 +44,28 @@ export function billOfImages(
   reply: Billed | undefined,
 ): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
-  return {
-    usage: made === 0 && reply?.usage === undefined ? {} : { ...reply?.usage, images: made },
-    pricings: pricingsOfPicture(planned?.offer.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings)),
-  };
+  const pricings = pricingsOfPicture(
+    planned?.offer.pricings ?? call.model.pricings,
+    resolutionMade(call, reply?.settings),
+  );
+  if (made === 0) return { usage: reply?.usage === undefined ? {} : { ...reply.usage, images: 0 }, pricings };
+  const usage = { ...reply?.usage, images: made };
+  if (completionTokens(usage) > 0 || !isPricedByTokens(pricings)) return { usage, pricings };
+  // Images have tokens: a provider that tells none has not counted, and will not make a present of them (H26).
+  const expected = expectedImageUsage(made, requestTold(call).call.quality, pricings);
+  return { usage: { ...usage, ...expected }, pricings, estimated: true };
 }
+
+const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
+  image.length + completion.length > 0 && image.every(({ unit }) => unit === "perMTokens");
 
 /** Writes the row of a call for images. What has come of it is billed, whoever has left meanwhile (H26). */
 export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string): Promise<void> {
   const { made, abandoned } = call.work;
   const planned = made?.planned ?? abandoned?.planned;
   call.work.close();
-  const bill = billOfImages(call, planned, made?.reply);
+  const { estimated, ...bill } = billOfImages(call, planned, made?.reply);
+  const measured = estimated ? "estimated" : "measured";
   return closeCall(call, gateway, {
     verb: "images",
     clientDialect: call.incoming.dialect.name,
@@ -63,7 +75,7 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
     offer: planned?.offer ?? call.asked?.offer,
     ...bill,
     usage: abandoned === undefined ? bill.usage : withExpected(bill, call, abandoned.images),
-    source: outcome === "ok" || made?.whole ? "measured" : "partial",
+    source: outcome === "ok" || made?.whole ? measured : "partial",
     firstContentAtMs: made === undefined ? undefined : gateway.nowMs(),
   });
 }
