@@ -3,8 +3,20 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall, callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels, TEST_KEY } from "../support/test-gateway.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const LIMITED = `sk-trv-${"KeyWithLimits".padEnd(43, "x")}`;
+const BROKE = `sk-trv-${"KeyWithoutMoney".padEnd(43, "x")}`;
+const { upstream, gateway } = await scriptedStand((url) => ({
+  config: {
+    ...scriptedModels(url),
+    keys: [
+      { name: "tests", key: TEST_KEY },
+      { name: "limited", key: LIMITED, limits: { requests_per_minute: 2, tokens_per_minute: 100_000 } },
+      { name: "broke", key: BROKE, limits: { budget_usd_per_day: 0.000_000_001 } },
+    ],
+  },
+}));
 
 /** The headers of a call, with no key but those that a test gives. */
 async function call(dialect: DialectName, keys: Record<string, string>, stream = false): Promise<Response> {
@@ -121,4 +133,54 @@ describe("decisions §2: betas", () => {
     const strict = { headers: { ...betas, "x-trivium-strict": "true" }, model: `test/${target}` };
     expect((await callGateway(gateway.url, "messages", gateway.key, strict)).status).toBe(400);
   });
+});
+
+test("decisions §4, §6, §9: every header of answers and refusals is in the OpenAPI document", async () => {
+  interface Told {
+    headers?: Record<string, { $ref: string }>;
+  }
+  const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+    paths: Record<string, { post: { responses: Record<string, { $ref?: string } & Told> } }>;
+    components: { responses: Record<string, Told>; headers: Record<string, object> };
+  };
+  const { responses } = document.paths["/api/v1/chat/completions"]?.post ?? { responses: {} };
+  const toldOf = (status: number) => {
+    const { $ref, headers } = responses[status] ?? {};
+    return headers ?? document.components.responses[$ref?.split("/").at(-1) ?? ""]?.headers ?? {};
+  };
+  answer();
+  const body = { verbosity: "low", logit_bias: { 1: 1 } };
+  const seen = new Set<string>();
+  for (const [key, model] of [
+    [LIMITED, "test/messages"],
+    [LIMITED, "test/none"],
+    [LIMITED, "test/chat"],
+    [BROKE, "test/chat"],
+    ["sk-trv-wrong", "test/chat"],
+  ] as const) {
+    const response = await callGateway(gateway.url, "chat", key, { model, body });
+    await response.text();
+    seen.add(String(response.status));
+    // The last is the id of the request under the name of the vendor's SDKs.
+    const usual = new Set(["content-type", "content-length", "date", "connection", "x-request-id"]);
+    const names = [...response.headers.keys()].filter((name) => !usual.has(name));
+    for (const name of names) seen.add(name);
+    const told = toldOf(response.status);
+    for (const name of names)
+      expect({ status: response.status, name, ref: told[name]?.$ref }).toMatchObject({
+        ref: `#/components/headers/${name}`,
+      });
+  }
+  expect([...seen]).toEqual(
+    expect.arrayContaining([
+      "200",
+      "402",
+      "404",
+      "429",
+      "retry-after",
+      "x-should-retry",
+      "x-trivium-dropped",
+      "x-ratelimit-reset-tokens",
+    ]),
+  );
 });

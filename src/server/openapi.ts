@@ -2,7 +2,7 @@ import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { ComponentSchemas } from "./openapi/component-schemas.ts";
 import { ERROR_SHAPES } from "./openapi/errors.ts";
 import { failureResponses } from "./openapi/operation.ts";
-import { HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./openapi/parameters.ts";
+import { FAILURE_HEADERS, HEADERS, PARAMETERS, RATE_HEADERS, SECURITY_SCHEMES } from "./openapi/parameters.ts";
 import { pathItems } from "./openapi/paths.ts";
 
 /** The gateway's addresses as an OpenAPI 3.1 document, made from the very schemas that check requests. */
@@ -40,7 +40,7 @@ function body() {
       schemas: schemas.toJSON(),
       responses: Object.assign({}, ...responses),
       parameters: PARAMETERS,
-      headers: HEADERS,
+      headers: { ...HEADERS, ...RATE_HEADERS, ...FAILURE_HEADERS },
       securitySchemes: SECURITY_SCHEMES,
     },
   };

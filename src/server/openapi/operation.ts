@@ -2,6 +2,7 @@ import type { TSchema } from "typebox";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import type { ComponentSchemas } from "./component-schemas.ts";
 import { failureStatuses } from "./errors.ts";
+import { FAILURE_HEADERS, HEADERS, RATE_HEADERS } from "./parameters.ts";
 
 /** One thing that can be asked of the gateway, wherever it stands. */
 export interface Operation {
@@ -48,12 +49,13 @@ export const file = (status: number, description: string): Answer => ({ status, 
 /** Any of the three headers works on every protocol (decisions §2). */
 const ANY_KEY = [{ bearer: [] }, { "x-api-key": [] }, { "x-goog-api-key": [] }];
 
-const ANSWER_HEADERS = Object.fromEntries(
-  ["x-trivium-request-id", "x-trivium-receipt", "x-trivium-dropped", "x-trivium-approximated"].map((name) => [
-    name,
-    { $ref: `#/components/headers/${name}` },
-  ]),
-);
+const refer = (...sections: object[]) =>
+  Object.fromEntries(
+    sections.flatMap((section) => Object.keys(section)).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+const ANSWER_HEADERS = refer(HEADERS, RATE_HEADERS);
+/** Those of the call are there once it was admitted. */
+const REFUSAL_HEADERS = refer(HEADERS, RATE_HEADERS, FAILURE_HEADERS);
 
 /** `suffix` tells the same operation at several addresses apart. */
 export function operationObject(operation: Operation, suffix: string, schemas: ComponentSchemas): object {
@@ -110,7 +112,7 @@ export function failureResponses(dialect: DialectName, shape: TSchema, schemas: 
   const content = { "application/json": { schema: schemas.refer(shape) } };
   const entries = [...failureStatuses(dialect)].map(([status, meaning]) => [
     responseName(dialect, status),
-    { description: meaning, content },
+    { description: meaning, headers: REFUSAL_HEADERS, content },
   ]);
   return Object.fromEntries(entries);
 }

@@ -77,6 +77,30 @@ export const HEADERS = {
   },
 };
 
+const RATES = ["requests", "tokens"].flatMap((what) => [
+  [`x-ratelimit-limit-${what}`, `How many ${what} the key may have in a minute.`],
+  [`x-ratelimit-remaining-${what}`, `How many of these ${what} are left.`],
+  [`x-ratelimit-reset-${what}`, "When all of them are there again, such as `12s`."],
+]);
+
+/** Only where the key has such limits. */
+export const RATE_HEADERS: Readonly<Record<string, object>> = Object.fromEntries(
+  RATES.map(([name, description]) => [name, { description, schema: { type: "string" } }]),
+);
+
+/** Of failures alone. */
+export const FAILURE_HEADERS = {
+  "retry-after": {
+    description:
+      "After so many seconds the same may succeed; with 429, and where a provider or the gateway names a time.",
+    schema: { type: "integer", minimum: 1, maximum: 60 },
+  },
+  "x-should-retry": {
+    description: "`false` where the vendors' SDKs would try again by the status, and that cannot help.",
+    schema: { type: "string", enum: ["false"] },
+  },
+};
+
 export const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer" },
   "x-api-key": { type: "apiKey", in: "header", name: "x-api-key" },
