@@ -33,9 +33,6 @@ const REFUSED: Record<string, string> = {
   "openai-chat/openai/envoy-aigw.chat-bad-request.request.json": "messages[0].content",
   // Another model, whose tokens are not among those of the answer: nobody has checked or priced it (S07).
   "anthropic-messages/anthropic/pydantic-ai.anthropic-advisor-tool.request.json": "tools[0].model",
-  // Contract 5: the code-execution tool cannot be used.
-  "anthropic-messages/anthropic/pydantic-ai.anthropic-code-execution-files--prefix-stable-messages-sonnet-5.t3.request.json":
-    "tools[0].type",
 };
 
 function recordings(): Recording[] {
