@@ -172,3 +172,28 @@ describe("H04: cache_control on a chat message as a whole", () => {
     expect(fields).toEqual([]);
   });
 });
+
+describe("contract 2.12: an assistant's answer without a word", () => {
+  const said = { role: "assistant", content: null, refusal: null };
+  const body = { messages: [{ role: "user", content: "a" }, said, { role: "user", content: "b" }] };
+
+  test("goes back to its host as it came from there, at the drop-in door", async () => {
+    answerAll();
+    const door = "dropin";
+    expect((await callGateway(gateway.url, "chat", gateway.key, { door, body })).status).toBe(200);
+    expect(JSON.parse(upstream.seen[0]?.body ?? "")).toMatchObject(body);
+    const refused = await errorOf(await callGateway(gateway.url, "chat", gateway.key, { body }));
+    expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("messages[1].content") });
+  });
+
+  test.each(["messages", "genai"])("is nothing on the way to %s", async (target) => {
+    answerAll();
+    for (const turn of [said, { role: "assistant" }]) {
+      const messages = [{ role: "user", content: "a" }, turn, { role: "user", content: "b" }];
+      const options = { door: "dropin", model: `test/${target}`, body: { messages } } as const;
+      const response = await callGateway(gateway.url, "chat", gateway.key, options);
+      expect(response.status).toBe(200);
+    }
+    for (const { body } of upstream.seen) expect(body).not.toMatch(/"role":"(assistant|model)"/);
+  });
+});
