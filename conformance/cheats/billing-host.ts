@@ -1,0 +1,264 @@
+import type { ServerResponse } from "node:http";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import {
+  type ScriptedUpstream,
+  type SeenRequest,
+  sendJson,
+  startEvents,
+  startScriptedUpstream,
+  wire,
+} from "../support/scripted-upstream.ts";
+
+/** What the host charges for a token, in nano-dollars; `scriptedModels` has the same prices. */
+export const PROMPT_PRICE = 1_000;
+export const OUTPUT_PRICE = 2_000;
+/** Terms that are dearer, as hosts spell them. */
+const MULTIPLES: Readonly<Record<string, number>> = { priority: 2, fast: 6 };
+/** What a model costs that nobody was allowed to ask for. */
+const DEAR = 100;
+export const DEAR_MODEL = "up-dear";
+
+/** One answer, as the host makes it. */
+export interface Performance {
+  promptTokens: number;
+  /** Thought before the first word, and shown to nobody. */
+  thinkingTokens?: number;
+  /** What is said, in pieces, each with the tokens that it truly has. */
+  pieces: readonly Piece[];
+  /** Between two pieces. */
+  everyMs?: number;
+  /** Before the first. */
+  thinkingMs?: number;
+  /** Between the last piece and the usage. */
+  tailMs?: number;
+  /** What it tells of its usage in place of the truth. */
+  tells?: object;
+}
+
+export type Piece = readonly [text: string, tokens: number];
+
+/** So many words of English, a token each. */
+export const words = (count: number, last = "done"): Piece[] =>
+  Array.from({ length: count }, (_, index): Piece => [index === count - 1 ? last : "word ", 1]);
+
+/**
+ * A host that keeps books: for each purse, what it charges for the requests that reached it. It counts the tokens that it
+ * generates until it is done or its connection is closed, and it reads names of fields without case, the last one winning, as
+ * hosts written in Go do.
+ */
+export class BillingHost {
+  readonly upstream: ScriptedUpstream;
+  readonly #books = new Map<string, { nanoUsd: number; requests: number }>();
+  readonly #performances = new Map<string, Performance>();
+
+  constructor(upstream: ScriptedUpstream) {
+    this.upstream = upstream;
+    upstream.play((request, response) => this.#serve(request, response));
+  }
+
+  static async start(): Promise<BillingHost> {
+    return new BillingHost(await startScriptedUpstream());
+  }
+
+  /** What is played to whoever's prompt holds the purse's name. */
+  rehearse(purse: string, performance: Performance): void {
+    this.#performances.set(purse, performance);
+  }
+
+  billed(purse: string): number {
+    return this.#books.get(purse)?.nanoUsd ?? 0;
+  }
+
+  requests(purse: string): number {
+    return this.#books.get(purse)?.requests ?? 0;
+  }
+
+  async #serve(request: SeenRequest, response: ServerResponse): Promise<void> {
+    const purse = /purse-\d+/.exec(request.body)?.[0] ?? "";
+    const performance = this.#performances.get(purse);
+    if (performance === undefined) return void sendJson(response, { error: { message: "unknown" } }, 500);
+    const book = this.#books.get(purse) ?? { nanoUsd: 0, requests: 0 };
+    this.#books.set(purse, book);
+    book.requests++;
+    const body = foldedFields(JSON.parse(request.body));
+    const answers = Number(body["n"] ?? foldedFields(body["generationconfig"])["candidatecount"] ?? 1);
+    const times = timesOf(request, body);
+    const charge = (tokens: number, price: number) => {
+      book.nanoUsd += tokens * price * times;
+    };
+    charge(performance.promptTokens, PROMPT_PRICE);
+    await new Answer(request, body, response, performance, answers).send((tokens) =>
+      charge(tokens * answers, OUTPUT_PRICE),
+    );
+  }
+
+  stop(): Promise<void> {
+    return this.upstream.stop();
+  }
+}
+
+/** How many times the ordinary price a request costs: by its model, by a model that it names elsewhere, and by its terms. */
+function timesOf({ path }: SeenRequest, body: Record<string, unknown>): number {
+  const named = JSON.stringify([
+    body["model"],
+    body["models"],
+    body["fallbacks"],
+    body["tools"],
+    body["generationconfig"],
+  ]);
+  let times = `${named}${path}`.includes(DEAR_MODEL) ? DEAR : 1;
+  for (const field of ["service_tier", "servicetier", "speed"])
+    times *= MULTIPLES[String(body[field]).toLowerCase()] ?? 1;
+  return times;
+}
+
+const fold = (name: string) => name.toLowerCase().replaceAll("\u017f", "s").replaceAll("\u212a", "k");
+
+function foldedFields(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [fold(name), field]));
+}
+
+/** One answer on its way, in the dialect and the manner of its request. */
+class Answer {
+  readonly #dialect: DialectName;
+  readonly #stream: boolean;
+  readonly #response: ServerResponse;
+  readonly #performance: Performance;
+  readonly #closed: Promise<void>;
+  /** How many are made of one prompt. */
+  readonly #answers: number;
+  #output = 0;
+
+  constructor(
+    { path }: SeenRequest,
+    body: Record<string, unknown>,
+    response: ServerResponse,
+    performance: Performance,
+    answers: number,
+  ) {
+    this.#answers = answers;
+    this.#dialect = path.includes("/messages") ? "messages" : path.includes(":") ? "genai" : "chat";
+    this.#stream = body["stream"] === true || path.includes(":stream");
+    this.#response = response;
+    this.#performance = performance;
+    this.#closed = new Promise((resolve) => void response.on("close", resolve));
+  }
+
+  async send(charge: (tokens: number) => void): Promise<void> {
+    const { thinkingTokens = 0, pieces, everyMs = 0, thinkingMs = 0, tailMs = 0 } = this.#performance;
+    if (!(await this.#work(thinkingMs, thinkingTokens, charge))) return;
+    if (this.#stream) {
+      startEvents(this.#response);
+      if (this.#dialect === "messages") this.#response.write(this.#messageStart());
+    }
+    let onItsWay = 0;
+    for (const [text, tokens] of pieces) {
+      if (this.#stream) this.#response.write(this.#piece(text, tokens));
+      else this.#output += tokens;
+      await this.#pause(everyMs);
+      // What was on its way when somebody hung up is charged to nobody.
+      if (this.#response.destroyed) return;
+      charge(onItsWay);
+      onItsWay = tokens;
+    }
+    charge(onItsWay);
+    await this.#pause(tailMs);
+    if (this.#stream) this.#response.end(this.#end());
+    else sendJson(this.#response, this.#whole());
+  }
+
+  /** Generates: what is generated until somebody hangs up is charged. False where somebody did. */
+  async #work(ms: number, tokens: number, charge: (tokens: number) => void): Promise<boolean> {
+    const startedMs = performance.now();
+    await this.#pause(ms);
+    const share = this.#response.destroyed && ms > 0 ? Math.min(1, (performance.now() - startedMs) / ms) : 1;
+    charge(Math.floor(tokens * share));
+    return !this.#response.destroyed;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (ms > 0) await Promise.race([Bun.sleep(ms), this.#closed]);
+  }
+
+  #usage(): object {
+    const { promptTokens, tells } = this.#performance;
+    if (tells !== undefined) return tells;
+    const thinkingTokens = (this.#performance.thinkingTokens ?? 0) * this.#answers;
+    const output = this.#output * this.#answers;
+    const all = output + thinkingTokens;
+    return {
+      chat: {
+        prompt_tokens: promptTokens,
+        completion_tokens: all,
+        total_tokens: promptTokens + all,
+        completion_tokens_details: { reasoning_tokens: thinkingTokens },
+      },
+      messages: { input_tokens: promptTokens, output_tokens: all },
+      genai: {
+        promptTokenCount: promptTokens,
+        candidatesTokenCount: output,
+        thoughtsTokenCount: thinkingTokens,
+        totalTokenCount: promptTokens + all,
+      },
+    }[this.#dialect];
+  }
+
+  #messageStart(): string {
+    const { promptTokens, tells } = this.#performance;
+    const start = wire.messageStart(tells ?? { input_tokens: promptTokens, output_tokens: 1 });
+    return start + wire.event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+  }
+
+  #piece(text: string, tokens: number): string {
+    this.#output += tokens;
+    switch (this.#dialect) {
+      case "chat":
+        return wire.chatChunk({ content: text });
+      case "messages":
+        return wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
+      case "genai":
+        return wire.genaiChunk(text, undefined, this.#usage());
+    }
+  }
+
+  #end(): string {
+    switch (this.#dialect) {
+      case "chat":
+        return wire.chatChunk({}, "stop") + wire.chatUsage(this.#usage()) + wire.done;
+      case "messages":
+        return wire.messageEnd(this.#usage());
+      case "genai":
+        return wire.genaiChunk("", "STOP", this.#usage());
+    }
+  }
+
+  #whole(): object {
+    const text = this.#performance.pieces.map(([piece]) => piece).join("");
+    return {
+      chat: {
+        id: "chatcmpl-1",
+        object: "chat.completion",
+        created: 1,
+        model: "upstream-model",
+        choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+        usage: this.#usage(),
+      },
+      messages: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "upstream-model",
+        content: [{ type: "text", text }],
+        stop_reason: "end_turn",
+        stop_sequence: null,
+        usage: this.#usage(),
+      },
+      genai: {
+        candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, finishReason: "STOP" }],
+        usageMetadata: this.#usage(),
+        modelVersion: "upstream-model",
+      },
+    }[this.#dialect];
+  }
+}

@@ -1,0 +1,130 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { staticKeyId } from "../../src/access/key-ring.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { buildCall, type CallOptions, DIALECTS } from "../support/client-calls.ts";
+import {
+  freePort,
+  scriptedModels,
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../support/test-gateway.ts";
+import { BillingHost, type Performance } from "./billing-host.ts";
+import type { Outcome } from "./cheat.ts";
+
+/** What a cheat has: a key of its own, and a name that the host finds in its prompts. */
+export interface Purse {
+  name: string;
+  key: string;
+}
+
+export const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
+
+export interface StandOptions extends TestGatewayOptions {
+  /** Of every purse. */
+  limits?: object;
+  /** Beside one of each dialect. */
+  models?: readonly object[];
+}
+
+const MOST_PURSES = 400;
+const QUIET_MS = 15_000;
+
+/** A gateway before a host that keeps books; each cheat is told apart by its purse, in the books and in the ledger. */
+export class BillingStand {
+  readonly host: BillingHost;
+  readonly gateway: TestGateway;
+  #purses = 0;
+  #calls = new Map<string, number>();
+
+  constructor(host: BillingHost, gateway: TestGateway) {
+    this.host = host;
+    this.gateway = gateway;
+  }
+
+  static async open(options: StandOptions = {}): Promise<BillingStand> {
+    const host = await BillingHost.start();
+    const { limits, models = [], config, timings, ...rest } = options;
+    const scripted = scriptedModels(host.upstream.url, { first_byte: 30_000, idle: 30_000 });
+    const purses = Array.from({ length: MOST_PURSES }, (_, index) => ({
+      name: `purse-${index}`,
+      key: keyOf(`Purse${index}`),
+      models: ["test/*"],
+      ...(limits ? { limits } : {}),
+    }));
+    const gateway = await startTestGateway({
+      ...rest,
+      config: {
+        server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0.5 },
+        ...scripted,
+        models: [...(scripted["models"] as object[]), ...models],
+        ...config,
+        keys: [{ name: "tests", key: TEST_KEY }, ...purses],
+      },
+      timings: { readOnMs: 500, ...timings },
+    });
+    return new BillingStand(host, gateway);
+  }
+
+  /** A new purse, and what the host plays to it. */
+  purse(performance: Performance): Purse {
+    const index = this.#purses++;
+    if (index >= MOST_PURSES) throw new Error("there are no more purses");
+    const name = `purse-${index}`;
+    this.host.rehearse(name, performance);
+    return { name, key: keyOf(`Purse${index}`) };
+  }
+
+  /** A request of one of the protocols whose prompt holds the purse's name. */
+  call(purse: Purse, client: DialectName, options: CallOptions = {}): [string, RequestInit] {
+    const text = `${options.body?.["text"] ?? "Tell me something."} ${purse.name}`;
+    const { text: _, ...body } = options.body ?? {};
+    const prompt =
+      client === "genai"
+        ? { contents: [{ role: "user", parts: [{ text }] }] }
+        : { messages: [{ role: "user", content: text }] };
+    return buildCall(this.gateway.url, client, purse.key, { ...options, body: { ...prompt, ...body } });
+  }
+
+  /** Sums, when everything that the purse began has ended. */
+  async outcome(purse: Purse, got: string, { rows = 1 }: { rows?: number } = {}): Promise<Outcome> {
+    const deadline = Date.now() + QUIET_MS;
+    for (;;) {
+      const { count, cost } = this.#sums(purse);
+      if (count >= rows && this.host.requests(purse.name) >= 0 && !this.#isBusy(purse, count)) {
+        return { got, upstream: this.host.billed(purse.name), ledger: cost };
+      }
+      if (Date.now() > deadline)
+        return { got, upstream: this.host.billed(purse.name), ledger: cost, broken: `${count} rows of ${rows}` };
+      await Bun.sleep(20);
+    }
+  }
+
+  /** The books may still be written a moment after the row: two looks must agree. */
+  #isBusy(purse: Purse, rows: number): boolean {
+    const seen = this.host.billed(purse.name) + rows / 1_000;
+    const before = this.#calls.get(purse.name);
+    this.#calls.set(purse.name, seen);
+    return before !== seen;
+  }
+
+  #sums({ name }: Purse): { count: number; cost: number } {
+    const database = new Database(join(this.gateway.folder, "data", "trivium.db"), { readonly: true });
+    try {
+      const query = "SELECT count(*) AS count, coalesce(sum(cost_nano_usd), 0) AS cost FROM receipts WHERE key_id = ?";
+      return database.query(query).get(staticKeyId(name)) as { count: number; cost: number };
+    } finally {
+      database.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.stop();
+    await this.host.stop();
+  }
+}
+
+/** Every client at every host. */
+export const LANES = DIALECTS.flatMap((client) => DIALECTS.map((host) => ({ client, host })));

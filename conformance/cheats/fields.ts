@@ -1,0 +1,129 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../support/client-calls.ts";
+import { DEAR_MODEL, type Performance, words } from "./billing-host.ts";
+import { BillingStand } from "./billing-stand.ts";
+import type { Cheat, CheatGroup } from "./cheat.ts";
+
+const ANSWER: Performance = { promptTokens: 20, pieces: words(50) };
+const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+
+/** A model whose dearer terms have a price. */
+const pricedModel = (dialect: DialectName) => ({
+  id: `test/known-${dialect}`,
+  max_output_tokens: 8192,
+  pricings: { prompt: price(1), completion: price(2) },
+  price_multiples: { priority: 2, fast: 6 },
+  offers: [{ provider: `up-${dialect}`, model: "upstream-model" }],
+});
+
+/** A request whose text is written by hand: `members` stand before or behind those of an ordinary one. */
+interface Forgery {
+  client: DialectName;
+  what: string;
+  before?: string;
+  after?: string;
+  door?: "contract" | "dropin";
+  model?: string;
+}
+
+const DOORS = ["contract", "dropin"] as const;
+
+const DOUBLES: readonly Forgery[] = (
+  [
+    ["chat", `"Model":"${DEAR_MODEL}"`],
+    ["chat", `"MODEL":"${DEAR_MODEL}"`],
+    ["chat", `"model":"${DEAR_MODEL}"`],
+    ["chat", `"\\u006dodel":"${DEAR_MODEL}"`],
+    ["chat", '"N":50'],
+    ["chat", '"n":50'],
+    ["chat", '"n":"50"'],
+    ["chat", '"n":1e1'],
+    ["chat", '"Service_Tier":"priority"'],
+    ["chat", '"\u017fervice_tier":"priority"'],
+    ["chat", '"service_tier":"priority","service_tier":"default"'],
+    ["chat", '"MAX_TOKENS":9999'],
+    ["chat", '"Stream":true'],
+    ["messages", `"Model":"${DEAR_MODEL}"`],
+    ["messages", '"\u017fpeed":"fast"'],
+    ["messages", '"SPEED":"fast"'],
+    ["messages", '"speed":"fast","speed":"standard"'],
+    ["messages", '"Max_To\u212aens":9999'],
+    ["genai", '"generationConfig":{"candidateCount":1},"generation_config":{"candidateCount":50}'],
+    ["genai", '"generationConfig":{"candidateCount":1,"candidate_count":50}'],
+    ["genai", '"generationConfig":{"candidateCount":1,"CandidateCount":50}'],
+    ["genai", '"GenerationConfig":{"candidateCount":50}'],
+    ["genai", '"serviceTier":"standard","service_tier":"priority"'],
+    ["genai", '"ServiceTier":"priority"'],
+  ] as const
+).flatMap(([client, after]) => DOORS.map((door) => ({ client, what: `S15|${after} (${door})`, after, door })));
+
+/** Fields by which hosts can be sent to another model than the one that was checked and priced. */
+const OTHER_MODELS: readonly Forgery[] = (
+  [
+    ["chat", `"models":["${DEAR_MODEL}"]`],
+    ["chat", `"fallbacks":["${DEAR_MODEL}"]`],
+    ["chat", `"fallbacks":[{"model":"${DEAR_MODEL}"}]`],
+    ["chat", `"extra_body":{"model":"${DEAR_MODEL}"}`],
+    ["messages", `"fallbacks":[{"model":"${DEAR_MODEL}"}]`],
+    ["messages", `"tools":[{"type":"advisor_20260301","name":"advisor","model":"${DEAR_MODEL}"}]`],
+    ["chat", `"Models":["${DEAR_MODEL}"]`],
+    ["genai", `"generationConfig":{"routingConfig":{"manualMode":{"modelName":"${DEAR_MODEL}"}}}`],
+    ["genai", `"generation_config":{"routing_config":{"manual_mode":{"model_name":"${DEAR_MODEL}"}}}`],
+    ["genai", `"generationConfig":{"modelSelectionConfig":{"modelName":"${DEAR_MODEL}"}}`],
+    ["genai", `"model":"${DEAR_MODEL}"`],
+  ] as const
+).flatMap(([client, after]) => DOORS.map((door) => ({ client, what: `S07|${after} (${door})`, after, door })));
+
+const TERMS: readonly Forgery[] = (
+  [
+    ["chat", '"service_tier":"priority"'],
+    ["chat", '"service_tier":"PRIORITY"'],
+    ["messages", '"service_tier":"priority"'],
+    ["messages", '"speed":"fast"'],
+    ["messages", '"speed":"FAST"'],
+    ["genai", '"serviceTier":"priority"'],
+    ["genai", '"service_tier":"PRIORITY"'],
+    ["genai", '"generationConfig":{"serviceTier":"priority"}'],
+  ] as const
+).flatMap(([client, after]) =>
+  DOORS.flatMap((door) => [
+    { client, what: `M9|${after}, priced here (${door})`, after, door, model: `test/known-${client}` },
+    ...(door === "contract" ? [{ client, what: `M9|${after}, no price here (${door})`, after, door }] : []),
+  ]),
+);
+
+const ANSWERS: readonly Forgery[] = (
+  [
+    '"generationConfig":{"candidateCount":8}',
+    '"generationConfig":{"candidateCount":8.0}',
+    '"generation_config":{"candidate_count":8}',
+    '"generationConfig":{"candidateCount":1000000}',
+    '"generationConfig":{"candidateCount":-8}',
+    '"generationConfig":{"candidateCount":"8"}',
+    '"generationConfig":{"candidateCount":0}',
+  ] as const
+).flatMap((after) => DOORS.map((door) => ({ client: "genai" as const, what: `M5|${after} (${door})`, after, door })));
+
+/** M5, M9, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
+export async function openFields(): Promise<CheatGroup> {
+  const stand = await BillingStand.open({ models: DIALECTS.map(pricedModel) });
+  const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...ANSWERS].map(
+    ({ client, what, before = "", after = "", door = "contract", model = `test/${client}` }): Cheat => {
+      const [id = "", tries = ""] = what.split("|");
+      return {
+        id,
+        tries: `${client}: ${tries}`,
+        run: async () => {
+          const purse = stand.purse(ANSWER);
+          const [url, init] = stand.call(purse, client, { door, model });
+          const members = String(init.body).slice(1, -1);
+          const body = `{${[before, members, after].filter(Boolean).join(",")}}`;
+          const response = await fetch(url, { ...init, body });
+          await response.text();
+          return stand.outcome(purse, String(response.status), { rows: response.ok ? 1 : 0 });
+        },
+      };
+    },
+  );
+  return { cheats, atOnce: true, close: () => stand.close() };
+}

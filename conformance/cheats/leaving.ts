@@ -1,0 +1,130 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { CallOptions } from "../support/client-calls.ts";
+import { type Performance, type Piece, words } from "./billing-host.ts";
+import { BillingStand, LANES } from "./billing-stand.ts";
+import type { Cheat, CheatGroup } from "./cheat.ts";
+import { type Farewell, statusesOf, visit } from "./rude-client.ts";
+
+/** Much thinking that nobody sees, few words, and the usage a little behind the last of them. */
+const THINKER: Performance = {
+  promptTokens: 12,
+  thinkingTokens: 3_000,
+  thinkingMs: 150,
+  pieces: words(6, "the-last-word"),
+  everyMs: 10,
+  tailMs: 60,
+};
+
+/** Goes on for longer than anybody is read on for. */
+const endless = (piece: Piece, thinkingTokens = 0): Performance => ({
+  promptTokens: 12,
+  thinkingTokens,
+  thinkingMs: thinkingTokens > 0 ? 200 : 0,
+  pieces: [["first-word ", 3], ...Array.from({ length: 400 }, () => piece)],
+  everyMs: 10,
+});
+
+type Leave = (text: string, ms: number) => boolean;
+
+const MOMENTS: Readonly<Record<string, { leave: Leave; stream: boolean }>> = {
+  "before the headers": { stream: true, leave: (_, ms) => ms > 60 },
+  "at the first word": { stream: true, leave: (text) => text.includes("word") },
+  "at the last word": { stream: true, leave: (text) => text.includes("the-last-word") },
+  "while one piece is waited for": { stream: false, leave: (_, ms) => ms > 60 },
+};
+
+/** Each host's way to be asked for much thinking. */
+const THINK: Record<DialectName, Record<string, unknown>> = {
+  chat: { reasoning_effort: "medium" },
+  messages: { max_tokens: 8_000, thinking: { type: "enabled", budget_tokens: 4_000 } },
+  genai: { generationConfig: { thinkingConfig: { thinkingBudget: 4_000 } } },
+};
+
+/** M1, H26: leaving decides nothing about the price. */
+export async function openLeaving(): Promise<CheatGroup> {
+  const stand = await BillingStand.open({ timings: { commitDeadlineMs: 10_000 } });
+  const cheat = (
+    tries: string,
+    performance: Performance,
+    client: DialectName,
+    options: CallOptions,
+    leave: Leave,
+    farewell: Farewell = "closes",
+  ): Cheat => ({
+    id: "M1",
+    tries,
+    run: async () => {
+      const purse = stand.purse(performance);
+      const { text } = await visit(stand.call(purse, client, options), leave, farewell);
+      return stand.outcome(purse, `${statusesOf(text)}, ${text.length} bytes`);
+    },
+  });
+  const cheats: Cheat[] = [];
+  for (const { client, host } of LANES) {
+    for (const [moment, { leave, stream }] of Object.entries(MOMENTS)) {
+      for (const farewell of moment === "at the last word" ? (["closes", "resets"] as const) : (["resets"] as const)) {
+        const tries = `${client} client of a ${host} host ${farewell} ${moment}`;
+        cheats.push(cheat(tries, THINKER, client, { model: `test/${host}`, stream }, leave, farewell));
+      }
+    }
+    const first: Leave = (text) => text.includes("first-word");
+    const more: Leave = (text) => (text.match(/more/g)?.length ?? 0) > 20;
+    const options = { model: `test/${host}`, stream: true };
+    cheats.push(
+      cheat(
+        `${client} client of a ${host} host asks for much thinking, leaves at the first of many words`,
+        endless(["more ", 1], 3_900),
+        client,
+        { ...options, body: THINK[client] },
+        first,
+      ),
+      cheat(
+        `${client} client of a ${host} host leaves an endless answer`,
+        endless(["more ", 1]),
+        client,
+        options,
+        more,
+      ),
+      cheat(
+        `${client} client of a ${host} host leaves an endless answer in Chinese`,
+        endless(["更多的话more", 5]),
+        client,
+        options,
+        more,
+      ),
+      cheat(
+        `${client} client of a ${host} host leaves an endless answer of digits, three a token`,
+        endless(["314", 1]),
+        client,
+        options,
+        (text) => (text.match(/314/g)?.length ?? 0) > 20,
+      ),
+      cheat(
+        `${client} client of a ${host} host leaves an endless answer of emoji`,
+        endless(["🦑more", 2]),
+        client,
+        options,
+        more,
+      ),
+    );
+  }
+  cheats.push(
+    cheat(
+      "half-closes at the first word and reads on",
+      THINKER,
+      "chat",
+      { model: "test/chat", stream: true },
+      (text) => text.includes("word"),
+      "sends FIN and reads on",
+    ),
+    cheat(
+      "half-closes before the headers and reads on",
+      THINKER,
+      "chat",
+      { model: "test/chat" },
+      (_, ms) => ms > 60,
+      "sends FIN and reads on",
+    ),
+  );
+  return { cheats, atOnce: true, close: () => stand.close() };
+}

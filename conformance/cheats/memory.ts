@@ -1,0 +1,186 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { buildCall, callGateway } from "../support/client-calls.ts";
+import { startEvents } from "../support/scripted-upstream.ts";
+import { TEST_KEY } from "../support/test-gateway.ts";
+import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
+import { ProgramStand } from "./program-stand.ts";
+import { open } from "./rude-client.ts";
+
+const MB = 1024 * 1024;
+/** `server.memory_mb` is 512, of bytes as they come over the wire; the process may hold some copies of one body beside it. */
+const MOST_MB = 1_100;
+const SLOWEST_MS = 1_500;
+const BODY_MB = 59;
+
+/** S17, S18, S19, S23: what a key, or a host, can make the program hold or work at. */
+export async function openMemory(): Promise<CheatGroup> {
+  const stand = await ProgramStand.start({ simulator: true });
+  const measured = (id: string, tries: string, attack: () => Promise<string>): Cheat => ({
+    id,
+    tries,
+    run: async (): Promise<Outcome> => {
+      stand.forgetMost();
+      const startedMs = performance.now();
+      const playing = attack();
+      const slowest = await stand.slowest(playing);
+      const got = await playing;
+      const { mostMb, nowMb } = stand.memory();
+      const ms = Math.round(performance.now() - startedMs);
+      const figures = `at most ${mostMb} MB, ${nowMb} MB after it, ${ms} ms, others waited ${slowest} ms at most`;
+      if (mostMb > MOST_MB) return { got, figures, broken: `more than ${MOST_MB} MB` };
+      return slowest > SLOWEST_MS
+        ? { got, figures, broken: `others waited more than ${SLOWEST_MS} ms` }
+        : { got, figures };
+    },
+  });
+  return {
+    cheats: [...bodies(stand, measured), ...forms(stand, measured), ...answers(stand, measured)],
+    close: () => stand.stop(),
+  };
+}
+
+type Measured = (id: string, tries: string, attack: () => Promise<string>) => Cheat;
+
+/** Bodies that come slowly, or are made for the parser. */
+function bodies(stand: ProgramStand, measured: Measured): Cheat[] {
+  const [url, init] = buildCall(stand.url, "chat", TEST_KEY);
+  const post = async (body: string) => {
+    const response = await fetch(url, { ...init, body });
+    await response.text();
+    return String(response.status);
+  };
+  const model = '{"model":"test/chat","messages":';
+  return [
+    measured("S17", `ten bodies of ${BODY_MB} MB that stop before their last byte`, async () => {
+      const refused: string[] = [];
+      const headers = Object.entries(init.headers as Record<string, string>).map(
+        ([name, value]) => `${name}: ${value}\r\n`,
+      );
+      const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${BODY_MB * MB}\r\n\r\n`;
+      const piece = Buffer.alloc(MB, "x");
+      const sockets: Socket[] = [];
+      for (let index = 0; index < 10; index++) {
+        const socket = open(url);
+        socket.on("data", (data) => refused.push(/HTTP\/1\.1 (\d+)/.exec(String(data))?.[1] ?? ""));
+        socket.write(head);
+        sockets.push(socket);
+      }
+      for (let sent = 0; sent < BODY_MB - 1; sent++) {
+        for (const socket of sockets) {
+          if (socket.destroyed || socket.closed) continue;
+          if (!socket.write(piece))
+            await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), Bun.sleep(300)]);
+        }
+      }
+      await Bun.sleep(300);
+      for (const socket of sockets) socket.destroy();
+      return `${10 - refused.filter(Boolean).length} held, refused: ${refused.filter(Boolean).join(", ") || "none"}`;
+    }),
+    measured("S18", "a body of 20 MB of opening brackets", () => post(`${model}${"[".repeat(20 * MB)}`)),
+    measured("S18", "a body of ten million tiny values", () => post(`${model}[${"1,".repeat(10_000_000)}1]}`)),
+    measured("S19", "a body of 100,000 tiny messages to the simulator", async () => {
+      const one = '{"role":"user","content":"a"},';
+      return post(`{"model":"sim/standard","messages":[${one.repeat(100_000).slice(0, -1)}]}`);
+    }),
+    measured("S18", "a body of 100,000 keys, the first of them twice", async () => {
+      const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":1`);
+      return post(`${model}[{"role":"user","content":"a"}],"x":{${keys.join(",")},"k0":2}}`);
+    }),
+    measured("S17", "a packed body that unpacks to 256 MB", async () => {
+      const response = await fetch(url, {
+        ...init,
+        headers: { ...(init.headers as object), "content-encoding": "gzip" },
+        body: gzipSync(Buffer.alloc(256 * MB, " "), { level: 1 }),
+      });
+      await response.text();
+      return String(response.status);
+    }),
+  ];
+}
+
+/** Forms for the reader of boundaries. */
+function forms(stand: ProgramStand, measured: Measured): Cheat[] {
+  const send = async (body: string | Buffer) => {
+    const response = await fetch(`${stand.url}/api/v1/images/edits`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "multipart/form-data; boundary=bX" },
+      body,
+    });
+    await response.text();
+    return String(response.status);
+  };
+  const part = (name: string, value: string) =>
+    `--bX\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  return [
+    measured("S18", "a form of 60 MB of near-boundaries", () => send("\r\n--bX".repeat(10 * MB))),
+    measured("S18", "a form of 500,000 fields", () => send(`${part("a", "b").repeat(500_000)}--bX--\r\n`)),
+    measured("S18", "a form whose head does not end", () => send(`--bX\r\n${"x: y\r\n".repeat(2_000_000)}`)),
+  ];
+}
+
+/** Sends for as long as anybody listens. */
+function sendWithoutEnd(response: ServerResponse, piece: Buffer): void {
+  const go = () => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.on("drain", go);
+  go();
+}
+
+/** Answers without an end, or smaller than they are. */
+function answers(stand: ProgramStand, measured: Measured): Cheat[] {
+  const bomb = gzipSync(Buffer.alloc(256 * MB, " "), { level: 1 });
+  const calls = async (count: number, stream: boolean) => {
+    const statuses = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const response = await callGateway(stand.url, "chat", TEST_KEY, { stream });
+        await response.text().catch(() => "");
+        return response.status;
+      }),
+    );
+    return statuses.join(", ");
+  };
+  const piece = Buffer.alloc(MB, "x");
+  return [
+    measured("S23", "four packed answers of 256 MB each", () => {
+      stand.upstream.play((_request, response) => {
+        response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bomb);
+      });
+      return calls(4, false);
+    }),
+    measured("S23", "six answers without an end", () => {
+      stand.upstream.play((_request, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        sendWithoutEnd(response, piece);
+      });
+      return calls(6, false);
+    }),
+    measured("S23", "six streams of one event without an end", () => {
+      stand.upstream.play((_request, response) => {
+        startEvents(response);
+        response.write("data: ");
+        sendWithoutEnd(response, piece);
+      });
+      return calls(6, true);
+    }),
+    measured("S23", "six refusals without an end", () => {
+      stand.upstream.play((_request, response) => {
+        response.writeHead(400, { "content-type": "application/json" });
+        sendWithoutEnd(response, piece);
+      });
+      return calls(6, false);
+    }),
+    measured("S23", "six answers whose head has no end", () => {
+      stand.upstream.play((_request, response) => {
+        const { socket } = response;
+        const lines = `x-more: ${"y".repeat(1_000)}\r\n`.repeat(50);
+        socket?.write("HTTP/1.1 200 OK\r\n");
+        const more = setInterval(() => void socket?.write(lines), 5);
+        socket?.on("close", () => clearInterval(more));
+      });
+      return calls(6, false);
+    }),
+  ];
+}

@@ -1,0 +1,75 @@
+/**
+ * A cheat's day: everything that somebody might try who wants models without paying for them, more than a key allows, or the
+ * gateway on its knees. The hosts behind it keep books of their own, and the ledger may never have less than they bill.
+ * `npm run cheats`; names of groups, or words that cheats' lines hold, play these alone.
+ */
+
+import { openBudgets } from "./budgets.ts";
+import { type Cheat, type CheatGroup, type OpenGroup, type Outcome, usd, whyBroken } from "./cheat.ts";
+import { openDoors } from "./doors.ts";
+import { openFields } from "./fields.ts";
+import { openFolder } from "./folder.ts";
+import { openLeaving } from "./leaving.ts";
+import { openMedia } from "./media.ts";
+import { openMemory } from "./memory.ts";
+import { openSendings } from "./sendings.ts";
+import { openUsage } from "./usage.ts";
+
+const GROUPS: Readonly<Record<string, OpenGroup>> = {
+  leaving: openLeaving,
+  usage: openUsage,
+  fields: openFields,
+  budgets: openBudgets,
+  sendings: openSendings,
+  media: openMedia,
+  doors: openDoors,
+  memory: openMemory,
+  folder: openFolder,
+};
+const AT_ONCE = 12;
+const LONGEST_MS = 60_000;
+
+let held = 0;
+let broken = 0;
+
+function tell({ id, tries }: Cheat, outcome: Outcome): void {
+  const why = whyBroken(outcome);
+  if (why === undefined) held++;
+  else broken++;
+  const sums =
+    outcome.upstream === undefined ? [] : [`upstream ${usd(outcome.upstream)}`, `ledger ${usd(outcome.ledger ?? 0)}`];
+  const parts = [id.padEnd(4), tries, ...sums, outcome.got, ...(outcome.figures ? [outcome.figures] : [])];
+  console.log(`${parts.join(" | ")} | ${why === undefined ? "held" : `BROKEN: ${why}`}`);
+}
+
+async function play(cheat: Cheat): Promise<void> {
+  const late = Bun.sleep(LONGEST_MS).then(
+    (): Outcome => ({ got: "nothing", broken: `no end within ${LONGEST_MS} ms` }),
+  );
+  const outcome = await Promise.race([cheat.run(), late]).catch(
+    (error: unknown): Outcome => ({ got: "nothing", broken: `could not be played: ${String(error)}` }),
+  );
+  tell(cheat, outcome);
+}
+
+async function playGroup({ cheats, atOnce = false }: CheatGroup, wanted: (cheat: Cheat) => boolean): Promise<void> {
+  const waiting = cheats.filter(wanted);
+  const player = async () => {
+    for (let cheat = waiting.shift(); cheat; cheat = waiting.shift()) await play(cheat);
+  };
+  await Promise.all(Array.from({ length: atOnce ? AT_ONCE : 1 }, player));
+}
+
+const [name, word] = process.argv.slice(2);
+const startedMs = performance.now();
+for (const [group, open] of Object.entries(GROUPS)) {
+  if (name !== undefined && name !== group) continue;
+  const opened = await open();
+  try {
+    await playGroup(opened, ({ id, tries }) => word === undefined || `${id} ${tries}`.includes(word));
+  } finally {
+    await opened.close();
+  }
+}
+console.log(`${held} held, ${broken} broken, ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
+process.exit(broken > 0 ? 1 : 0);

@@ -1,0 +1,141 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { type Performance, type Piece, words } from "./billing-host.ts";
+import { BillingStand } from "./billing-stand.ts";
+import type { Cheat, CheatGroup } from "./cheat.ts";
+
+/** What a host tells of an answer that truly has so many tokens. */
+interface Lie {
+  id: string;
+  host: DialectName;
+  what: string;
+  tells: object;
+  promptTokens?: number;
+  thinkingTokens?: number;
+  pieces?: readonly Piece[];
+}
+
+const TEXT = words(1_000);
+const LIES: readonly Lie[] = [
+  {
+    id: "M6",
+    host: "chat",
+    what: "all zero beside a thousand words",
+    tells: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  },
+  { id: "M6", host: "chat", what: "nothing at all", tells: {} },
+  {
+    id: "M6",
+    host: "chat",
+    what: "negative figures",
+    tells: { prompt_tokens: -50, completion_tokens: -1_000, total_tokens: -1_050 },
+  },
+  {
+    id: "M6",
+    host: "chat",
+    what: "more from a cache than there was",
+    tells: {
+      prompt_tokens: 10,
+      completion_tokens: 1_000,
+      total_tokens: 1_010,
+      prompt_tokens_details: { cached_tokens: 1_000_000 },
+    },
+  },
+  {
+    id: "M6",
+    host: "chat",
+    what: "figures as words",
+    tells: { prompt_tokens: "10", completion_tokens: "1000", total_tokens: "1010" },
+  },
+  {
+    id: "M6",
+    host: "messages",
+    what: "all zero beside a thousand words",
+    tells: { input_tokens: 0, output_tokens: 0 },
+  },
+  { id: "M6", host: "messages", what: "nothing at all", tells: {} },
+  {
+    id: "M6",
+    host: "genai",
+    what: "all zero beside a thousand words",
+    tells: { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
+  },
+  { id: "M6", host: "genai", what: "nothing at all", tells: {} },
+  {
+    id: "M3",
+    host: "messages",
+    what: "a cache split of nothing under a total",
+    promptTokens: 10_355,
+    pieces: words(20),
+    tells: {
+      input_tokens: 10,
+      cache_creation_input_tokens: 10_345,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+      output_tokens: 20,
+    },
+  },
+  {
+    id: "M10",
+    host: "chat",
+    what: "reasoning beside the completion",
+    promptTokens: 9,
+    thinkingTokens: 232,
+    pieces: words(52),
+    tells: {
+      prompt_tokens: 9,
+      completion_tokens: 52,
+      total_tokens: 293,
+      completion_tokens_details: { reasoning_tokens: 232 },
+    },
+  },
+  {
+    id: "M10",
+    host: "chat",
+    what: "reasoning larger than the completion, and a total that leaves it out",
+    promptTokens: 9,
+    thinkingTokens: 232,
+    pieces: words(52),
+    tells: {
+      prompt_tokens: 9,
+      completion_tokens: 52,
+      total_tokens: 61,
+      completion_tokens_details: { reasoning_tokens: 232 },
+    },
+  },
+  {
+    id: "M11",
+    host: "chat",
+    what: "sound in the prompt, at the price of sound",
+    promptTokens: 10_000,
+    pieces: words(10),
+    tells: {
+      prompt_tokens: 10_000,
+      completion_tokens: 10,
+      total_tokens: 10_010,
+      prompt_tokens_details: { audio_tokens: 10_000 },
+    },
+  },
+];
+
+/** M3, M6, M10, M11, H27: whatever a host tells of its usage, no less is billed than what passed through. */
+export async function openUsage(): Promise<CheatGroup> {
+  const stand = await BillingStand.open();
+  const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, pieces = TEXT }) =>
+    (["chat", "messages", "genai"] as const).flatMap((client) =>
+      [false, true].map((stream): Cheat => {
+        const performance: Performance = { promptTokens, thinkingTokens, pieces, tells };
+        return {
+          id,
+          tries: `a ${host} host tells a ${client} client${stream ? ", streaming," : ""} ${what}`,
+          run: async () => {
+            const purse = stand.purse(performance);
+            const [url, init] = stand.call(purse, client, { model: `test/${host}`, stream });
+            const response = await fetch(url, init);
+            await response.text();
+            return stand.outcome(purse, String(response.status));
+          },
+        };
+      }),
+    ),
+  );
+  return { cheats, atOnce: true, close: () => stand.close() };
+}
