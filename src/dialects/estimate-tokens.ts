@@ -3,16 +3,32 @@ import { textWeight } from "../canon/text-weight.ts";
 
 /** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
 const CHARACTERS_PER_TOKEN = 4;
-/** What a picture or a page costs is up to the model; this is the order of magnitude that the vendors publish. */
+/** What an image costs is up to the model; this is the order of magnitude that the vendors publish. What is behind a link is at least as much. */
 const TOKENS_PER_MEDIA = 1000;
+/** Of base64 that is no image. A page of text has some kilobytes and up to 3,000 tokens; a second of sound has 32, and some kilobytes too. */
+const CHARACTERS_OF_DOCUMENT = 42;
+const CHARACTERS_OF_SOUND = 333;
 const TOKENS_PER_OBJECT = 3;
 
-const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+[^,]{0,100};base64,/;
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[^,]{0,100};base64,/;
 const BASE64 = /^[A-Za-z0-9+/_-]{2000}/;
 /** Where the protocols have media; words that only look like it are words elsewhere. */
 const MEDIA_KEYS: ReadonlySet<string> = new Set(["data", "file_data", "b64_json", "bytesBase64Encoded"]);
 
-/** A rough count for where no upstream can be asked. Base64 data counts as one picture, not as text. */
+/** Fields that hold a link to media, or an object with one. */
+const LINK_KEYS: ReadonlySet<string> = new Set(["fileUri", "file_id", "image_url", "video_url"]);
+const isLink = (value: unknown): boolean =>
+  typeof value === "string" ? !value.startsWith("data:") : isObject(value) && isLink(value["url"] ?? "data:");
+
+/** By its size, but for images: nobody here counts pages or seconds (H26). */
+function tokensOfMedia(type: unknown, length: number): number {
+  const kind = typeof type === "string" ? type : "";
+  if (kind.startsWith("image/")) return TOKENS_PER_MEDIA;
+  const characters = /^(?:audio|video)\/|^\w+$/.test(kind) ? CHARACTERS_OF_SOUND : CHARACTERS_OF_DOCUMENT;
+  return Math.max(TOKENS_PER_MEDIA, Math.ceil(length / characters));
+}
+
+/** A rough count for where no upstream can be asked. Base64 data counts as media, not as text. */
 export function estimateTokens(roots: readonly unknown[]): number {
   let characters = 0;
   let tokens = 0;
@@ -20,13 +36,17 @@ export function estimateTokens(roots: readonly unknown[]): number {
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (typeof value === "string") {
-      if (DATA_URL.test(value)) tokens += TOKENS_PER_MEDIA;
+      const media = DATA_URL.exec(value);
+      if (media) tokens += tokensOfMedia(media[1], value.length);
       else characters += textWeight(value);
     } else if (Array.isArray(value)) for (const item of value) waiting.push(item);
     else if (isObject(value)) {
       tokens += TOKENS_PER_OBJECT;
+      if (value["type"] === "url" && isLink(value)) tokens += TOKENS_PER_MEDIA;
       for (const [key, item] of Object.entries(value)) {
-        if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item)) tokens += TOKENS_PER_MEDIA;
+        if (LINK_KEYS.has(key) && isLink(item)) tokens += TOKENS_PER_MEDIA;
+        if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
+          tokens += tokensOfMedia(value["mimeType"] ?? value["media_type"] ?? value["format"], item.length);
         else waiting.push(item);
       }
     } else characters += 2;

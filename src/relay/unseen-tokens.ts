@@ -2,8 +2,8 @@ import { BUDGET_OF_EFFORT, type ReasoningAmount, wantedAmount } from "../canon/r
 import type { Call } from "./call.ts";
 import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
 
-/** What an answer is taken to have come to, in tokens a second, where nothing of it was seen. */
-const USUAL_PACE = 100;
+/** What an answer is taken to have come to, in tokens a second, where nothing of it was seen: as quick models of large hosts are. */
+const USUAL_PACE = 250;
 /** No host thinks faster than this, in tokens a second. */
 const TOP_PACE = 1000;
 

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { estimateTokens } from "./estimate-tokens.ts";
+
+const base64 = (bytes: number) => Buffer.alloc(bytes, "x").toString("base64");
+
+describe("H26: media in a prompt is estimated so that leaving before the usage does not make it free", () => {
+  test.each([
+    ["chat", { file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${base64(1_000_000)}` } }],
+    ["chat, without a type", { file: { filename: "a.pdf", file_data: base64(1_000_000) } }],
+    ["messages", { source: { type: "base64", media_type: "application/pdf", data: base64(1_000_000) } }],
+    ["genai", { inlineData: { mimeType: "application/pdf", data: base64(1_000_000) } }],
+  ])("%s: a document by its size", (_, part) => {
+    const tokens = estimateTokens([[part]]);
+    expect(tokens).toBeGreaterThan(30_000);
+    expect(tokens).toBeLessThan(33_000);
+  });
+
+  test.each([
+    ["chat", { input_audio: { data: base64(1_000_000), format: "mp3" } }],
+    ["genai", { inlineData: { mimeType: "audio/mp3", data: base64(1_000_000) } }],
+  ])("%s: sound by its size", (_, part) => {
+    const tokens = estimateTokens([[part]]);
+    expect(tokens).toBeGreaterThan(4_000);
+    expect(tokens).toBeLessThan(4_100);
+  });
+
+  test.each([
+    ["an image", { inlineData: { mimeType: "image/png", data: base64(1_000_000) } }],
+    ["an image in a URL", { image_url: { url: `data:image/png;base64,${base64(1_000_000)}` } }],
+    ["an image behind a link (chat)", { image_url: { url: "https://example.com/a.png" } }],
+    ["an image behind a link (messages)", { source: { type: "url", url: "https://example.com/a.png" } }],
+    ["a file behind a link (genai)", { fileData: { fileUri: "https://example.com/a.mp4" } }],
+    ["the id of a file", { file: { file_id: "file-1" } }],
+  ])("%s is about a thousand tokens", (_, part) => {
+    const tokens = estimateTokens([[part]]);
+    expect(tokens).toBeGreaterThanOrEqual(1_000);
+    expect(tokens).toBeLessThan(1_050);
+  });
+
+  test("addresses in the arguments of tools are words", () => {
+    expect(estimateTokens([{ name: "fetch", input: { url: "https://example.com/page" } }])).toBeLessThan(30);
+  });
+});
