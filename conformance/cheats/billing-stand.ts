@@ -93,7 +93,7 @@ export class BillingStand {
     const deadline = Date.now() + QUIET_MS;
     for (;;) {
       const { count, cost } = this.#sums(purse);
-      if (count >= rows && this.host.requests(purse.name) >= 0 && !this.#isBusy(purse, count)) {
+      if (count >= rows && !this.#isBusy(purse, count)) {
         return { got, upstream: this.host.billed(purse.name), ledger: cost };
       }
       if (Date.now() > deadline)
@@ -110,11 +110,24 @@ export class BillingStand {
     return before !== seen;
   }
 
+  /** What the ledger has for a key that was made by the operator, when its call is settled. */
+  async spentBy(keyId: string): Promise<number> {
+    for (const deadline = Date.now() + QUIET_MS; Date.now() < deadline; await Bun.sleep(20)) {
+      const { count, cost } = this.#sumsOf(keyId);
+      if (count > 0) return cost;
+    }
+    return 0;
+  }
+
   #sums({ name }: Purse): { count: number; cost: number } {
+    return this.#sumsOf(staticKeyId(name));
+  }
+
+  #sumsOf(keyId: string): { count: number; cost: number } {
     const database = new Database(join(this.gateway.folder, "data", "trivium.db"), { readonly: true });
     try {
       const query = "SELECT count(*) AS count, coalesce(sum(cost_nano_usd), 0) AS cost FROM receipts WHERE key_id = ?";
-      return database.query(query).get(staticKeyId(name)) as { count: number; cost: number };
+      return database.query(query).get(keyId) as { count: number; cost: number };
     } finally {
       database.close();
     }

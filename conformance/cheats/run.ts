@@ -9,6 +9,7 @@ import { type Cheat, type CheatGroup, type OpenGroup, type Outcome, usd, whyBrok
 import { openDoors } from "./doors.ts";
 import { openFields } from "./fields.ts";
 import { openFolder } from "./folder.ts";
+import { openInterplay } from "./interplay.ts";
 import { openLeaving } from "./leaving.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
@@ -20,6 +21,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   usage: openUsage,
   fields: openFields,
   budgets: openBudgets,
+  interplay: openInterplay,
   sendings: openSendings,
   media: openMedia,
   doors: openDoors,

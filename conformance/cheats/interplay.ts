@@ -1,0 +1,212 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../support/client-calls.ts";
+import { type Performance, words } from "./billing-host.ts";
+import { BillingStand, type Purse } from "./billing-stand.ts";
+import type { Cheat, CheatGroup } from "./cheat.ts";
+import { visit } from "./rude-client.ts";
+
+/** A paper of fifteen pages: hosts count some two thousand tokens a page, and tell so at the end of the answer. */
+const DOCUMENT_TOKENS = 30_000;
+const DOCUMENT_BYTES = 1_000_000;
+/** Two minutes of sound. */
+const SOUND_TOKENS = 3_840;
+const reader = (promptTokens: number): Performance => ({
+  promptTokens,
+  pieces: [["The answer is 42. first-word ", 8], ...words(300, "end")],
+  everyMs: 10,
+});
+const ANSWER: Performance = { promptTokens: 20, pieces: words(50) };
+
+/** What lies between the lines: media that only the host can count, keys that end in the middle, counters that cost nothing. */
+export async function openInterplay(): Promise<CheatGroup> {
+  const stand = await BillingStand.open();
+  return {
+    cheats: [...documents(stand), ...slowUnary(stand), ...oracles(stand), ...revocations(stand), ...repeats(stand)],
+    atOnce: true,
+    close: () => stand.close(),
+  };
+}
+
+/** Asks about a long document, takes the first sentence of the answer and leaves the rest. */
+function documents(stand: BillingStand): Cheat[] {
+  const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
+  const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");
+  const prompts: Record<string, { client: DialectName; content: (text: string) => object }> = {
+    "a PDF (chat)": {
+      client: "chat",
+      content: (text) => ({
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text },
+              { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${data}` } },
+            ],
+          },
+        ],
+      }),
+    },
+    "sound (chat)": {
+      client: "chat",
+      content: (text) => ({
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text },
+              { type: "input_audio", input_audio: { data: sound, format: "wav" } },
+            ],
+          },
+        ],
+      }),
+    },
+    "a PDF (messages)": {
+      client: "messages",
+      content: (text) => ({
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text },
+              { type: "document", source: { type: "base64", media_type: "application/pdf", data } },
+            ],
+          },
+        ],
+      }),
+    },
+    "a PDF (genai)": {
+      client: "genai",
+      content: (text) => ({
+        contents: [{ role: "user", parts: [{ text }, { inlineData: { mimeType: "application/pdf", data } }] }],
+      }),
+    },
+  };
+  return Object.entries(prompts).map(([what, { client, content }]) => ({
+    id: "M1",
+    tries: `asks a chat host about ${what} of 1 MB, leaves at the first sentence`,
+    run: async () => {
+      const purse = stand.purse(reader(what.startsWith("sound") ? SOUND_TOKENS : DOCUMENT_TOKENS));
+      const body = content(`What does it say? ${purse.name}`) as Record<string, unknown>;
+      const call = stand.call(purse, client, { model: "test/chat", stream: true, body });
+      const { text } = await visit(call, (seen) => seen.includes("first-word") || seen.includes("HTTP/1.1 4"));
+      return stand.outcome(purse, `${/HTTP\/1\.1 (\d+)/.exec(text)?.[1]}, the first sentence`);
+    },
+  }));
+}
+
+/** Leaves an answer in one piece that takes longer than anybody is read on for. */
+function slowUnary(stand: BillingStand): Cheat[] {
+  return [100, 200].flatMap((pace) =>
+    DIALECTS.map((dialect) => ({
+      id: "M1",
+      tries: `leaves a ${dialect} answer in one piece after 1 s, of a host that makes ${pace} tokens a second`,
+      run: async () => {
+        const thinkingMs = 6_000;
+        const purse = stand.purse({
+          promptTokens: 12,
+          thinkingTokens: (pace * thinkingMs) / 1000,
+          thinkingMs,
+          pieces: words(3),
+        });
+        await visit(
+          stand.call(purse, dialect, { body: dialect === "messages" ? { max_tokens: 8_000 } : {} }),
+          (_, ms) => ms > 1_000,
+          "resets",
+        );
+        return stand.outcome(purse, "nothing");
+      },
+    })),
+  );
+}
+
+/** Counting tokens is free, and no host may be made to generate by it. */
+function oracles(stand: BillingStand): Cheat[] {
+  const ask = (tries: string, path: string, body: (purse: Purse) => object): Cheat => ({
+    id: "H11",
+    tries,
+    run: async () => {
+      const purse = stand.purse(ANSWER);
+      const response = await fetch(stand.gateway.url + path, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${purse.key}`,
+          "x-api-key": purse.key,
+          "content-type": "application/json",
+          "partner-version": "2023-06-01",
+        },
+        body: JSON.stringify(body(purse)),
+      });
+      const text = await response.text();
+      const seen = stand.host.upstream.seen.filter((request) => request.body.includes(purse.name));
+      const generated = seen.filter(({ path: to }) => !/count_tokens|countTokens/.test(to)).length;
+      const got = `${response.status}, ${text.length} bytes`;
+      return generated > 0 ? { got, broken: "the host was asked to generate" } : { got };
+    },
+  });
+  const messages = ({ name }: Purse) => [{ role: "user", content: name }];
+  return [
+    ask(
+      "counts tokens of a messages host, with a stream and a limit asked for",
+      "/v1/messages/count_tokens",
+      (purse) => ({ model: "test/messages", messages: messages(purse), stream: true, max_tokens: 9_999 }),
+    ),
+    ask("counts tokens of a chat host in messages", "/v1/messages/count_tokens", (purse) => ({
+      model: "test/chat",
+      messages: messages(purse),
+    })),
+    ask("counts tokens of a whole request inside a request", "/v1beta/models/test/genai:countTokens", (purse) => ({
+      generateContentRequest: {
+        model: "models/test/genai",
+        contents: [{ role: "user", parts: [{ text: purse.name }] }],
+      },
+    })),
+  ];
+}
+
+/** A key that is revoked while its answer runs pays for it, and gets no other. */
+function revocations(stand: BillingStand): Cheat[] {
+  return DIALECTS.map((dialect) => ({
+    id: "S05",
+    tries: `a key is revoked while its ${dialect} answer runs, and tries again`,
+    run: async () => {
+      const purse = stand.purse({ promptTokens: 20, pieces: words(60), everyMs: 10 });
+      const admin = (path: string, init: RequestInit) =>
+        fetch(stand.gateway.adminUrl + path, {
+          ...init,
+          headers: { authorization: `Bearer ${stand.gateway.adminSecret}`, "content-type": "application/json" },
+        });
+      const made = await admin("/api/keys", {
+        method: "POST",
+        body: JSON.stringify({ name: `revoked-${purse.name}` }),
+      });
+      const { data } = (await made.json()) as { data: { id: string; key: string } };
+      const mine = { ...purse, key: data.key };
+      const running = visit(stand.call(mine, dialect, { stream: true }), () => false);
+      await Bun.sleep(150);
+      await admin(`/api/keys/${data.id}`, { method: "DELETE" });
+      const again = await fetch(...stand.call(mine, dialect));
+      await again.text();
+      await Promise.race([running, Bun.sleep(2_000)]);
+      const ledger = await stand.spentBy(data.id);
+      const upstream = stand.host.billed(purse.name);
+      const outcome = { got: `${again.status} for the second call`, upstream, ledger };
+      return again.status === 401 ? outcome : { ...outcome, broken: "a revoked key was taken" };
+    },
+  }));
+}
+
+/** Idempotency keys are for videos; a text is made and paid each time, or once, and never made twice and paid once. */
+function repeats(stand: BillingStand): Cheat[] {
+  return DIALECTS.map((dialect) => ({
+    id: "H24",
+    tries: `asks three times for the same ${dialect} answer under one Idempotency-Key`,
+    run: async () => {
+      const purse = stand.purse(ANSWER);
+      const call = stand.call(purse, dialect, { headers: { "idempotency-key": "one-and-the-same" } });
+      for (let time = 0; time < 3; time++) await (await fetch(...call)).text();
+      return stand.outcome(purse, `${stand.host.requests(purse.name)} answers`, {
+        rows: stand.host.requests(purse.name),
+      });
+    },
+  }));
+}
