@@ -330,6 +330,14 @@ describe("the pool", () => {
   });
 });
 
+test("S18: a host that sends interim answers without end is not listened to until the time is up", async () => {
+  const host = startHost((socket) => {
+    const some = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100);
+    const more = setInterval(() => socket.write(some) < 0 && clearInterval(more), 1);
+  });
+  expect(await failureOf(call(host.url))).toBe("broken");
+});
+
 describe("back-pressure", () => {
   const LARGE = 60_000_000;
 

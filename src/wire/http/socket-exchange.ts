@@ -9,6 +9,8 @@ import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
 
 const MAX_HEAD_BYTES = 64 * 1024;
+/** Interim answers before the real one; hosts that say so now and then that they are at work send a few. */
+const MAX_INTERIM = 1000;
 /** What may lie here unread before the host is held back. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
@@ -35,6 +37,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   #keepAliveMs: number | undefined;
   /** The head of the answer as far as it has come. */
   #head: Uint8Array = NOTHING;
+  #interim = 0;
   /** Bytes still to come; Infinity where the end of the connection is the end of the body. */
   #left = 0;
   #chunked: ChunkedBody | undefined;
@@ -169,6 +172,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
       }
       // Interim answers say nothing that is needed here; but one that changes the protocol was never asked for.
       if (head.status === 101) throw malformed("it changes to another protocol");
+      if (++this.#interim > MAX_INTERIM) throw malformed(`it has more than ${MAX_INTERIM} interim answers`);
       this.#head = NOTHING;
       from = 0;
     }

@@ -1,0 +1,165 @@
+import { Database } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { startScriptedUpstream, wire } from "../support/scripted-upstream.ts";
+import { scriptedModels, startTestGateway, TEST_KEY } from "../support/test-gateway.ts";
+
+/**
+ * H13, H14, H29: however the host and the client end, at whichever byte, nothing is left behind: no call, no byte of memory, no
+ * place among a key's calls, no money aside, no connection; each call has one row, which tells every request that left.
+ */
+const CONCURRENT = 8;
+const BUDGET_USD = 1_000;
+const USAGE: Record<DialectName, object> = {
+  chat: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
+  messages: { input_tokens: 10, output_tokens: 20 },
+  genai: { promptTokenCount: 10, candidatesTokenCount: 20, totalTokenCount: 30 },
+};
+const STREAMS: Record<DialectName, string> = {
+  chat: [
+    wire.chatChunk({ content: "Hello " }),
+    wire.chatChunk({ content: "there" }),
+    wire.chatChunk({}, "stop"),
+    wire.chatUsage(USAGE.chat),
+    wire.done,
+  ].join(""),
+  messages: wire.messageStart() + wire.textBlock("Hello ", "there") + wire.messageEnd(USAGE.messages),
+  genai: wire.genaiChunk("Hello ") + wire.genaiChunk("there") + wire.genaiChunk("", "STOP", USAGE.genai),
+};
+const text = "Hello there";
+const WHOLES: Record<DialectName, object> = {
+  chat: {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+    usage: USAGE.chat,
+  },
+  messages: {
+    id: "m",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: USAGE.messages,
+  },
+  genai: {
+    candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0 }],
+    usageMetadata: USAGE.genai,
+  },
+};
+
+function bytesOf(host: DialectName, stream: boolean): string {
+  const body = stream ? STREAMS[host] : JSON.stringify(WHOLES[host]);
+  const type = stream ? "text/event-stream" : "application/json";
+  const head = `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  return `HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`;
+}
+
+interface Ending {
+  client: DialectName;
+  host: DialectName;
+  stream: boolean;
+  /** How much of its answer the host sends, of all. */
+  part: number;
+  hostEnds: "close" | "reset" | "freeze";
+  /** When the client leaves, where it does. */
+  leavesAfterMs: number | undefined;
+}
+
+const ending: fc.Arbitrary<Ending> = fc.record({
+  client: fc.constantFrom(...DIALECTS),
+  host: fc.constantFrom(...DIALECTS),
+  stream: fc.boolean(),
+  part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
+  hostEnds: fc.constantFrom("close" as const, "reset" as const, "freeze" as const),
+  leavesAfterMs: fc.option(fc.integer({ min: 0, max: 150 }), { nil: undefined }),
+});
+
+/** By what the prompt says: the host hears of it in the request. */
+const plays = new Map<string, Ending>();
+const upstream = await startScriptedUpstream();
+upstream.play(({ body }, { socket }) => {
+  const play = plays.get(/ending-\d+/.exec(body)?.[0] ?? "");
+  if (play === undefined || socket === null) return;
+  const bytes = bytesOf(play.host, play.stream);
+  socket.write(bytes.slice(0, Math.floor(bytes.length * play.part)));
+  if (play.hostEnds === "close") socket.end();
+  else if (play.hostEnds === "reset") socket.resetAndDestroy();
+});
+const gateway = await startTestGateway({
+  config: {
+    ...scriptedModels(upstream.url, { first_byte: 250, idle: 200, content: 500, total: 1_000 }),
+    keys: [{ name: "tests", key: TEST_KEY, limits: { concurrent: CONCURRENT, budget_usd_per_day: BUDGET_USD } }],
+  },
+  timings: { commitDeadlineMs: 60, keepAliveMs: 30, afterFinishMs: 100, readOnMs: 100 },
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+interface Row {
+  id: string;
+  offers: string;
+}
+const database = new Database(join(gateway.folder, "data", "trivium.db"), { readonly: true });
+afterAll(() => database.close());
+const rows = (): Row[] => database.query<Row, []>("SELECT id, offers FROM receipts").all();
+
+async function until(isSo: () => boolean, what: () => unknown): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!isSo()) {
+    if (Date.now() > deadline) throw new Error(`in vain: ${JSON.stringify(what())}`);
+    await Bun.sleep(5);
+  }
+}
+
+let number = 0;
+async function play(one: Ending): Promise<void> {
+  const name = `ending-${++number}`;
+  plays.set(name, one);
+  const { client, stream, leavesAfterMs } = one;
+  const messages = [{ role: "user", content: name }];
+  const body = client === "genai" ? { contents: [{ role: "user", parts: [{ text: name }] }] } : { messages };
+  const leaving = new AbortController();
+  const timer = leavesAfterMs === undefined ? undefined : setTimeout(() => leaving.abort(), leavesAfterMs);
+  const options = { model: `test/${one.host}`, stream, body, signal: leaving.signal };
+  try {
+    const answer = await callGateway(gateway.url, client, TEST_KEY, options);
+    await answer.text();
+    expect(answer.status).not.toBe(429);
+  } catch (thrown) {
+    if (!leaving.signal.aborted) throw thrown;
+  }
+  clearTimeout(timer);
+  plays.delete(name);
+}
+
+test("H13, H14, H29: random endings at both sides leave nothing behind", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
+      const [rowsBefore, heardBefore] = [rows().length, upstream.seen.length];
+      // All at once: a place that was not given back would turn away one of the next round.
+      await Promise.all(endings.map(play));
+      const left = () => [gateway.app.active(), gateway.app.heldBytes(), upstream.open];
+      await until(() => left().every((count) => count === 0), left);
+      const told = () =>
+        rows()
+          .slice(rowsBefore)
+          .reduce((sum, { offers }) => sum + (JSON.parse(offers) as unknown[]).length, 0);
+      await until(
+        () => told() >= upstream.seen.length - heardBefore,
+        () => [told(), upstream.seen.length - heardBefore],
+      );
+      expect(rows().length - rowsBefore).toBeLessThanOrEqual(endings.length);
+    }),
+    { numRuns: 12 },
+  );
+}, 60_000);
