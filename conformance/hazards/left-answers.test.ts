@@ -48,6 +48,7 @@ interface Row {
   usage_input: number | null;
   usage_output: number | null;
   usage_reasoning: number | null;
+  usage_searches: number | null;
   cost_nano_usd: number;
   offers: string;
 }
@@ -247,6 +248,44 @@ describe("the upstream goes on and on: it is ended, and an estimate is billed", 
       const row = await rowOf(() => leaveAt("last", client, { model: `test/${host}`, body }));
       expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
       expect(row.usage_output ?? 0).toBeGreaterThanOrEqual(digits.length);
+    },
+  );
+
+  test.each(DIALECTS)(
+    "a %s client pays for the searches that it has seen, though their number comes at the end",
+    async (client) => {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        const search = (index: number, content: unknown) => [
+          wire.event({
+            type: "content_block_start",
+            index,
+            content_block: { type: "server_tool_use", id: `srvtoolu_${index}`, name: "web_search", input: {} },
+          }),
+          wire.event({ type: "content_block_stop", index }),
+          wire.event({
+            type: "content_block_start",
+            index: index + 1,
+            content_block: { type: "web_search_tool_result", tool_use_id: `srvtoolu_${index}`, content },
+          }),
+          wire.event({ type: "content_block_stop", index: index + 1 }),
+        ];
+        const page = {
+          type: "web_search_result",
+          url: "https://example.com",
+          title: "A page",
+          encrypted_content: "EqgB",
+        };
+        const failed = { type: "web_search_tool_result_error", error_code: "unavailable" };
+        const text = [
+          wire.event({ type: "content_block_start", index: 9, content_block: { type: "text", text: "" } }),
+          wire.event({ type: "content_block_delta", index: 9, delta: { type: "text_delta", text: "last" } }),
+        ];
+        const blocks = [...search(0, [page]), ...search(2, [page]), ...search(4, failed), ...text];
+        response.write(wire.messageStart() + blocks.join(""));
+      });
+      const row = await rowOf(() => leaveAt("last", client, { model: "test/messages" }));
+      expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial", usage_searches: 2 });
     },
   );
 

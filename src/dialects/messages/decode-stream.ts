@@ -8,7 +8,7 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./stream-blocks.ts";
-import { decodeUsage, mergeUsage, promptUsage, tellUsageTerms } from "./usage.ts";
+import { decodeUsage, isSearchResult, mergeUsage, promptUsage, tellUsageTerms, withSearches } from "./usage.ts";
 
 /**
  * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
@@ -20,6 +20,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   readonly #blocks = new Map<unknown, BlockDecoder>();
   /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
   readonly #usage: Record<string, unknown> = {};
+  #searches = 0;
   #finish: JsonObject | undefined;
   #begun = 0;
   #over = false;
@@ -88,7 +89,10 @@ export class MessagesStreamDecoder implements StreamDecoder {
     const unended = this.#endBlock(index);
     const block = createBlockDecoder(content, this.#begun++, this.#context);
     this.#blocks.set(index, block);
-    return [...unended, ...block.start()];
+    const begun = [...unended, ...block.start()];
+    if (!isSearchResult(content)) return begun;
+    this.#searches++;
+    return [...begun, ...this.#told()];
   }
 
   #endBlock(index: unknown): CanonEvent[] {
@@ -113,8 +117,12 @@ export class MessagesStreamDecoder implements StreamDecoder {
     if (usage === undefined) return [];
     mergeUsage(this.#usage, usage);
     tellUsageTerms(this.#context.served, this.#usage);
-    const decoded = decodeUsage(this.#usage);
-    return decoded === undefined ? [] : [{ type: "usage", usage: decoded }];
+    return this.#told();
+  }
+
+  #told(): CanonEvent[] {
+    const usage = withSearches(decodeUsage(this.#usage), this.#searches);
+    return usage === undefined ? [] : [{ type: "usage", usage }];
   }
 
   #fail(message: string): CanonEvent[] {

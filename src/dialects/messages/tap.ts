@@ -1,6 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { eventWeight, LEAST_WEIGHT, textWeight } from "../../canon/text-weight.ts";
+import type { Usage } from "../../canon/usage.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
@@ -10,7 +11,16 @@ import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage, mergeUsage, missingUsage, promptUsage, tellUsageTerms } from "./usage.ts";
+import {
+  consistentUsage,
+  decodeUsage,
+  isSearchResult,
+  mergeUsage,
+  missingUsage,
+  promptUsage,
+  tellUsageTerms,
+  withSearches,
+} from "./usage.ts";
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
@@ -23,10 +33,15 @@ export class MessagesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
   readonly #usage: Record<string, unknown> = {};
+  #searches = 0;
 
   constructor(context: NativeAnswerContext) {
     super();
     this.#context = context;
+  }
+
+  override get usage(): Usage | undefined {
+    return withSearches(this.usageSeen, this.#searches);
   }
 
   push(events: string): string {
@@ -79,6 +94,7 @@ export class MessagesTap extends TapBase {
       case "content_block_start":
       case "content_block_delta":
         this.contentSeen = true;
+        if (isSearchResult(event["content_block"])) this.#searches++;
         if (THOUGHTS.has(stringAt(objectAt(event, "content_block"), "type"))) this.reasoningSeen = true;
         this.#count(objectAt(event, "delta"));
         return data;

@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt } from "../../canon/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
 import { type ServedOn, tellTerms } from "../../canon/terms.ts";
 import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
 
@@ -146,4 +146,13 @@ export function overEstimate(usage: JsonObject): JsonObject {
   const cached = countAt(usage, "cache_read_input_tokens") ?? 0;
   if (countAt(usage, "input_tokens") !== 0 || cached === 0) return usage;
   return { ...usage, input_tokens: 1, cache_read_input_tokens: cached - 1 };
+}
+
+/** Whether a block is what a search has found; one that failed costs nothing. */
+export const isSearchResult = (block: unknown): boolean =>
+  isObject(block) && block["type"] === "web_search_tool_result" && Array.isArray(block["content"]);
+
+/** Searches are told at the end of an answer; those that were seen cost something also where nobody stays for it (H26). */
+export function withSearches(usage: Usage | undefined, seen: number): Usage | undefined {
+  return seen > (usage?.searches ?? 0) ? { ...usage, searches: seen } : usage;
 }
