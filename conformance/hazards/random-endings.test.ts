@@ -160,6 +160,6 @@ test("H13, H14, H29: random endings at both sides leave nothing behind", async (
       );
       expect(rows().length - rowsBefore).toBeLessThanOrEqual(endings.length);
     }),
-    { numRuns: 12 },
+    { numRuns: 12, endOnFailure: true },
   );
 }, 60_000);
