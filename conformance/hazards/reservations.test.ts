@@ -79,13 +79,17 @@ test("H23: calls at once that name no limit do not overdraw a budget by what the
   });
   const call = async () => {
     const response = await callGateway(gateway.url, "chat", keyOf("Open"));
-    return { status: response.status, text: await response.text() };
+    const retry = [response.headers.get("x-should-retry"), response.headers.get("retry-after")];
+    return { status: response.status, text: await response.text(), retry };
   };
   // 8,192 tokens at 2 USD a million: 0.0164. The usual 4,096 would let two calls in.
   const answers = await Promise.all(Array.from({ length: 6 }, call));
   const refused = answers.filter(({ status }) => status === 402);
   expect(refused).toHaveLength(5);
   expect(refused[0]?.text).toContain("A limit of the answer's tokens in the request makes that less.");
+  // Only the call under way is in the way: SDKs may try again, as the text says.
+  expect(refused[0]?.text).toContain("Try again when some of them have ended.");
+  for (const { retry } of refused) expect(retry).toEqual(["true", "2"]);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
@@ -100,7 +104,8 @@ test("H23: each of the answers that are asked for is reserved, and no more than 
       body: { generationConfig: { candidateCount, maxOutputTokens: 4_000 } },
     });
   // 8 × 4,000 tokens at 2 USD a million are more than the budget, 1 × 4,000 are not.
-  expect((await asked(8)).status).toBe(402);
+  const refused = await asked(8);
+  expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([402, "false"]);
   expect(upstream.seen).toHaveLength(0);
   expect((await asked(1)).status).toBe(200);
   for (const count of [9, 1_000_000, 0]) {

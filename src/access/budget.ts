@@ -11,6 +11,9 @@ const BUDGETS: Readonly<Record<BudgetWindow, { limit: keyof KeyLimits; words: st
 
 const NANO_PER_USD = 1e9;
 
+/** Where calls under way are all that is in the way. */
+const RETRY_AFTER_SECONDS = 2;
+
 /** What a call may cost. */
 export interface CostEstimate {
   estimatedCostNanoUsd: number;
@@ -30,18 +33,22 @@ export function reserveBudgets(
   nowMs: number,
 ): number {
   const isAlone = meter.reserved === 0;
-  checkBudgets(principal, meter, isAlone ? estimatedCostNanoUsd : mostCostNanoUsd, nowMs, () =>
+  const wanted = { needed: isAlone ? estimatedCostNanoUsd : mostCostNanoUsd, alone: estimatedCostNanoUsd };
+  checkBudgets(principal, meter, wanted, nowMs, () =>
     mostCostNanoUsd > estimatedCostNanoUsd ? " A limit of the answer's tokens in the request makes that less." : "",
   );
   meter.reserved += mostCostNanoUsd;
   return mostCostNanoUsd;
 }
 
-/** Refuses a call that might pass one of the key's budgets, counting what calls under way may still cost. */
+/**
+ * Refuses a call that might pass one of the key's budgets, counting what calls under way may still cost. Where it could run
+ * when those have ended (`alone`), it may be tried again.
+ */
 function checkBudgets(
   principal: Principal,
   meter: SpendMeter,
-  estimatedNanoUsd: number,
+  { needed, alone }: { needed: number; alone: number },
   nowMs: number,
   advice: () => string,
 ): void {
@@ -52,12 +59,14 @@ function checkBudgets(
     const used = spent + meter.reserved;
     const budget = Math.round(budgetUsd * NANO_PER_USD);
     // A call of unknown cost counts as nothing, yet must not pass on a budget that is used up.
-    if (used < budget && used + estimatedNanoUsd <= budget) continue;
+    if (used < budget && used + needed <= budget) continue;
+    const onlyNow = spent < budget && spent + alone <= budget;
     const endsMs = windowEndMs(window, nowMs);
     const renewal = endsMs === undefined ? "" : ` It starts anew at ${new Date(endsMs).toISOString()}.`;
     throw new GatewayError(
       "budget_exhausted",
-      `The key "${principal.keyName}" has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(estimatedNanoUsd)}.${advice()}${renewal}`,
+      `The key "${principal.keyName}" has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.${advice()}${onlyNow ? " Try again when some of them have ended." : renewal}`,
+      onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {},
     );
   }
 }

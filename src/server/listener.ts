@@ -259,7 +259,10 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
-  if (error.kind === "budget_exhausted" || error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
+  // The vendors' SDKs go by the status else: a budget that only calls under way fill is worth another try.
+  if (error.kind === "budget_exhausted")
+    headers["x-should-retry"] = error.retryAfterSeconds === undefined ? "false" : "true";
+  if (error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
   return new Response(body, { status, headers });
 }
 

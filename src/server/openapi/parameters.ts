@@ -96,8 +96,9 @@ export const FAILURE_HEADERS = {
     schema: { type: "integer", minimum: 1, maximum: 60 },
   },
   "x-should-retry": {
-    description: "`false` where the vendors' SDKs would try again by the status, and that cannot help.",
-    schema: { type: "string", enum: ["false"] },
+    description:
+      "Where the status alone would mislead the vendors' SDKs: `false` if another try cannot help, `true` if it can.",
+    schema: { type: "string", enum: ["false", "true"] },
   },
 };
 
