@@ -42,7 +42,7 @@ export async function openMedia(): Promise<CheatGroup> {
     timings: { mediaPaceFactor: 0.02, commitDeadlineMs: 50, keepAliveMs: 40 },
   });
   return {
-    cheats: [...leftImages(upstream, gateway), ...videos(gateway, simulator), ...files(gateway)],
+    cheats: [...leftImages(upstream, gateway), ...videos(gateway, simulator), ...files(gateway), fullStore(simulator)],
     close: async () => {
       await gateway.stop();
       await simulator.stop();
@@ -241,6 +241,47 @@ function files(gateway: TestGateway): Cheat[] {
       },
     },
   ];
+}
+
+const VIDEO_NANO_USD = 3_200_000_000;
+
+/** Videos that are asked for when there is no place for them: refused before the provider is asked, or paid. */
+function fullStore(simulator: { url: string }): Cheat {
+  return {
+    id: "M8",
+    tries: "three videos, one after the other, with a file store of 40 MB",
+    run: async () => {
+      const gateway = await startTestGateway({
+        config: {
+          providers: { gemini: { kind: "gemini", base_url: `${simulator.url}/gemini`, api_key: "upstream-secret" } },
+          retention: { max_total_mb: 40, max_project_mb: 40 },
+        },
+        timings: { mediaPaceFactor: 0.02 },
+      });
+      try {
+        const statuses: number[] = [];
+        for (let index = 0; index < 3; index++) {
+          const response = await fetch(`${gateway.url}${VEO}:predictLongRunning`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+            body: JSON.stringify({
+              instances: [{ prompt: `a fox ${index}` }],
+              parameters: { durationSeconds: 8, resolution: "720p" },
+            }),
+          });
+          await response.text();
+          statuses.push(response.status);
+          await Bun.sleep(400);
+        }
+        const upstream = statuses.filter((status) => status === 200).length * VIDEO_NANO_USD;
+        const deadline = Date.now() + 40_000;
+        while (spent(gateway) < upstream && Date.now() < deadline) await Bun.sleep(50);
+        return { got: statuses.join(", "), upstream, ledger: spent(gateway) };
+      } finally {
+        await gateway.stop();
+      }
+    },
+  };
 }
 
 function changed(uri: URL, name: string, value: string): URL {
