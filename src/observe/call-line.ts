@@ -52,9 +52,10 @@ export interface FailedAttempt {
 
 /** What only the log is told. */
 export interface CallFacts {
-  requestId?: string;
+  /** The gateway's own, which needs no escaping. */
+  requestId: string | undefined;
   /** Host and port of the provider that answered. */
-  host?: string;
+  host: string | undefined;
   failures: readonly FailedAttempt[];
 }
 

@@ -32,7 +32,17 @@ export function makeFormat(
 export const wantsColour = ({ NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>): boolean =>
   !NO_COLOR && TERM !== "dumb";
 
-const now = () => new Date().toISOString();
+/** Many lines are of one millisecond, and writing a date costs more than the rest of a line. */
+let lastMs = Number.NaN;
+let lastTime = "";
+function now(): string {
+  const ms = Date.now();
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastTime = new Date(ms).toISOString();
+  }
+  return lastTime;
+}
 
 // --- for programs ---
 
@@ -45,7 +55,7 @@ const JSON_FORMAT: Format = {
   call: (level, call, { requestId, host, failures }) => {
     const { usage } = call;
     return (
-      `{"time":"${now()}","level":"${level}","msg":"call"${text("request_id", requestId)},"receipt":"${call.id}"` +
+      `{"time":"${now()}","level":"${level}","msg":"call"${requestId === undefined ? "" : `,"request_id":"${requestId}"`},"receipt":"${call.id}"` +
       `${text("project", call.project)}${text("key_id", call.key)},"verb":"${call.verb}"` +
       `,"dialect":"${call.clientDialect}","upstream_dialect":"${call.upstreamDialect}","lane":"${call.lane}"` +
       `${text("model", call.model)}${text("provider", call.provider)}${text("host", host)}` +
@@ -61,7 +71,20 @@ const JSON_FORMAT: Format = {
   },
 };
 
-const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${JSON.stringify(value)}` : "");
+const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${quoted(value)}` : "");
+
+/** Names of models, keys and providers as JSON: a few, told again and again. */
+const MOST_QUOTED = 1000;
+const quotedNames = new Map<string, string>();
+function quoted(name: string): string {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  if (quotedNames.size >= MOST_QUOTED) quotedNames.clear();
+  const shown = JSON.stringify(name);
+  quotedNames.set(name, shown);
+  return shown;
+}
+
 const count = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${value}`);
 const sum = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : one + (other ?? 0);

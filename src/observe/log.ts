@@ -40,7 +40,7 @@ export function createLog({ level, calls = "all", format, write }: LogOptions): 
   const least = LOG_LEVELS.indexOf(level);
   const writer = new LineWriter(
     (lost) => formatted.line("warn", { lines: lost }, "log lines were dropped: standard error is too slow"),
-    write,
+    write && ((bytes) => write(new TextDecoder().decode(bytes))),
   );
   const say = (own: Exclude<LogLevel, "silent">): Say => {
     if (LOG_LEVELS.indexOf(own) < least) return silent;

@@ -11,11 +11,11 @@ export function logCall(
   receipt: Receipt,
   requestId?: string,
 ): void {
-  const host = snapshot.providers.get(receipt.provider)?.host;
+  const { offers } = receipt;
   log.call(receipt, {
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(host ? { host } : {}),
-    failures: receipt.offers.some(hasFailed) ? receipt.offers.filter(hasFailed).map(failedAttempt) : NONE,
+    requestId,
+    host: snapshot.providers.get(receipt.provider)?.host,
+    failures: offers.some(hasFailed) ? offers.filter(hasFailed).map(failedAttempt) : NONE,
   });
 }
 
