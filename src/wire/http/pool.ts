@@ -12,7 +12,7 @@ export interface PoolOptions {
 }
 
 /** Hosts were seen to keep connections for one to five minutes; most of a pause between two calls is shorter. */
-const DEFAULTS: PoolOptions = { maxIdle: 256, idleMs: 55_000, restMs: 5, maxUses: 1000, maxAgeMs: 600_000 };
+const DEFAULTS: PoolOptions = { maxIdle: 256, idleMs: 55_000, restMs: 1, maxUses: 1000, maxAgeMs: 600_000 };
 /** A host that says how long it keeps an idle connection closes it then: by that time it is long out of use here. */
 const BEFORE_HOST_CLOSES_MS = 1000;
 
