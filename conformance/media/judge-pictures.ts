@@ -191,7 +191,9 @@ function judgeSize(made: PixelSize, wish: PictureWish, noted: ReadonlySet<string
   }
   const tierName = typeof settings["sampleImageSize"] === "string" ? "sampleImageSize" : sizeName;
   const level = tierName === "sampleImageSize" ? String(settings["sampleImageSize"]).toUpperCase() : tier;
-  if (level !== undefined && !told(tierName) && tierOf(made) !== level) {
+  // A wide image of a level has its longer side, and less of an area: hosts make no side longer than the level's.
+  const reaches = Math.max(made.width, made.height) >= Number.parseInt(level ?? "", 10) * 1024;
+  if (level !== undefined && !told(tierName) && tierOf(made) !== level && !reaches) {
     problems.push(`${facts} instead of ${tierName} ${level}`);
   }
   return problems;
