@@ -28,8 +28,8 @@ export interface RequestContext extends CheckContext {
 export interface UpstreamFailure {
   status: number;
   body: string;
-  /** The `retry-after` header, as it came. */
-  retryAfter?: string | null;
+  /** What its `retry-after` header said. */
+  retryAfterSeconds?: number | undefined;
 }
 
 /** An error in the caller's protocol, before the first byte of an answer. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { failureToError, readRetryAfter } from "./upstream-failure.ts";
+import { readRetryAfter } from "../wire/http/retry-after.ts";
+import { failureToError } from "./upstream-failure.ts";
 
 const NOW = Date.parse("Sun, 06 Nov 1994 08:49:37 GMT");
 

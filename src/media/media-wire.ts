@@ -28,7 +28,7 @@ export interface MediaAnswer {
   /** Undefined where the text is not a JSON object. */
   body: JsonObject | undefined;
   text: string;
-  retryAfter: string | null;
+  retryAfterSeconds: number | undefined;
 }
 
 /** What names a job at its provider. It is stored, so it is plain JSON, and holds no secret. */

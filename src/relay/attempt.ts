@@ -2,6 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
+import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { post, postFailure } from "../wire/post.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import { connectionFailure } from "./connection-failure.ts";
@@ -103,7 +104,7 @@ export class Attempt {
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
-    const retryAfter = answer.headers.get("retry-after") ?? null;
+    const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.#gateway.wallMs());
     this.expectEnd(this.#gateway.timings.afterFinishMs);
     const body = await this.#readAll(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
       if (this.#call.client.gone || this.#gateway.closing) throw error;
@@ -111,7 +112,9 @@ export class Attempt {
       return "";
     });
     const { status } = answer;
-    return this.lane.decodeError({ status, body, retryAfter }).withFailure({ status, ...(body && { said: body }) });
+    return this.lane
+      .decodeError({ status, body, retryAfterSeconds })
+      .withFailure({ status, ...(body && { said: body }) });
   }
 
   /** The whole body as text, within a bound. Each piece is a sign of life, and content where it is not blank. */

@@ -1,7 +1,7 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import { isObject, numberAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
-import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+import { failureToError } from "../upstream-failure.ts";
 
 const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
   ["insufficient_quota", "upstream_credentials"],
@@ -16,7 +16,7 @@ const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
 const KEY_REFUSED = /^(?:incorrect|invalid) api key\b/i;
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
-  return decodeErrorObject(parseObject(failure.body), failure.status, readRetryAfter(failure.retryAfter));
+  return decodeErrorObject(parseObject(failure.body), failure.status, failure.retryAfterSeconds);
 }
 
 /** The same body under HTTP 200 or inside a stream: then a numeric `code` is the status, where there is one. */

@@ -2,7 +2,7 @@ import type { GatewayError } from "../../canon/error.ts";
 import { parseObject, stringAt } from "../../canon/json.ts";
 import type { UpstreamFailure } from "../dialect.ts";
 import { messageOfException, statusOfException } from "../framed-exception.ts";
-import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+import { failureToError } from "../upstream-failure.ts";
 
 /** The exception's name stands in a header, and only sometimes in the body: then it says more than the status. */
 export function decodeError(failure: UpstreamFailure): GatewayError {
@@ -10,6 +10,6 @@ export function decodeError(failure: UpstreamFailure): GatewayError {
   return failureToError({
     status: statusOfException(stringAt(body, "__type")) ?? failure.status,
     message: messageOfException(body),
-    retryAfterSeconds: readRetryAfter(failure.retryAfter),
+    retryAfterSeconds: failure.retryAfterSeconds,
   });
 }

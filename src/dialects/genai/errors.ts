@@ -1,10 +1,10 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, StreamForm, UpstreamFailure } from "../dialect.ts";
-import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+import { failureToError } from "../upstream-failure.ts";
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
-  return decodeErrorObject(parseObject(failure.body), failure.status, readRetryAfter(failure.retryAfter));
+  return decodeErrorObject(parseObject(failure.body), failure.status, failure.retryAfterSeconds);
 }
 
 /** Also for an error inside a stream, which carries its status as `code`. */

@@ -1,7 +1,7 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import { objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
-import { failureToError, readRetryAfter } from "../upstream-failure.ts";
+import { failureToError } from "../upstream-failure.ts";
 
 /** The status that each error type has outside a stream: inside one there is only the type. */
 const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
@@ -23,7 +23,7 @@ export function decodeError(failure: UpstreamFailure): GatewayError {
     status: failure.status,
     // Hosts of a cloud that serve this dialect speak of failures in words of their own.
     message: stringAt(error ?? body, "message") ?? stringAt(body, "Message"),
-    retryAfterSeconds: readRetryAfter(failure.retryAfter),
+    retryAfterSeconds: failure.retryAfterSeconds,
     details: error?.["details"],
   });
 }

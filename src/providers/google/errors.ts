@@ -21,8 +21,8 @@ const STATUS_OF_CODE: Readonly<Record<number, number>> = {
   16: 401,
 };
 
-export function googleError({ status, text, retryAfter }: MediaAnswer): GatewayError {
-  return refusalOr(decodeError({ status, body: text, retryAfter }));
+export function googleError({ status, text, retryAfterSeconds }: MediaAnswer): GatewayError {
+  return refusalOr(decodeError({ status, body: text, retryAfterSeconds }));
 }
 
 /** The `error` of an operation that is done. */
@@ -30,7 +30,7 @@ export function operationError(operation: JsonObject): GatewayError {
   const error = objectAt(operation, "error");
   const code = numberAt(error, "code") ?? 13;
   const status = STATUS_OF_CODE[code] ?? (code >= 400 ? code : 500);
-  const read = refusalOr(decodeError({ status, body: JSON.stringify({ error }), retryAfter: null }));
+  const read = refusalOr(decodeError({ status, body: JSON.stringify({ error }) }));
   // No answer failed here: the job did, and its reason is worth telling.
   return read.kind === "upstream_failed" ? unmade({ message: stringAt(error, "message"), code: String(code) }) : read;
 }

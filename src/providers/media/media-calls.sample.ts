@@ -29,9 +29,9 @@ export const videoCall = (fields: Partial<FittedVideoCall> = {}): FittedVideoCal
 export const wireContext = (model: string): WireContext => ({ model, settings: {}, jobName: "job-0001" });
 
 /** An answer as the relay hands it over; a string stands for one that need not be JSON. */
-export function mediaAnswer(body: JsonObject | string, status = 200, retryAfter: string | null = null): MediaAnswer {
+export function mediaAnswer(body: JsonObject | string, status = 200, retryAfterSeconds?: number): MediaAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return { status, text, body: parseObject(text), retryAfter };
+  return { status, text, body: parseObject(text), retryAfterSeconds };
 }
 
 export function jsonOf(request: MediaRequest): JsonObject {

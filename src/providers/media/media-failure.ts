@@ -1,6 +1,6 @@
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { isObject, numberAt, stringAt } from "../../canon/json.ts";
-import { failureToError, readRetryAfter } from "../../dialects/upstream-failure.ts";
+import { failureToError } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
 import { type CodeTable, kindOfCode } from "./code-table.ts";
 import { type FailureWords, unmade } from "./unmade.ts";
@@ -29,8 +29,8 @@ export function errorWords(body: unknown, codes: CodeTable): ErrorWords {
 }
 
 /** What an error answer means whose words its host's own reader has found. */
-export function failedAnswer({ status, retryAfter }: MediaAnswer, words: FailureWords): GatewayError {
-  return failureToError({ ...words, status, retryAfterSeconds: readRetryAfter(retryAfter) });
+export function failedAnswer({ status, retryAfterSeconds }: MediaAnswer, words: FailureWords): GatewayError {
+  return failureToError({ ...words, status, retryAfterSeconds });
 }
 
 /** What an error answer means; one with a status of 2xx too, where its body holds an error all the same. */

@@ -172,7 +172,7 @@ describe("providers §2.1: answers", () => {
     [500, "<html>oops</html>", "upstream_failed"],
   ];
   test.each(errors)("contract §7: HTTP %i %j is %s", (status, body, kind) => {
-    const error = openaiImages.error(mediaAnswer(body as string, status, "7"));
+    const error = openaiImages.error(mediaAnswer(body as string, status, 7));
     expect<string>(error.kind).toBe(kind);
     if (kind === "rate_limited") expect(error.retryAfterSeconds).toBe(7);
   });

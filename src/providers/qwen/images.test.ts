@@ -115,7 +115,7 @@ describe("providers §2.5: what comes back", () => {
     [429, "Throttling.RateQuota", "rate_limited"],
     [500, "InternalError", "upstream_failed"],
   ])("HTTP %d %s", (status, code, kind) => {
-    const error = images.error(mediaAnswer({ code, message: "words", request_id: "r" }, status, "7"));
+    const error = images.error(mediaAnswer({ code, message: "words", request_id: "r" }, status, 7));
     expect<string>(error.kind).toBe(kind);
     expect(error.retryAfterSeconds).toBe(kind === "rate_limited" || kind === "upstream_failed" ? 7 : undefined);
   });

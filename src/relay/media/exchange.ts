@@ -3,6 +3,7 @@ import { parseObject } from "../../canon/json.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
 import type { ProviderMedia } from "../../providers/media/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
 import { connectionFailure, errnoOf } from "../connection-failure.ts";
 
@@ -56,7 +57,7 @@ export async function readAnswer(
     status: response.status,
     body: parseObject(text, parseLargeJson),
     text,
-    retryAfter: response.headers.get("retry-after"),
+    retryAfterSeconds: readRetryAfter(response.headers.get("retry-after"), Date.now()),
   };
 }
 

@@ -1,0 +1,12 @@
+/** A `retry-after` header: seconds, or the date in GMT at which it is over. */
+export function readRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds : undefined;
+  const atMs = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - nowMs) / 1000);
+}
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, and not whatever else the runtime takes for a date. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
