@@ -67,9 +67,9 @@ const javascript = (
 });
 
 export const CLIENTS: readonly Client[] = [
-  python("LangChain OpenAI (Python)", "langchain_openai_client.py", LANGCHAIN, GPT),
-  python("LangChain Anthropic (Python)", "langchain_anthropic_client.py", LANGCHAIN, CLAUDE),
-  python("LangChain Google (Python)", "langchain_google_client.py", LANGCHAIN, GEMINI),
+  python("LangChain OpenAI (Python)", "langchain_client.py", LANGCHAIN, GPT, { LANGCHAIN_PROVIDER: "openai" }),
+  python("LangChain Anthropic (Python)", "langchain_client.py", LANGCHAIN, CLAUDE, { LANGCHAIN_PROVIDER: "anthropic" }),
+  python("LangChain Google (Python)", "langchain_client.py", LANGCHAIN, GEMINI, { LANGCHAIN_PROVIDER: "google" }),
   python("LlamaIndex OpenAI", "llamaindex_openai_client.py", LLAMA_INDEX, GPT),
   python("LlamaIndex Anthropic", "llamaindex_anthropic_client.py", LLAMA_INDEX_ANTHROPIC, CLAUDE),
   python("LlamaIndex Google", "llamaindex_google_client.py", LLAMA_INDEX, GEMINI),

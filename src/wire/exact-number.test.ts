@@ -57,7 +57,7 @@ test("a text without long numbers is not parsed again", () => {
 
 test("a number of a million digits is read as fast as any text", () => {
   const text = `[1.${"0".repeat(1_000_000)}1]`;
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   expect(stringifyInOrder(parseInOrder(text))).toBe(text);
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(1000);
 });

@@ -1,9 +1,4 @@
-import { endOfString } from "./json-text.ts";
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_OBJECT = 0x7b;
-const OPEN_ARRAY = 0x5b;
+import { COMMA, endOfString, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./json-text.ts";
 
 /**
  * Whether a JSON text holds more values than this. The parser takes some hundred times the memory of a text of tiny values

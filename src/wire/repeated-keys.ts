@@ -1,4 +1,14 @@
-import { endOfString } from "./json-text.ts";
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  endOfString,
+  isSpace,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from "./json-text.ts";
 
 /**
  * A key that stands twice in one object means one thing to a parser that takes the last and another to one that takes the
@@ -15,16 +25,7 @@ export interface RepeatedKey {
   path: readonly (string | number)[];
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-const COMMA = 0x2c;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-
-const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
 /**
  * The members of all objects: every colon behind a quote that no backslash escapes. A string that begins with a colon is
