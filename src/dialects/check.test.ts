@@ -136,7 +136,9 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
         const mismatch = explainMismatch(schema as SchemaNode, withoutNulls(schema as SchemaNode, body));
         if (refused === undefined) expect(mismatch).toBeUndefined();
         else expect(refused.message).not.toContain("has a shape that is not accepted");
-        if (mismatch !== undefined) expect(refused?.path ?? "").toBe(mismatch.path);
+        // A name in another case is refused before the schema is asked (S15).
+        const folded = refused?.message.endsWith("names of fields have a case.") === true;
+        if (mismatch !== undefined && !folded) expect(refused?.path ?? "").toBe(mismatch.path);
       }),
       { numRuns: 600 },
     );

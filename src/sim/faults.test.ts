@@ -216,7 +216,8 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
     const drip = await drain(await ask(wire, "drip"));
     const crlf = await drain(await ask(wire, "crlf"));
     expect(plain(drip.text)).toBe(plain(standard.text));
-    expect(drip.chunks).toBeGreaterThan(20 * standard.chunks);
+    // A byte is written at a time; how many of them arrive together is up to the sockets.
+    expect(drip.chunks).toBeGreaterThan(2 * standard.chunks);
     expect(plain(crlf.text)).toBe(plain(standard.text));
     expect(crlf.text.replaceAll("\r\n", "")).not.toContain("\n");
   });
