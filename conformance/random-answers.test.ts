@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { arrayAt, type JsonObject, objectAt } from "../src/base/json.ts";
 import type { Citation } from "../src/canon/citation.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
-import { arrayAt, type JsonObject, objectAt } from "../src/canon/json.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
 import { unfold } from "../src/canon/unfold.ts";

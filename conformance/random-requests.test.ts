@@ -1,10 +1,10 @@
 import { describe, test } from "bun:test";
 import fc from "fast-check";
 import { checkedRequest } from "../scripts/translate-sample.ts";
+import type { JsonObject } from "../src/base/json.ts";
+import { Secret } from "../src/base/secret.ts";
 import { DIALECT_NAMES, type DialectName, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
-import type { JsonObject } from "../src/canon/json.ts";
-import { Secret } from "../src/canon/secret.ts";
 import type { ModelTraits } from "../src/canon/traits.ts";
 import { builtInModels } from "../src/catalogue/built-in-models.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";

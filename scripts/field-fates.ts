@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
+import { isObject, type JsonObject } from "../src/base/json.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
-import { isObject, type JsonObject } from "../src/canon/json.ts";
 import type { FieldNote } from "../src/canon/receipt.ts";
 import { ChatRequest } from "../src/dialects/chat/schema.ts";
 import type { EncodedRequest } from "../src/dialects/codec.ts";

@@ -1,5 +1,5 @@
+import { isObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import { isObject } from "../src/canon/json.ts";
 import type { Member } from "./schema-places.ts";
 
 /** Fields that the gateway itself honours: none of them has to reach a provider. */

@@ -1,4 +1,4 @@
-import { isObject } from "../src/canon/json.ts";
+import { isObject } from "../src/base/json.ts";
 import { explainMismatch, pathTo } from "../src/dialects/explain.ts";
 import { alternativesOf, type Definitions, jsonTypeOfNode, type SchemaNode } from "../src/dialects/schema-node.ts";
 

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../src/base/json.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
-import { isObject, type JsonObject } from "../src/canon/json.ts";
 import type { MediaKind } from "../src/canon/part.ts";
 import type { ModelTraits } from "../src/canon/traits.ts";
 import type { Door } from "../src/dialects/check.ts";

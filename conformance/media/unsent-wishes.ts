@@ -1,4 +1,4 @@
-import { Secret } from "../../src/canon/secret.ts";
+import { Secret } from "../../src/base/secret.ts";
 import { builtInModels } from "../../src/catalogue/built-in-models.ts";
 import { fitImageCall } from "../../src/media/fit-image-call.ts";
 import { fitVideoCall } from "../../src/media/fit-video-call.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import type { JsonObject } from "../../src/canon/json.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
 import { Seed } from "../../src/sim/seed.ts";
 import { seal, sign } from "../../src/sim/signature.ts";

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { isObject, type JsonObject } from "../../src/canon/json.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
 import type { Part } from "../../src/canon/part.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";

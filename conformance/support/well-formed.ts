@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../src/canon/json.ts";
 import { explainMismatch } from "../../src/dialects/explain.ts";
 import type { SchemaNode } from "../../src/dialects/schema-node.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/server/openapi/chat-answers.ts";

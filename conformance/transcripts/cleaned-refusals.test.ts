@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseObject } from "../../src/canon/json.ts";
+import { parseObject } from "../../src/base/json.ts";
 import { cleanText } from "../../src/providers/clean-text.ts";
 import { everyRecording, nameOf, textOf } from "../support/recordings.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cpuMs } from "../canon/cpu-time.sample.ts";
+import { cpuMs } from "../base/cpu-time.sample.ts";
 import { GatewayError } from "../canon/error.ts";
 import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
 import type { Principal } from "./principal.ts";

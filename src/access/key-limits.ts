@@ -1,5 +1,5 @@
+import { MAX_BUDGET_USD } from "../base/key-bounds.ts";
 import { GatewayError } from "../canon/error.ts";
-import { MAX_BUDGET_USD } from "../canon/key-bounds.ts";
 
 /** What a key may use; what is left out is not limited. */
 export interface KeyLimits {

@@ -1,6 +1,6 @@
+import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
-import { MAX_KEY_LENGTH } from "../canon/key-bounds.ts";
 import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cpuMs } from "../canon/cpu-time.sample.ts";
+import { cpuMs } from "../base/cpu-time.sample.ts";
 import { compileGlobs, matches } from "./model-glob.ts";
 
 /** The same question asked the slow, obvious way. */

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { Secret } from "../canon/secret.ts";
+import { Secret } from "../base/secret.ts";
 import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { environmentProviders } from "../config/environment-providers.ts";

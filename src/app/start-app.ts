@@ -1,7 +1,7 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
 import type { BudgetWindow } from "../access/spend-meter.ts";
-import { within } from "../canon/within.ts";
+import { within } from "../base/within.ts";
 import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
 import { restartFields } from "../config/restart-fields.ts";

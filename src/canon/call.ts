@@ -1,5 +1,5 @@
+import type { JsonObject } from "../base/json.ts";
 import type { DialectName } from "./dialect-name.ts";
-import type { JsonObject } from "./json.ts";
 import type { Part, TextPart } from "./part.ts";
 import type { ReasoningWish } from "./reasoning.ts";
 import type { Tool, ToolChoice } from "./tool.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpuMs } from "./cpu-time.sample.ts";
+import { cpuMs } from "../base/cpu-time.sample.ts";
 import { mergeExtras } from "./extras.ts";
 
 test("H05: extras go back where they stood, and neither the body nor they themselves are changed", () => {

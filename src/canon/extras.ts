@@ -1,8 +1,8 @@
+import { isObject, type JsonObject } from "../base/json.ts";
+import { putField } from "../base/put-field.ts";
 import { type CanonCall, type Extra, pathOfExtra } from "./call.ts";
-import { isObject, type JsonObject } from "./json.ts";
 import type { Notes } from "./notes.ts";
 import type { Part } from "./part.ts";
-import { putField } from "./put-field.ts";
 
 const REASON = "only its own protocol knows this field, and this provider is called in another";
 

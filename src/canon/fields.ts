@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberOf } from "./json.ts";
+import { isObject, type JsonObject, numberOf } from "../base/json.ts";
 
 /**
  * Reads an object field by field and remembers which were read: what nobody asked for is left over, and goes into a part's

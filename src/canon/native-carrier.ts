@@ -1,5 +1,5 @@
+import { isObject, parseObject, stringAt } from "../base/json.ts";
 import { UPSTREAM_DIALECT_NAMES } from "./dialect-name.ts";
-import { isObject, parseObject, stringAt } from "./json.ts";
 import type { Opaque } from "./opaque.ts";
 import type { NativePart } from "./part.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { cpuMs } from "../base/cpu-time.sample.ts";
 import { boundNotes } from "./bound-notes.ts";
-import { cpuMs } from "./cpu-time.sample.ts";
 import { Notes } from "./notes.ts";
 
 test("what is told twice is noted once; another reason for the same field is another note", () => {

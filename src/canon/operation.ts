@@ -1,5 +1,5 @@
+import type { JsonObject } from "../base/json.ts";
 import type { ErrorKind } from "./error.ts";
-import type { JsonObject } from "./json.ts";
 import type { FieldNote, OfferTried } from "./receipt.ts";
 
 /** An error that outlives its process. */

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../base/json.ts";
 import type { Citation } from "./citation.ts";
 import type { UpstreamDialectName } from "./dialect-name.ts";
-import type { JsonObject } from "./json.ts";
 import type { Opaque } from "./opaque.ts";
 
 /** Up to here the prompt is to be kept in the provider's cache. */

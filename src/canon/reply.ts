@@ -1,6 +1,6 @@
+import { textWeight } from "../base/text-weight.ts";
 import type { Part } from "./part.ts";
 import type { Stop } from "./stop.ts";
-import { textWeight } from "./text-weight.ts";
 import type { Usage } from "./usage.ts";
 
 export interface TokenLogprob {

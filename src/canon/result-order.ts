@@ -1,6 +1,6 @@
+import { placesOf } from "../base/places-of.ts";
 import type { Turn } from "./call.ts";
 import type { Part } from "./part.ts";
-import { placesOf } from "./places-of.ts";
 
 /** The turns with the results of tools in the order of their calls, for targets that tell them apart by their place alone. */
 export function resultsInCallOrder(turns: readonly Turn[]): readonly Turn[] {

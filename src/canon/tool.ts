@@ -1,5 +1,5 @@
+import type { JsonObject } from "../base/json.ts";
 import type { UpstreamDialectName } from "./dialect-name.ts";
-import type { JsonObject } from "./json.ts";
 import type { CacheMark } from "./part.ts";
 
 interface ToolBase {

@@ -1,4 +1,4 @@
-import { numberAt } from "./json.ts";
+import { numberAt } from "../base/json.ts";
 
 /**
  * What a call consumed. The counters are disjoint: no token is in two of them, so that one object both bills and is

@@ -1,4 +1,4 @@
-import { editsBetween } from "../canon/edit-distance.ts";
+import { editsBetween } from "../base/edit-distance.ts";
 import { nameOf } from "./model.ts";
 
 /** How far a name may be from what was meant, and how much of a stranger's text is worth comparing. */

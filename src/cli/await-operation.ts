@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type JsonObject, numberAt, objectAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { type JsonObject, numberAt, objectAt } from "../canon/json.ts";
 import { type GatewayClient, readJson } from "./gateway-client.ts";
 
 const FIRST_PAUSE_MS = 2_000;

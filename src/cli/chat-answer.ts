@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../canon/json.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import { type GatewayClient, piecesOf } from "./gateway-client.ts";
 

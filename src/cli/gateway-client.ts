@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../canon/json.ts";
 import { UsageError } from "./command.ts";
 import { gatewayUrl } from "./gateway-url.ts";
 

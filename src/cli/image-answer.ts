@@ -1,5 +1,5 @@
+import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../canon/json.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import { isModerationCode, piecesOf, readJson } from "./gateway-client.ts";
 

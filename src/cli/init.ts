@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Secret } from "../canon/secret.ts";
+import { Secret } from "../base/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { changeEnvFile, readEnvFile } from "../config/env-file.ts";
 import { nearest } from "../config/nearest.ts";

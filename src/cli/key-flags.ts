@@ -1,6 +1,6 @@
 import { LIMIT_WIRE_NAMES } from "../access/key-limits.ts";
+import { readMoment } from "../base/moment.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
-import { readMoment } from "../canon/moment.ts";
 import { UsageError } from "./command.ts";
 
 /** Flags of the commands that say what a key may do. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { EXIT, printJson } from "./command.ts";
 
 /** What came of a call for pictures or films. */

@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../canon/json.ts";
 import { readOperationName } from "../media/operations/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";

@@ -1,5 +1,5 @@
+import type { Secret } from "../base/secret.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
-import type { Secret } from "../canon/secret.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { ModelFile } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import { isDay, readMoment } from "../canon/moment.ts";
+import { isDay, readMoment } from "../base/moment.ts";
 
 /** Checks of text that a pattern cannot express, by the `format` of a schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {

@@ -1,4 +1,4 @@
-import { editsBetween } from "../canon/edit-distance.ts";
+import { editsBetween } from "../base/edit-distance.ts";
 
 /** The candidate that a mistyped name most likely meant, if any is near. */
 export function nearest(wanted: string, candidates: Iterable<string>): string | undefined {

@@ -1,6 +1,6 @@
 import Type from "typebox";
+import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
-import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../canon/key-bounds.ts";
 
 /**
  * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Secret } from "../canon/secret.ts";
+import { Secret } from "../base/secret.ts";
 import { camelKeys } from "./camel-keys.ts";
 import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";

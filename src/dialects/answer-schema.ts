@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../base/json.ts";
 import type { OutputFormat } from "../canon/call.ts";
-import { isObject, type JsonObject } from "../canon/json.ts";
 import type { Notes } from "../canon/notes.ts";
 import type { AnswerReading } from "./codec.ts";
 

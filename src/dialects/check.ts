@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { isObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { isObject } from "../canon/json.ts";
 import { explainMismatch, type Mismatch } from "./explain.ts";
 import { readNamesOf, refuseFoldedKeys } from "./folded-keys.ts";
 import { listedOnly } from "./listed-only.ts";

@@ -1,8 +1,8 @@
+import type { JsonObject } from "../base/json.ts";
 import type { CanonCall } from "../canon/call.ts";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
-import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { CanonReply } from "../canon/reply.ts";
 import type { ServedOn } from "../canon/terms.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../base/json.ts";
 import type { DialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import type { Effort, ReasoningWish } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../canon/json.ts";
-import { isObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
+import { isObject } from "../base/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 
 /** What says how tools are to be called, and is refused where there are none. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { EncodeAnswerContext } from "./codec.ts";
 
 /** What the writing of an answer depends on, for tests: the same each time. */

@@ -1,5 +1,5 @@
-import { isObject } from "../canon/json.ts";
-import { textWeight } from "../canon/text-weight.ts";
+import { isObject } from "../base/json.ts";
+import { textWeight } from "../base/text-weight.ts";
 
 /** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
 const CHARACTERS_PER_TOKEN = 4;

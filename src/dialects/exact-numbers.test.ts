@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkedRequest, EVERY_TARGET, TARGETS, translate, wireText } from "../../scripts/translate-sample.ts";
+import type { JsonObject } from "../base/json.ts";
 import {
   DIALECT_NAMES,
   type DialectName,
@@ -9,7 +10,6 @@ import {
 } from "../canon/dialect-name.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import { fold } from "../canon/fold.ts";
-import type { JsonObject } from "../canon/json.ts";
 import { carryNative, nativeOf } from "../canon/native-carrier.ts";
 import { unfold } from "../canon/unfold.ts";
 import { parseInOrder } from "../wire/ordered-json.ts";

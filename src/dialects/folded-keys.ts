@@ -1,5 +1,5 @@
+import { isObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { isObject } from "../canon/json.ts";
 import { pathTo } from "./explain.ts";
 import { alternativesOf, type SchemaNode } from "./schema-node.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import * as chatErrors from "./chat/errors.ts";
 import { decodeMedia } from "./chat/media.ts";
 import { withExtras } from "./chat/part-fields.ts";

@@ -1,5 +1,5 @@
+import { stringAt } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import { stringAt } from "../canon/json.ts";
 import { failureToError } from "./upstream-failure.ts";
 
 /** The status that each exception has outside a stream: inside one there is only its name. */

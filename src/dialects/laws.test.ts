@@ -9,11 +9,11 @@ import {
   requestOf,
   textOf,
 } from "../../conformance/support/recordings.ts";
+import type { JsonObject } from "../base/json.ts";
 import { DIALECT_NAMES, type DialectName, type UpstreamDialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import { fold } from "../canon/fold.ts";
-import type { JsonObject } from "../canon/json.ts";
 import type { CanonReply, ReplyPart } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
 import { promptTokens } from "../canon/usage.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { TARGETS } from "../../scripts/translate-sample.ts";
-import { cpuMs } from "../canon/cpu-time.sample.ts";
+import { cpuMs } from "../base/cpu-time.sample.ts";
+import { arrayAt, type JsonObject, stringAt } from "../base/json.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
-import { arrayAt, type JsonObject, stringAt } from "../canon/json.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "./quirks.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../canon/json.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
 import type { Notes } from "../canon/notes.ts";
 
 /** Keywords to which hosts answer 400 where they hold an answer or a tool to its schema (H08). */

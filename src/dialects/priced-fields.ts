@@ -1,4 +1,4 @@
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { termOf } from "../canon/terms.ts";
 import type { Door } from "./check.ts";

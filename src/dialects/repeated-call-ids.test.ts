@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../base/json.ts";
 import type { DialectName } from "../canon/dialect-name.ts";
-import type { JsonObject } from "../canon/json.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS } from "./quirks.ts";
 

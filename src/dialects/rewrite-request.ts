@@ -1,4 +1,4 @@
-import { isObject } from "../canon/json.ts";
+import { isObject } from "../base/json.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import type { ReceivedRequest } from "./dialect.ts";
 

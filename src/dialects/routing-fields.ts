@@ -1,4 +1,4 @@
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 
 const ORDER = "offers are tried in the catalogue's order";

@@ -1,6 +1,6 @@
+import { eventWeight } from "../base/text-weight.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
-import { eventWeight } from "../canon/text-weight.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { TapBase } from "./tap-base.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sampleRequests } from "../../scripts/sample-requests.ts";
+import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import { DIALECTS } from "./index.ts";
 
 /** Members that hold data of the client's own, in which null is a value like any other. */

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../canon/json.ts";
-import { putField } from "../canon/put-field.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import { putField } from "../base/put-field.ts";
 import { explainMismatch } from "./explain.ts";
 import { alternativesOf, type Definitions, jsonTypeOf, jsonTypeOfNode, type SchemaNode } from "./schema-node.ts";
 

@@ -1,7 +1,7 @@
 import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { within } from "../base/within.ts";
 import { GatewayError } from "../canon/error.ts";
-import { within } from "../canon/within.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { errorCode, unlessMissing } from "./error-code.ts";
 import {

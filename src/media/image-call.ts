@@ -1,4 +1,4 @@
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { ImageTier, Picture, PixelSize } from "./picture.ts";
 
 /** A request for pictures in canonical form (contract 2.4, 2.14 and the images addresses of part 4). */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import { decodeRequest as decodeChat } from "../dialects/chat/decode-request.ts";
 import { decodeRequest as decodeGenai } from "../dialects/genai/decode-request.ts";
 import { imageRequestOfCall } from "./image-request-of-call.ts";

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject, objectAt } from "../base/json.ts";
 import { type CallSettings, type CanonCall, pathOfExtra, type Turn } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import { Fields } from "../canon/fields.ts";
-import { isObject, type JsonObject, objectAt } from "../canon/json.ts";
 import { Notes } from "../canon/notes.ts";
 import type { MediaPart, Part } from "../canon/part.ts";
 import { refuse } from "../dialects/check.ts";

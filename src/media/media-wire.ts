@@ -1,5 +1,5 @@
+import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import type { ImageAbilities } from "./image-abilities.ts";
 import type { FittedImageCall } from "./image-call.ts";
 import type { ImageEvent, UpstreamImageReply } from "./image-reply.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { NumberRange } from "./number-range.ts";
 import type { Picture } from "./picture.ts";
 

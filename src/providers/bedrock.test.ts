@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { JsonObject } from "../base/json.ts";
+import { Secret } from "../base/secret.ts";
 import type { CanonCall, Turn } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import { fold } from "../canon/fold.ts";
-import type { JsonObject } from "../canon/json.ts";
 import type { Part } from "../canon/part.ts";
 import type { CanonReply } from "../canon/reply.ts";
-import { Secret } from "../canon/secret.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import { converseCodec } from "../dialects/converse/codec.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cpuMs } from "../canon/cpu-time.sample.ts";
+import { cpuMs } from "../base/cpu-time.sample.ts";
 import { cleanText } from "./clean-text.ts";
 
 describe("S22: what tells of a provider's and its operator's insides is taken out", () => {

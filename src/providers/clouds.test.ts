@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../canon/secret.ts";
+import { Secret } from "../base/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { createProvider } from "./index.ts";
 import type { UpstreamCall } from "./provider.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../canon/secret.ts";
+import { Secret } from "../base/secret.ts";
 import { fitToolId } from "../canon/tool-id.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { publisherOf } from "../catalogue/model.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Secret } from "../canon/secret.ts";
+import { Secret } from "../base/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { createProvider, PROVIDER_KINDS } from "./index.ts";
 

@@ -1,6 +1,6 @@
+import type { Secret } from "../base/secret.ts";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { Secret } from "../canon/secret.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
 import type { MediaWires } from "../media/media-wire.ts";

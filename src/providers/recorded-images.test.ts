@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import type { JsonObject } from "../canon/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { ImageWire } from "../media/media-wire.ts";
 import { imageCall, jsonOf, mediaAnswer, wireContext } from "./media/media-calls.sample.ts";
 import { openaiImages } from "./openai/images.ts";

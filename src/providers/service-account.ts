@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { numberAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { numberAt, parseObject, stringAt } from "../canon/json.ts";
 import type { Authenticator } from "./provider.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import { charactersOf } from "../canon/reply.ts";
 import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import type { Provider } from "../providers/provider.ts";

@@ -1,8 +1,8 @@
 import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model, Offer } from "../catalogue/model.ts";

@@ -1,4 +1,4 @@
-import { timePrefix } from "../canon/timed-id.ts";
+import { timePrefix } from "../base/timed-id.ts";
 
 const RANDOM_BYTES = 16;
 const POOL = RANDOM_BYTES * 512;

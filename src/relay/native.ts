@@ -1,5 +1,5 @@
+import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { JsonObject } from "../canon/json.ts";
 import { traitsOf } from "../catalogue/traits.ts";
 import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";

@@ -1,5 +1,5 @@
+import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { parseObject } from "../canon/json.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { isObject, type JsonObject } from "../canon/json.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
 import { pathTo } from "../dialects/explain.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";

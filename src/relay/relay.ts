@@ -1,8 +1,8 @@
 import type { KeyLimits } from "../access/key-limits.ts";
 import type { Principal } from "../access/principal.ts";
+import { type JsonObject, stringAt } from "../base/json.ts";
+import { RECEIPT_PREFIX } from "../base/timed-id.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { type JsonObject, stringAt } from "../canon/json.ts";
-import { RECEIPT_PREFIX } from "../canon/timed-id.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";

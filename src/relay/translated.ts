@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../base/json.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
-import { isObject, type JsonObject } from "../canon/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { traitsOf } from "../catalogue/traits.ts";
 import type {

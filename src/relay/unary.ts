@@ -1,5 +1,5 @@
+import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { parseObject } from "../canon/json.ts";
 import { completionTokens, type Usage } from "../canon/usage.ts";
 import type { NativeAnswer } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";

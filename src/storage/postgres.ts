@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { within } from "../canon/within.ts";
+import { within } from "../base/within.ts";
 import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";

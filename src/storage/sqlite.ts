@@ -1,7 +1,7 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { within } from "../canon/within.ts";
+import { within } from "../base/within.ts";
 import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";

@@ -1,4 +1,4 @@
-import { RECEIPT_PREFIX, timePrefix } from "../canon/timed-id.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import type { Usage } from "../canon/usage.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";

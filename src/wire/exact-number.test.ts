@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { isObject, numberAt, numberOf } from "../canon/json.ts";
+import { isObject, numberAt, numberOf } from "../base/json.ts";
 import { mayRound, parseExactly } from "./exact-number.ts";
 import { parseInOrder, stringifyInOrder } from "./ordered-json.ts";
 

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Citation, WebCitation } from "../../canon/citation.ts";
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 
 /** A `url_citation`; its range counts characters of the whole answer. */
 export function decodeAnnotation(raw: unknown): WebCitation | undefined {

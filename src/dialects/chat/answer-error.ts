@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { decodeErrorObject } from "./errors.ts";
 
 /** What the numbers mean that one family of hosts puts into `base_resp`, as the status that others would have sent. */

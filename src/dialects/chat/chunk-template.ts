@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
-import { LEAST_WEIGHT, weigh } from "../../canon/text-weight.ts";
+import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
+import { LEAST_WEIGHT, weigh } from "../../base/text-weight.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { findValue } from "../../wire/json-text.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Part, SearchResultPart, TextPart } from "../../canon/part.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
 import { takeCache, takeExtras } from "./part-fields.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { AT_DROPIN_DOOR, refusalOf } from "../refusal-table.ts";
 import { chatCodec } from "./codec.ts";
 import { requestContext } from "./contexts.sample.ts";

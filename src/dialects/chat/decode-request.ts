@@ -1,7 +1,7 @@
+import { arrayAt, type JsonObject } from "../../base/json.ts";
 import type { CanonCall, Extra, Turn } from "../../canon/call.ts";
 import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt, type JsonObject } from "../../canon/json.ts";
 import type { Part, TextPart, ToolResultPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeContent } from "./content.ts";

@@ -1,6 +1,6 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { Part } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { tellTerms } from "../../canon/terms.ts";

@@ -1,7 +1,7 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { tellTerms } from "../../canon/terms.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";

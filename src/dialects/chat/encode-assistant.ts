@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../canon/part.ts";
 import { fitToolId } from "../../canon/tool-id.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Part, ToolResultPart } from "../../canon/part.ts";
 import { GO_ON } from "../go-on.ts";
 import { encodeParts, joinedContent, plainContent } from "./content.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { wantedAmount } from "../../canon/reasoning.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";

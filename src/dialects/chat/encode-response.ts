@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { carryNative } from "../../canon/native-carrier.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";

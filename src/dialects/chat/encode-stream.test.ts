@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import OpenAI from "openai";
+import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";

@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { InSequence } from "../../canon/in-sequence.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { carryNative } from "../../canon/native-carrier.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Usage } from "../../canon/usage.ts";

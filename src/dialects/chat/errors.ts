@@ -1,5 +1,5 @@
+import { isObject, numberAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import { isObject, numberAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
 import { failureToError } from "../upstream-failure.ts";
 

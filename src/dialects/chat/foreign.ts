@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { HostTakes } from "../dialect.ts";
 import { readFromClient } from "./reasoning-details.ts";
 

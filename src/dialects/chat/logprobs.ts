@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 
 /** A choice's log probabilities: those of its content, and those of a refusal in its place. */

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
 import { encodeContext } from "./contexts.sample.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { tellTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import type { CacheMark } from "../../canon/part.ts";
 
 /** `cache_control` on a content part, as several hosts of this protocol take it. */

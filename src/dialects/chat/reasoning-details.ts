@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
+import { isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { ReasoningPart } from "../../canon/part.ts";
 

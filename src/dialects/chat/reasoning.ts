@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import {
   BUDGET_OF_EFFORT,

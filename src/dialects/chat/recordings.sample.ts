@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 
 /** One recorded exchange with a host of this dialect. For tests. */
 export interface ChatRecording {

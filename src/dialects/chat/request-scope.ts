@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { type FieldName, fieldPath } from "../../canon/field-names.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CacheMark } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { Extra, OutputFormat } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading } from "../codec.ts";
 import type { RequestScope } from "./request-scope.ts";

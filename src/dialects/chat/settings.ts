@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings } from "../../canon/call.ts";
 import type { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { RequestScope } from "./request-scope.ts";
 
 type NumberSetting = "temperature" | "topP" | "topK" | "frequencyPenalty" | "presencePenalty" | "seed";

@@ -1,4 +1,4 @@
-import { stringAt } from "../../canon/json.ts";
+import { stringAt } from "../../base/json.ts";
 import type { Stop, UnifiedStop } from "../../canon/stop.ts";
 
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 
 /**
  * Whether a host that holds a model to this schema would take it: every object closed, and all its properties required.

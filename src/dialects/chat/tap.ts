@@ -1,7 +1,7 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import { tellTerms } from "../../canon/terms.ts";
-import { eventWeight } from "../../canon/text-weight.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { Scratch } from "../../wire/scratch.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { NativePart, ToolCallPart } from "../../canon/part.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { takeExtras } from "./part-fields.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { chunk, decodeChunks } from "./contexts.sample.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
 

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { inputOf, isWholeInput } from "./tool-call.ts";
 
 /** Arguments of one call that are kept, in characters: a longer call is taken for unfinished (H20). */

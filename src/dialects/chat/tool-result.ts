@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ToolResultPart } from "../../canon/part.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { encodeParts, joinedContent } from "./content.ts";

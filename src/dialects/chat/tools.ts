@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import {
   asksForCall,
   type CustomTool,

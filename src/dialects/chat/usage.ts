@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt } from "../../canon/json.ts";
+import { type JsonObject, objectAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /** A count of reasoning that is above the completion's by less than this was miscounted, and stands inside it. */

@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 
 const UNIT_OF_PLACE = { documentChar: "character", documentPage: "page", documentChunk: "block" } as const;
 type Place = keyof typeof UNIT_OF_PLACE;

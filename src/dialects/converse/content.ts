@@ -1,6 +1,6 @@
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type {
   CacheMark,

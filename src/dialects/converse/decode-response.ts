@@ -1,5 +1,5 @@
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeBlock } from "./content.ts";

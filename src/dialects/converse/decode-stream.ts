@@ -1,6 +1,6 @@
+import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";

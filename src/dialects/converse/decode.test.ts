@@ -7,10 +7,10 @@ import {
   type Recording,
   textOf,
 } from "../../../conformance/support/recordings.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { DEFAULT_QUIRKS } from "../quirks.ts";

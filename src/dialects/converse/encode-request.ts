@@ -1,9 +1,9 @@
+import type { JsonObject } from "../../base/json.ts";
 import { withFallingAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
 import { reportExtras } from "../../canon/extras.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import { joinTexts } from "../../canon/join-texts.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
 import type { FunctionTool } from "../../canon/tool.ts";

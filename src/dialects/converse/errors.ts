@@ -1,5 +1,5 @@
+import { parseObject, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import { parseObject, stringAt } from "../../canon/json.ts";
 import type { UpstreamFailure } from "../dialect.ts";
 import { messageOfException, statusOfException } from "../framed-exception.ts";
 import { failureToError } from "../upstream-failure.ts";

@@ -1,5 +1,5 @@
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
-import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { BYTES, type Opaque } from "../../canon/opaque.ts";
 import type { ReasoningPart } from "../../canon/part.ts";

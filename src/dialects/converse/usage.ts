@@ -1,4 +1,4 @@
-import { arrayAt, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 
 /** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never told apart. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../canon/json.ts";
-import { objectAt } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { objectAt } from "../../base/json.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 import type { Stop } from "../../canon/stop.ts";
 import type { Usage } from "../../canon/usage.ts";

@@ -1,6 +1,6 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { DecodeAnswerContext } from "../codec.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt } from "../../canon/json.ts";
+import { type JsonObject, stringAt } from "../../base/json.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 
 /** What every answer and every chunk of one says of itself (contract 2.7), where its host does not. */

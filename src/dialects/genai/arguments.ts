@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ToolCallPart } from "../../canon/part.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { GoogleGenAI } from "@google/genai";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { carryNative, nativeOf } from "../../canon/native-carrier.ts";
 import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt } from "../../canon/json.ts";
+import { type JsonObject, numberAt } from "../../base/json.ts";
 import type { TokenCounting } from "../codec.ts";
 
 const PROMPT = ["systemInstruction", "contents", "tools"];

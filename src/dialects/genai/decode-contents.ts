@@ -1,6 +1,6 @@
+import { isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import { OpenCallsByWord } from "../../canon/open-calls.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { decodeArguments } from "./arguments.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { fold } from "../../canon/fold.ts";
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { AnswerReader } from "./answer-reader.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Json } from "../../sim/json.ts";
 import { partialArguments } from "../../sim/wires/google/partial-arguments.ts";
 import { DEFAULT_QUIRKS } from "../quirks.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
 import { GO_ON } from "../go-on.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { type FieldName, fieldPath } from "../../canon/field-names.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Part } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 import { DEFAULT_QUIRKS } from "../quirks.ts";

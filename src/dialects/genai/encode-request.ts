@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";

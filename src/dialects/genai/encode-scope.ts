@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import type { FieldName } from "../../canon/field-names.ts";
 import { fieldPath } from "../../canon/field-names.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";

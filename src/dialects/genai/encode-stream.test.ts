@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { type Opaque, unwrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";

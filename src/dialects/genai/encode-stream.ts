@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { InSequence } from "../../canon/in-sequence.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { ToolCallPart } from "../../canon/part.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";

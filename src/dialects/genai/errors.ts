@@ -1,5 +1,5 @@
+import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
 import type { ErrorAnswer, StreamErrorWrite, StreamForm, UpstreamFailure } from "../dialect.ts";
 import { failureToError } from "../upstream-failure.ts";
 

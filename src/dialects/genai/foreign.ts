@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { unwrapOpaqueBase64 } from "../../canon/opaque.ts";
 
 /** Whether the history holds a value of another family, which this gateway wrapped for the client to send back. */

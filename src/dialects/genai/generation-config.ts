@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReasoningWish } from "../../canon/reasoning.ts";
 import { describedSchema } from "../answer-schema.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Citation, WebCitation } from "../../canon/citation.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
 import { parseArguments } from "./arguments.ts";
 

@@ -1,4 +1,4 @@
-import { numberAt, objectAt } from "../../canon/json.ts";
+import { numberAt, objectAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 
 /** Counts are 64-bit on this wire, and such numbers may be written as strings. */

@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 
 /** `logprobsResult`: the chosen tokens, and beside each the likeliest ones. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Json } from "../../sim/json.ts";
 import { checkSchema } from "../../sim/wires/google/check-schema.ts";
 import { toJsonSchema } from "./json-schema.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberOf, objectAt } from "../../canon/json.ts";
+import { isObject, type JsonObject, numberOf, objectAt } from "../../base/json.ts";
 
 /** Told where a schema says more than the subset can: what, and where in the schema. */
 export type ReportLoss = (loss: string) => void;

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
 import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
 import { leftOver, putBack } from "./part-extras.ts";

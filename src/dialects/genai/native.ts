@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";

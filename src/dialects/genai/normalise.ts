@@ -1,6 +1,6 @@
+import { isObject } from "../../base/json.ts";
+import { putField } from "../../base/put-field.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { isObject } from "../../canon/json.ts";
-import { putField } from "../../canon/put-field.ts";
 import { pathTo } from "../explain.ts";
 import { DEEPEST_NESTING } from "../nesting.ts";
 import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";

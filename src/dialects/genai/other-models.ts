@@ -1,4 +1,4 @@
-import { objectAt } from "../../canon/json.ts";
+import { objectAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { ReceivedRequest } from "../dialect.ts";

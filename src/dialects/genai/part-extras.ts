@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import { mergeExtras } from "../../canon/extras.ts";
 import type { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 
 /**
  * What nobody read of an object and of the object inside it that holds its data. The inner fields keep their way, as in

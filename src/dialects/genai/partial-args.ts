@@ -1,5 +1,5 @@
+import { arrayAt, type ExactNumber, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
-import { arrayAt, type ExactNumber, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 
 /** Objects are maps here, because their keys are the model's own and must keep its order. */

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import {
   BUDGET_OF_EFFORT,
   type Effort,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { changeElements, ObjectEdit } from "../../wire/json-text.ts";
 

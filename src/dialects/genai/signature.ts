@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { type Opaque, unwrapOpaqueBase64, wrapOpaqueBase64 } from "../../canon/opaque.ts";
 
 /** The origin of the signatures that stand in this dialect as they are. */

@@ -1,6 +1,6 @@
+import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { LEAST_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../canon/json.ts";
-import { LEAST_WEIGHT, textWeight } from "../../canon/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import type { MediaPart, NativePart, TextPart, ToolResultPart } from "../../canon/part.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { parseArguments } from "./arguments.ts";

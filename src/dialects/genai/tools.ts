@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../canon/tool.ts";
 import { FREE_TEXT_ARGUMENT } from "./arguments.ts";
 import { type EncodeScope, noteCacheMark, placeOf } from "./encode-scope.ts";

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { type ServedOn, tellTerms } from "../../canon/terms.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 

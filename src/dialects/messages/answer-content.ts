@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../canon/json.ts";
-import { isObject, stringAt } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { isObject, stringAt } from "../../base/json.ts";
 import { carryNative } from "../../canon/native-carrier.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
 import type { MediaPart } from "../../canon/part.ts";

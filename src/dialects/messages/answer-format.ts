@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { describedSchema, objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading } from "../codec.ts";

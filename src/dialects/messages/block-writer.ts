@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../base/json.ts";
+import { textWeight } from "../../base/text-weight.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
-import { textWeight } from "../../canon/text-weight.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { type AnswerManner, encodeAnswerPart } from "./answer-content.ts";
 import { encodeCarrier } from "./carriers.ts";

@@ -1,5 +1,5 @@
+import { type JsonObject, stringAt } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
-import { type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CacheMark } from "../../canon/part.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Part } from "../../canon/part.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt } from "../../canon/json.ts";
+import { type JsonObject, stringAt } from "../../base/json.ts";
 import { type Opaque, unwrapOpaque, wrapOpaque } from "../../canon/opaque.ts";
 
 /**

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
-import { isObject, type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
 import { type BlockSource, type OpaqueWriter, readOpaque } from "./opaque-values.ts";
 
 /** The names of the first and the last place, by the kind of citation. */

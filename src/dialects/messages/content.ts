@@ -1,6 +1,6 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type {
   NativePart,
   Part,

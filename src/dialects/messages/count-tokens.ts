@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt } from "../../canon/json.ts";
+import { type JsonObject, numberAt } from "../../base/json.ts";
 import type { TokenCounting } from "../codec.ts";
 
 /** What shapes the answer alone is no part of a prompt, and the counter refuses it. */

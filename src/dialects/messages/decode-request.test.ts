@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { encodeCarrier } from "./carriers.ts";
 import { decodeRequest } from "./decode-request.ts";
 

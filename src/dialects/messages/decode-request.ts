@@ -1,8 +1,8 @@
+import { type JsonObject, objectAt } from "../../base/json.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat, Turn } from "../../canon/call.ts";
 import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
-import { type JsonObject, objectAt } from "../../canon/json.ts";
 import type { Part, TextPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeCache } from "./cache.ts";

@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";

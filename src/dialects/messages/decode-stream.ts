@@ -1,6 +1,6 @@
+import { isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import { isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";

@@ -1,9 +1,9 @@
+import type { JsonObject } from "../../base/json.ts";
 import { withFallingAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import { joinTexts } from "../../canon/join-texts.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { Notes } from "../../canon/notes.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";

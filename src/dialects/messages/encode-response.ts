@@ -1,4 +1,4 @@
-import { isObject, objectAt, stringAt } from "../../canon/json.ts";
+import { isObject, objectAt, stringAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type CanonReply, charactersOf } from "../../canon/reply.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";

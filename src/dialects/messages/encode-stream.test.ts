@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import fc from "fast-check";
+import { type JsonObject, numberAt, objectAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import { type JsonObject, numberAt, objectAt } from "../../canon/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { InSequence } from "../../canon/in-sequence.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";

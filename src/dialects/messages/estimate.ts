@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 
 export const estimateMessagesTokens = (body: JsonObject): number =>

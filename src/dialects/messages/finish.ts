@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { decodeStop, encodeStop } from "./stop-reason.ts";
 

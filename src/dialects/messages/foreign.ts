@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
 import type { HostTakes } from "../dialect.ts";
 

@@ -1,4 +1,4 @@
-import { numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { messagesCodec } from "./codec.ts";

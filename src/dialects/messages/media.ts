@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { MediaPart, MediaSource, Part, TextPart } from "../../canon/part.ts";
 import { OWN_ORIGIN } from "./opaque-values.ts";
 

@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import type {

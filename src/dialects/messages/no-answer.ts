@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { decodeErrorObject } from "./errors.ts";
 
 /** What is no answer although it came under a status of success. */

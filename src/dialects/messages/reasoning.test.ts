@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Part } from "../../canon/part.ts";
 import { assistant, callOf, encode, resultOf, say, TOOL, UNLIMITED, user } from "./call.sample.ts";
 

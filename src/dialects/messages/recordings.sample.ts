@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 
 /** What tests read of the recorded traffic of this dialect. The recordings lie beside the project and may be absent. */

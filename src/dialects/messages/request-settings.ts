@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 

@@ -1,9 +1,9 @@
+import { type JsonObject, stringAt } from "../../base/json.ts";
+import { placesOf } from "../../base/places-of.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
-import { type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
-import { placesOf } from "../../canon/places-of.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 import { GO_ON } from "../go-on.ts";
 import type { RequestContent } from "./request-content.ts";

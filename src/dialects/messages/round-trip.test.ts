@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 import { DEFAULT_QUIRKS } from "../quirks.ts";

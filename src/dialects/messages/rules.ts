@@ -1,4 +1,4 @@
-import { isObject } from "../../canon/json.ts";
+import { isObject } from "../../base/json.ts";
 import { type CheckRules, refuse } from "../check.ts";
 import { checkBase64 } from "../check-base64.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";

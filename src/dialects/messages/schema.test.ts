@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cpuMs } from "../../canon/cpu-time.sample.ts";
+import { cpuMs } from "../../base/cpu-time.sample.ts";
 import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../refusal-table.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { SearchErrorCode, ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";

@@ -1,6 +1,6 @@
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
-import { arrayAt, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { DecodeAnswerContext } from "../codec.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";

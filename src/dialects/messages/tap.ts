@@ -1,6 +1,6 @@
+import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { eventWeight, LEAST_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../canon/json.ts";
-import { eventWeight, LEAST_WEIGHT, textWeight } from "../../canon/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";

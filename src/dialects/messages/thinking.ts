@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import { nativeOf } from "../../canon/native-carrier.ts";
 import { BYTES, type Opaque } from "../../canon/opaque.ts";
 import type { NativePart, ReasoningPart } from "../../canon/part.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { asksForCall, type ToolChoice } from "../../canon/tool.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Part } from "../../canon/part.ts";
 import { assistant, encode, TOOL, user } from "./call.sample.ts";
 

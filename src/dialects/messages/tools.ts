@@ -1,7 +1,7 @@
+import { isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CustomTool, FunctionTool, Tool, WebSearchTool } from "../../canon/tool.ts";
 import { lowerHeldSchema } from "../lower-held-schema.ts";

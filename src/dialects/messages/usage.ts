@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt } from "../../canon/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { type ServedOn, tellTerms } from "../../canon/terms.ts";
 import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
 

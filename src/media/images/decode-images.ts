@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { isObject, type JsonObject } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/check.ts";
 import { noteRouting, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { ERROR_TABLE } from "../../canon/error.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { GivenPicture } from "../given-picture.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";

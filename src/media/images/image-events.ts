@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { GivenPicture } from "../given-picture.ts";
 import type { ImageSettings } from "../image-reply.ts";

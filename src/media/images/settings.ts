@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
 

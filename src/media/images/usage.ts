@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
 
 const TOKENS = ["input", "imageInput", "cacheRead", "output", "imageOutput", "reasoning"] as const;

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { ERROR_TABLE } from "../../canon/error.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Operation, OperationPart, StoredError } from "../../canon/operation.ts";
 import { operationName } from "./operation-name.ts";
 

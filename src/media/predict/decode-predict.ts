@@ -1,5 +1,5 @@
+import { arrayAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { arrayAt } from "../../canon/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/check.ts";
 import { defineBodyCheck } from "../check-body.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { GivenPicture } from "../given-picture.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../canon/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 
 const PICTURE = ["bytesBase64Encoded", "mimeType", "gcsUri"];
 const CONFIGS = ["maskImageConfig", "controlImageConfig", "styleImageConfig", "subjectImageConfig"];

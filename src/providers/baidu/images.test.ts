@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../../canon/secret.ts";
+import { Secret } from "../../base/secret.ts";
 import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { baiduImages } from "./images.ts";
 import { baidu } from "./index.ts";

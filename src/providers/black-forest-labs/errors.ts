@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../../canon/secret.ts";
+import { Secret } from "../../base/secret.ts";
 import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { blackForestLabs } from "./index.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer, Ticket, WireContext } from "../../media/media-wire.ts";

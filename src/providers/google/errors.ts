@@ -1,5 +1,5 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { decodeError } from "../../dialects/genai/errors.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
 import { unmade } from "../media/unmade.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { bareFinishReason, decodeStop } from "../../dialects/genai/stop-reason.ts";
 import { decodeUsage } from "../../dialects/genai/usage.ts";

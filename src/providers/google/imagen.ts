@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { MediaLink, Picture } from "../../media/picture.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";

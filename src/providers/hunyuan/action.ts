@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { MediaRequest, WireContext } from "../../media/media-wire.ts";
 
 const VERSION = "2022-12-29";

@@ -1,5 +1,5 @@
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
 import { failedAnswer } from "../media/media-failure.ts";

@@ -1,4 +1,4 @@
-import { objectAt, stringAt } from "../../canon/json.ts";
+import { objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Secret } from "../../canon/secret.ts";
+import { Secret } from "../../base/secret.ts";
 import { kling } from "./index.ts";
 import { signToken, tokenBearer } from "./token.ts";
 

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";

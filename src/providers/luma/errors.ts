@@ -1,5 +1,5 @@
+import { arrayAt, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import { arrayAt, stringAt } from "../../canon/json.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 import { unmade } from "../media/unmade.ts";

@@ -1,5 +1,5 @@
+import { objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import { objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { generationError } from "./errors.ts";

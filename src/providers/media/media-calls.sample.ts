@@ -1,5 +1,5 @@
+import { type JsonObject, parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type JsonObject, parseObject } from "../../canon/json.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FormPart, MediaAnswer, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";

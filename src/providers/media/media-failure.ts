@@ -1,5 +1,5 @@
+import { isObject, numberAt, stringAt } from "../../base/json.ts";
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
-import { isObject, numberAt, stringAt } from "../../canon/json.ts";
 import { failureToError } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/media-wire.ts";
 import { type CodeTable, kindOfCode } from "./code-table.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 
 /** Of the fields that only one provider knows, those that this one documents. */
 export function pickExtras(extras: JsonObject, documented: readonly string[]): JsonObject {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "../../canon/secret.ts";
+import { Secret } from "../../base/secret.ts";
 import type { MediaWires } from "../../media/media-wire.ts";
 import { ProviderMedia } from "./provider-media.ts";
 

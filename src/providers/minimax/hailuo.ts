@@ -1,5 +1,5 @@
+import { objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";

@@ -1,5 +1,5 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { JobState, MediaAnswer } from "../../media/media-wire.ts";

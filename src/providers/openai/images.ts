@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FormPart, ImageWire, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";

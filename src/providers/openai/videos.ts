@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, stringAt } from "../../canon/json.ts";
+import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";

@@ -1,4 +1,4 @@
-import { objectAt } from "../../canon/json.ts";
+import { objectAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult } from "../../media/image-reply.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, stringAt } from "../../canon/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { forgottenJob } from "../media/unmade.ts";

@@ -1,5 +1,5 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
 import type { JobState, MediaRequest, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";

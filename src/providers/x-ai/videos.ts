@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, objectAt, stringAt } from "../../canon/json.ts";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";

@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";

@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, stringAt } from "../../canon/json.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { JobState, Ticket, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";

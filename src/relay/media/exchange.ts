@@ -1,5 +1,5 @@
+import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { parseObject } from "../../canon/json.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
 import type { ProviderMedia } from "../../providers/media/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";

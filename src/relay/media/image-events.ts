@@ -1,5 +1,5 @@
+import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { parseObject } from "../../canon/json.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { mostPerCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

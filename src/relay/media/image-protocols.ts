@@ -1,5 +1,5 @@
+import { stringAt } from "../../base/json.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import { stringAt } from "../../canon/json.ts";
 import type { GivenPicture } from "../../media/given-picture.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { decodeEdit } from "../../media/images/decode-edit.ts";

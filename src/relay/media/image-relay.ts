@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { Naming } from "../../catalogue/catalogue.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { ImageCall } from "../../media/image-call.ts";

@@ -1,5 +1,5 @@
+import { RECEIPT_PREFIX } from "../../base/timed-id.ts";
 import { asGatewayError } from "../../canon/error.ts";
-import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { answerHeaders } from "../answer-headers.ts";

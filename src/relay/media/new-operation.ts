@@ -1,7 +1,7 @@
 import type { Principal } from "../../access/principal.ts";
-import type { JsonObject } from "../../canon/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { RECEIPT_PREFIX } from "../../base/timed-id.ts";
 import type { Operation } from "../../canon/operation.ts";
-import { RECEIPT_PREFIX } from "../../canon/timed-id.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { VideoWire } from "../../media/media-wire.ts";
 import { makeId, makeTimedId } from "../ids.ts";

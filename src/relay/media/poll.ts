@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { JsonObject } from "../../canon/json.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { decodePoll } from "../../media/operations/decode-poll.ts";
