@@ -32,7 +32,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What each protocol calls these kinds of error (decisions §4). */
+/** What each protocol calls these kinds of error (choices 4). */
 const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
   chat: {
     invalid: "invalid_request_error",
@@ -74,7 +74,7 @@ for (const dialect of DIALECTS) {
       }
     });
 
-    test("decisions §2: another content type is 415", async () => {
+    test("choices 2: another content type is 415", async () => {
       const error = await errorOf(await send(dialect, "a=b", { "content-type": "application/x-www-form-urlencoded" }));
       expect(error.status).toBe(415);
       expect(error.message).toContain("application/json");
@@ -111,7 +111,7 @@ for (const dialect of DIALECTS) {
       }
     });
 
-    test("decisions §2: a key in the address is refused with the reason", async () => {
+    test("choices 2: a key in the address is refused with the reason", async () => {
       const [url, init] = buildCall(gateway.url, dialect, gateway.key);
       const error = await errorOf(await fetch(`${url}?key=${gateway.key}`, init));
       expect(error.status).toBe(400);
@@ -163,7 +163,7 @@ for (const dialect of DIALECTS) {
   });
 }
 
-describe("messages headers (contract §5, §9)", () => {
+describe("messages headers (contract 5, 9)", () => {
   const call = (headers: Record<string, string>) => {
     const [url, init] = buildCall(gateway.url, "messages", gateway.key);
     const { "partner-version": _version, ...rest } = init.headers as Record<string, string>;
@@ -194,7 +194,7 @@ describe("messages headers (contract §5, §9)", () => {
     expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("a-1,b-2");
   });
 
-  test("contract §5: its name counts in any case and with blanks around it, and its tool is refused without it too (S25)", async () => {
+  test("contract 5: its name counts in any case and with blanks around it, and its tool is refused without it too (S25)", async () => {
     const before = upstream.seen.length;
     for (const beta of [
       "CODE-EXECUTION-2025-08-25",
@@ -215,7 +215,7 @@ describe("messages headers (contract §5, §9)", () => {
     expect(upstream.seen.length).toBe(before);
   });
 
-  test("decisions §3: a code-execution tool that needs no beta is a kind like any other that the contract does not list", async () => {
+  test("choices 3: a code-execution tool that needs no beta is a kind like any other that the contract does not list", async () => {
     const body = { tools: [{ type: "code_execution_20260120", name: "code_execution" }] };
     const refused = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { body }));
     expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("tools[0]") });
@@ -224,7 +224,7 @@ describe("messages headers (contract §5, §9)", () => {
     expect(JSON.parse(upstream.seen.at(-1)?.body ?? "")).toMatchObject(body);
   });
 
-  test("decisions §4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {
+  test("choices 4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {
     for (const header of ["partner-beta", "anthropic-beta"]) {
       for (const value of ["caf\u00e9", "a-1, b\u00df", "a b"]) {
         const before = upstream.seen.length;
@@ -245,7 +245,7 @@ describe("messages headers (contract §5, §9)", () => {
   });
 });
 
-describe("addresses (decisions §1)", () => {
+describe("addresses (choices 1)", () => {
   test("an unknown path is a 404 in the protocol that it resembles; a wrong method says which is right", async () => {
     const at = async (path: string, method = "POST") =>
       (await fetch(gateway.url + path, { method, headers: { "content-type": "application/json" } })).json() as Promise<

@@ -115,7 +115,7 @@ describe("trivium image", () => {
     expect(readdirSync(folder)).toEqual(["fox.png"]);
   });
 
-  test("decisions 1: the simulator's media models answer under the names that they had before", async () => {
+  test("choices 1: the simulator's media models answer under the names that they had before", async () => {
     const folder = newFolder();
     const image = await jsonOf<Told>(folder, ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"]);
     const video = await jsonOf<Told>(folder, ["video", "a fox", "-o", "fox.mp4", "--model", "sim/film:simulator"]);

@@ -310,7 +310,7 @@ test("decision 0029: where nobody reads standard error, calls are answered on, a
 });
 
 describe("trivium serve on a terminal", () => {
-  test("decisions §7: the banner and the log are for people, in colour unless NO_COLOR is set", async () => {
+  test("choices 7: the banner and the log are for people, in colour unless NO_COLOR is set", async () => {
     for (const env of [{}, { NO_COLOR: "1" }] as Record<string, string>[]) {
       const program = onTerminal(["serve", "--port", "0", "--admin-port", "0"], { cwd: newFolder(), env });
       const [, url = ""] = await program.sees(/is listening on (http:\S+)/);

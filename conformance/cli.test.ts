@@ -126,7 +126,7 @@ const ask = (place: Place, key: string, model = "sim/standard", stream = false) 
   callGateway(place.url, "chat", key, { model, stream });
 
 describe("the first start", () => {
-  test("decisions §7: prints a key, a secret and a curl line that works when pasted; the second start prints none", async () => {
+  test("choices 7: prints a key, a secret and a curl line that works when pasted; the second start prints none", async () => {
     const place = await newPlace();
     const first = await serve(place);
     const key = /^ *API key \(shown once\) +(sk-trv-[\w-]{43})$/m.exec(first.stdout)?.[1] ?? "";
@@ -287,7 +287,7 @@ describe("commands beside a running gateway", () => {
     expect(revoked).toMatchObject({ id, name: "narrow", revoked_at: expect.any(String) });
   });
 
-  test("decisions §9: keys update changes what is named, leaves the rest, and is held to within a second", async () => {
+  test("choices 9: keys update changes what is named, leaves the rest, and is held to within a second", async () => {
     const { place } = await stand;
     const update = (...args: string[]) => jsonOf<Record<string, unknown>>(place.folder, "keys", "update", ...args);
     const created = await jsonOf<{ id: string; key: string }>(
@@ -474,7 +474,7 @@ test("a port in use is told in one line, ends the program, and uses up no key", 
 });
 
 describe("signals", () => {
-  test("decisions §7: SIGTERM lets a running stream finish and takes no new call", async () => {
+  test("choices 7: SIGTERM lets a running stream finish and takes no new call", async () => {
     const place = await newPlace(4);
     const child = await serve(place);
     const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
@@ -500,7 +500,7 @@ describe("signals", () => {
     expect(sums).toEqual([expect.objectContaining({ group: "sim/slow", calls: 1, failures: 0 })]);
   });
 
-  test("decisions §7: SIGHUP reads the file again; a bad file keeps the old configuration", async () => {
+  test("choices 7: SIGHUP reads the file again; a bad file keeps the old configuration", async () => {
     const place = await newPlace();
     const child = await serve(place);
     const sections = readSections(place);

@@ -13,7 +13,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("decisions §7: compiled to one file, with no others beside it, the program answers and makes simulated videos", async () => {
+test("choices 7: compiled to one file, with no others beside it, the program answers and makes simulated videos", async () => {
   const outfile = join(folder, "trivium");
   // As bin/trivium does it: nothing in the working folder is run or read by the runtime itself (S20).
   const closed = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];

@@ -47,7 +47,7 @@ async function startAndCall(drainSeconds: number) {
   return { gateway, calls: await Promise.all(calls) };
 }
 
-test("H16, decisions §4: calls that outlast the drain end with an error in their own protocol", async () => {
+test("H16, choices 4: calls that outlast the drain end with an error in their own protocol", async () => {
   const { gateway, calls } = await startAndCall(0.3);
   await Bun.sleep(100);
   const stopped = gateway.app.stop();
@@ -61,7 +61,7 @@ test("H16, decisions §4: calls that outlast the drain end with an error in thei
   await stopped;
 });
 
-test("decisions §7: a second signal does not wait for the drain", async () => {
+test("choices 7: a second signal does not wait for the drain", async () => {
   const { gateway, calls } = await startAndCall(30);
   const hurry = new AbortController();
   const begunMs = performance.now();
@@ -72,7 +72,7 @@ test("decisions §7: a second signal does not wait for the drain", async () => {
   expect(performance.now() - begunMs).toBeLessThan(5_000);
 });
 
-test("decisions §7: with a drain delay calls are still taken while readiness says no; none is reset to the last", async () => {
+test("choices 7: with a drain delay calls are still taken while readiness says no; none is reset to the last", async () => {
   const gateway = await startTestGateway({
     config: {
       server: { host: "127.0.0.1", port: await freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },

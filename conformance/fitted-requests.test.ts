@@ -27,7 +27,7 @@ async function sent(dialect: DialectName, options: CallOptions): Promise<{ text:
   return { text: upstream.seen[0]?.body ?? "", notes: fields.map(({ path, action }) => `${action} ${path}`) };
 }
 
-test("decisions §3: max_tokens takes the place of max_completion_tokens, also where that one is null", async () => {
+test("choices 3: max_tokens takes the place of max_completion_tokens, also where that one is null", async () => {
   for (const limits of [
     { max_tokens: 3, max_completion_tokens: null },
     { max_completion_tokens: null, max_tokens: 3 },
@@ -38,7 +38,7 @@ test("decisions §3: max_tokens takes the place of max_completion_tokens, also w
   }
 });
 
-test("decisions §3, mapping-notes: a system message amid a conversation goes as the user's, in tags", async () => {
+test("choices 3, mapping 6: a system message amid a conversation goes as the user's, in tags", async () => {
   const messages = [
     { role: "user", content: "one" },
     { role: "assistant", content: "two" },
@@ -60,7 +60,7 @@ test("contract 2.6: a method of judging harm is dropped where the host does not 
   expect(notes).toEqual(["dropped safetySettings[1].method"]);
 });
 
-describe("H09, decisions §6, §8: what a caller asks of the gateway that this version cannot do is told, and never goes on", () => {
+describe("H09, choices 6, 8: what a caller asks of the gateway that this version cannot do is told, and never goes on", () => {
   const HEADERS = ["x-trivium-routing", "x-trivium-survive", "x-trivium-hedge", "x-trivium-deadline-ms"];
 
   test.each(DIALECTS)("in headers of %s", async (dialect) => {
@@ -112,7 +112,7 @@ test("H11: words that only look like media are counted as words", async () => {
   expect(await count("deadbeef".repeat(5_000))).toBeGreaterThan(9_000);
 });
 
-test("decisions §4: a number that JSON cannot mean is refused by its name", async () => {
+test("choices 4: a number that JSON cannot mean is refused by its name", async () => {
   const [body, limit] = [
     `{"model":"test/chat","messages":[{"role":"user","content":"a"}],"temperature":1e999}`,
     "temperature",

@@ -31,7 +31,7 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
   while (!(await holds())) await Bun.sleep(5);
 };
 
-test("decisions §9, H23: gateways that share a storage, and no limits, tell of each other once; a row left by a crash is no gateway", async () => {
+test("choices 9, H23: gateways that share a storage, and no limits, tell of each other once; a row left by a crash is no gateway", async () => {
   const storage = await openStorage(`sqlite:${join(folder, "shared.db")}`);
   await storage.query("INSERT INTO instances (id, place, started_at_ms, beats) VALUES ('crashed', 'gone', 1, 7)");
   const known = async () => (await selectInstances(storage)).map(({ id }) => id);

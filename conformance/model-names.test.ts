@@ -67,7 +67,7 @@ function call(dialect: DialectName, model: string, options: { door?: "contract";
   return fetch(`${gateway.url}${door === "contract" ? "/api/genai" : ""}/v1beta/${model}:generateContent`, init);
 }
 
-describe("decisions 1: a vendor's own model name at the drop-in door", () => {
+describe("choices 1: a vendor's own model name at the drop-in door", () => {
   test.each([
     ["chat", "gpt-5-mini", "openai/gpt-5-mini", "gpt-5-mini"],
     ["chat", "gpt-5-mini-2025-08-07", "openai/gpt-5-mini", "gpt-5-mini"],

@@ -94,7 +94,7 @@ async function answerOf(program: string, folder: string): Promise<string> {
 }
 
 describe.skipIf(!canPack)("the package", () => {
-  test("decisions §7: npm pack holds the program and no test; it is small", async () => {
+  test("choices 7: npm pack holds the program and no test; it is small", async () => {
     const { files, size } = await pack();
     const paths = files.map(({ path }) => path);
     expect(paths.filter((path) => /\.(test|sample|child|contract)\.ts$/.test(path))).toEqual([]);

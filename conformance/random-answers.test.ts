@@ -166,7 +166,7 @@ describe.each([...DIALECT_NAMES])("a %s client", (dialect) => {
   });
 });
 
-describe("contract §7: citations of text that is not ASCII", () => {
+describe("contract 7: citations of text that is not ASCII", () => {
   const said = "Größe ✓ 😀: Oslo ist groß.";
   const start = said.indexOf("Oslo");
   const cited: CanonReply = {

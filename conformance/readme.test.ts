@@ -108,7 +108,7 @@ describe("README.md", () => {
     expect(folder.read("owl.mp4").toString("latin1", 4, 8)).toBe("ftyp");
   });
 
-  test("decisions §1: the base URLs adapt what the strict API refuses, and take vendors' names", async () => {
+  test("choices 1: the base URLs adapt what the strict API refuses, and take vendors' names", async () => {
     const body = { max_tokens: 5 };
     const strict = await callGateway(gateway.url, "chat", gateway.key, { model: "sim/standard", body });
     expect(strict.status).toBe(400);

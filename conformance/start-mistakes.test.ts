@@ -46,7 +46,7 @@ const oneLine = ({ code, stderr }: Ended) => ({ code, line: stderr.trimEnd() });
 /** The mistake, without the line on usage below it. */
 const firstLine = ({ code, stdout, stderr }: Ended) => ({ code, stdout, line: stderr.split("\n")[0] });
 
-describe("decisions §7: a gateway that cannot start says in one line what would be right", () => {
+describe("choices 7: a gateway that cannot start says in one line what would be right", () => {
   test("a host that is not this machine's, for clients and for the operator", async () => {
     const port = await freePort();
     for (const host of ["1.2.3.4", "nohost.invalid"]) {
@@ -75,7 +75,7 @@ describe("decisions §7: a gateway that cannot start says in one line what would
   });
 });
 
-describe("decisions §7: a storage that cannot be read is told in one line with its name", () => {
+describe("choices 7: a storage that cannot be read is told in one line with its name", () => {
   test("a damaged SQLite file, by the start and by the commands that read it", async () => {
     const folder = newFolder({ server: { port: 0 }, admin: { port: 0 } });
     expect((await run(folder, "keys", "create", "--name", "a")).code).toBe(0);
@@ -92,7 +92,7 @@ describe("decisions §7: a storage that cannot be read is told in one line with 
   });
 });
 
-describe("decisions §7: what only a start would find is found by a check", () => {
+describe("choices 7: what only a start would find is found by a check", () => {
   test("a budget beyond what is counted, and two listeners on one port", async () => {
     const keys = [{ name: "a", key: "a-key-of-the-configuration", limits: { budget_usd_total: 90_000_000 } }];
     const budget = newFolder({ keys });
@@ -122,7 +122,7 @@ describe("decisions §7: what only a start would find is found by a check", () =
   });
 });
 
-describe("decisions §7: exit codes that scripts can use", () => {
+describe("choices 7: exit codes that scripts can use", () => {
   test.each([
     [["serve", "--log-level", "foo"], '--log-level: "foo" is not one of debug, info, warn, error, silent.'],
     [["serve", "extra"], '"extra" is one argument too many.'],
@@ -187,7 +187,7 @@ describe("decisions §7: exit codes that scripts can use", () => {
   });
 });
 
-describe("decisions §7: --help tells the options of every command", () => {
+describe("choices 7: --help tells the options of every command", () => {
   test.each([
     [["serve"], ["--log-level LEVEL"]],
     [["check"], []],
@@ -214,7 +214,7 @@ describe("decisions §7: --help tells the options of every command", () => {
   });
 });
 
-test("decisions §5: the operator's address has words of its own for what is not there", async () => {
+test("choices 5: the operator's address has words of its own for what is not there", async () => {
   const gateway = await startTestGateway();
   const call = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, "content-type": "application/json" };

@@ -92,7 +92,7 @@ const PAIRS = DIALECT_NAMES.flatMap((client) =>
 );
 
 describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream) => {
-  test("decisions §6: the receipt tells both protocols, the lane, the usage and the cost", async () => {
+  test("choices 6: the receipt tells both protocols, the lane, the usage and the cost", async () => {
     for (const stream of [false, true]) {
       const response = await call(client, `${upstream}/standard`, { stream });
       expect(response.status).toBe(200);
@@ -147,7 +147,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     ["garbage", { all: 502 }],
     ["error-first-event", { all: 503, messages: 529 }],
   ];
-  test.each(STATUS)("decisions §4: %s of the upstream in the caller's own words", async (model, expected) => {
+  test.each(STATUS)("choices 4: %s of the upstream in the caller's own words", async (model, expected) => {
     for (const stream of model === "error-first-event" ? [true] : [false, true]) {
       const response = await call(client, `${upstream}/${model}`, { stream });
       const { status, type, message } = await errorOf(response);
@@ -173,7 +173,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     },
   );
 
-  test("contract §7: a refusal, a blocked prompt and a limit end the answer in the protocol's own words", async () => {
+  test("contract 7: a refusal, a blocked prompt and a limit end the answer in the protocol's own words", async () => {
     const word = async (model: string) => {
       const body = JSON.parse(await (await call(client, `${upstream}/${model}`)).text());
       return (

@@ -83,7 +83,7 @@ async function importsOf(file: string): Promise<string[]> {
   });
 }
 
-describe("design §2: the import arrows", () => {
+describe("choices 11: the import arrows", () => {
   test("every folder has its line, and the test sees files", () => {
     expect(files.length).toBeGreaterThan(50);
     expect([...new Set(files.map(folderOf))].sort()).toEqual(Object.keys(ARROWS).sort());

@@ -168,7 +168,7 @@ describe("S01, S10: what no file of the repository holds", () => {
 describe("docs/errors.md", () => {
   const page = read("docs/errors.md");
 
-  test("decisions §4: its table is the program's", () => {
+  test("choices 4: its table is the program's", () => {
     const again = ({ retrySameOffer, tryNextOffer }: ErrorRule) =>
       retrySameOffer ? "same offer once, then next" : tryNextOffer ? "next offer" : "no";
     const expected = Object.entries(ERROR_TABLE).map(([kind, rule]) => [
@@ -183,7 +183,7 @@ describe("docs/errors.md", () => {
     expect(rowsUnder(page, "kind", "HTTP")).toEqual(expected);
   });
 
-  test("contract §7: inside a messages stream, the types are those of the table", () => {
+  test("contract 7: inside a messages stream, the types are those of the table", () => {
     const rows = rowsUnder(page, "kind", "type in a messages stream");
     const typeOf = (kind: string) => rows.find(([kinds]) => words(kinds).includes(kind)) ?? rows.at(-1);
     for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {

@@ -15,7 +15,7 @@ const LONGEST: Performance = {
   pieces: words(192),
 };
 
-/** H23, M5 and what lies between: budgets, scopes and names, asked for at once and by their edges. */
+/** H23 and what lies between: budgets, scopes and names, asked for at once and by their edges. */
 export async function openBudgets(): Promise<CheatGroup> {
   const stand = await BillingStand.open({
     limits: { budget_usd_per_day: BUDGET_USD },
@@ -114,7 +114,7 @@ export async function openBudgets(): Promise<CheatGroup> {
       ),
     ]),
     ...DIALECTS.map((dialect) =>
-      refusal("M5", `${dialect}: max tokens of -1, 1e309 and a word`, async (key, purse) => {
+      refusal("H23", `${dialect}: max tokens of -1, 1e309 and a word`, async (key, purse) => {
         let last = new Response();
         for (const limit of ["-1", "1e309", '"9999"', "0", "1.5"]) {
           const [url, init] = stand.call({ name: purse, key }, dialect, {});

@@ -1,6 +1,6 @@
 /** One way to take from the gateway what was not paid for or not allowed, played as whoever holds a key, or none, would play it. */
 export interface Cheat {
-  /** The line of the hazards that it belongs to. */
+  /** What it breaks: a hazard, such as `H26`, or a decision. */
   id: string;
   tries: string;
   run(): Promise<Outcome>;

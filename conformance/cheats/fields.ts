@@ -87,8 +87,8 @@ const TERMS: readonly Forgery[] = (
   ] as const
 ).flatMap(([client, after]) =>
   DOORS.flatMap((door) => [
-    { client, what: `M9|${after}, priced here (${door})`, after, door, model: `test/known-${client}` },
-    ...(door === "contract" ? [{ client, what: `M9|${after}, no price here (${door})`, after, door }] : []),
+    { client, what: `decision 0018|${after}, priced here (${door})`, after, door, model: `test/known-${client}` },
+    ...(door === "contract" ? [{ client, what: `decision 0018|${after}, no price here (${door})`, after, door }] : []),
   ]),
 );
 
@@ -102,9 +102,9 @@ const ANSWERS: readonly Forgery[] = (
     '"generationConfig":{"candidateCount":"8"}',
     '"generationConfig":{"candidateCount":0}',
   ] as const
-).flatMap((after) => DOORS.map((door) => ({ client: "genai" as const, what: `M5|${after} (${door})`, after, door })));
+).flatMap((after) => DOORS.map((door) => ({ client: "genai" as const, what: `H23|${after} (${door})`, after, door })));
 
-/** M5, M9, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
+/** H23, decision 0018, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
 export async function openFields(): Promise<CheatGroup> {
   const stand = await BillingStand.open({ models: DIALECTS.map(pricedModel) });
   const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...ANSWERS].map(

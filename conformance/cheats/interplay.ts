@@ -82,7 +82,7 @@ function documents(stand: BillingStand): Cheat[] {
     },
   };
   return Object.entries(prompts).map(([what, { client, content }]) => ({
-    id: "M1",
+    id: "H26",
     tries: `asks a chat host about ${what} of 1 MB, leaves at the first sentence`,
     run: async () => {
       const purse = stand.purse(reader(what.startsWith("sound") ? SOUND_TOKENS : DOCUMENT_TOKENS));
@@ -98,7 +98,7 @@ function documents(stand: BillingStand): Cheat[] {
 function slowUnary(stand: BillingStand): Cheat[] {
   return [100, 200].flatMap((pace) =>
     DIALECTS.map((dialect) => ({
-      id: "M1",
+      id: "H26",
       tries: `leaves a ${dialect} answer in one piece after 1 s, of a host that makes ${pace} tokens a second`,
       run: async () => {
         const thinkingMs = 6_000;

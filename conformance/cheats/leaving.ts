@@ -40,7 +40,7 @@ const THINK: Record<DialectName, Record<string, unknown>> = {
   genai: { generationConfig: { thinkingConfig: { thinkingBudget: 4_000 } } },
 };
 
-/** M1, H26: leaving decides nothing about the price. */
+/** H26: leaving decides nothing about the price. */
 export async function openLeaving(): Promise<CheatGroup> {
   const stand = await BillingStand.open({ timings: { commitDeadlineMs: 10_000 } });
   const cheat = (
@@ -51,7 +51,7 @@ export async function openLeaving(): Promise<CheatGroup> {
     leave: Leave,
     farewell: Farewell = "closes",
   ): Cheat => ({
-    id: "M1",
+    id: "H26",
     tries,
     run: async () => {
       const purse = stand.purse(performance);

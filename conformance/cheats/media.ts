@@ -14,7 +14,7 @@ const event = (type: string, fields: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: base64, output_format: "png", ...fields })}\n\n`;
 const MADE_MS = 250;
 
-/** M2, M7, M8: images and videos are paid as made, and made as asked. */
+/** H26, decision 0019: images and videos are paid as made, and made as asked. */
 export async function openMedia(): Promise<CheatGroup> {
   const upstream = await startScriptedUpstream();
   const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 60 });
@@ -91,7 +91,7 @@ function leftImages(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
       if (moment.includes("partial") && !way.startsWith("images/generations, s")) return [];
       return [
         {
-          id: "M2",
+          id: "H26",
           tries: `leaves ${way} ${moment}`,
           run: async (): Promise<Outcome> => {
             let made = 0;
@@ -148,7 +148,7 @@ function videos(gateway: TestGateway, simulator: { url: string }): Cheat[] {
     { fps: 1_000_000 },
   ];
   return parameters.map((asked) => ({
-    id: "M7",
+    id: "decision 0019",
     tries: `a video with ${JSON.stringify(asked)}`,
     run: async () => {
       const response = await fetch(`${gateway.url}${VEO}:predictLongRunning`, {
@@ -174,7 +174,7 @@ function files(gateway: TestGateway): Cheat[] {
       body: JSON.stringify({ operationName: name }),
     });
   const first: Cheat = {
-    id: "M8",
+    id: "decision 0019",
     tries: "an honest video, which the following are after",
     run: async () => {
       const submitted = await fetch(`${gateway.url}${VEO}:predictLongRunning`, {
@@ -248,7 +248,7 @@ const VIDEO_NANO_USD = 3_200_000_000;
 /** Videos that are asked for when there is no place for them: refused before the provider is asked, or paid. */
 function fullStore(simulator: { url: string }): Cheat {
   return {
-    id: "M8",
+    id: "decision 0019",
     tries: "three videos, one after the other, with a file store of 40 MB",
     run: async () => {
       const gateway = await startTestGateway({

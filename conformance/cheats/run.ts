@@ -40,7 +40,7 @@ function tell({ id, tries }: Cheat, outcome: Outcome): void {
   else broken++;
   const sums =
     outcome.upstream === undefined ? [] : [`upstream ${usd(outcome.upstream)}`, `ledger ${usd(outcome.ledger ?? 0)}`];
-  const parts = [id.padEnd(4), tries, ...sums, outcome.got, ...(outcome.figures ? [outcome.figures] : [])];
+  const parts = [id.padEnd(13), tries, ...sums, outcome.got, ...(outcome.figures ? [outcome.figures] : [])];
   console.log(`${parts.join(" | ")} | ${why === undefined ? "held" : `BROKEN: ${why}`}`);
 }
 

@@ -19,7 +19,7 @@ const answer = (content: string) => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** M4, H32 and S22, S24: what hosts do that is not in the protocol. */
+/** H32 and S22, S24: what hosts do that is not in the protocol. */
 export async function openSendings(): Promise<CheatGroup> {
   const upstream = await startScriptedUpstream();
   const gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
@@ -41,7 +41,7 @@ function resends(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
   return DIALECTS.flatMap((dialect) =>
     Object.entries(ways).flatMap(([way, act]) =>
       [false, true].map((stream) => ({
-        id: "M4",
+        id: "H32",
         tries: `a ${dialect} host ${way}${stream ? ", streaming" : ""}`,
         run: async () => {
           upstream.play((_request, response) => act(response.socket));

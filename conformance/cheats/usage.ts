@@ -17,20 +17,20 @@ interface Lie {
 const TEXT = words(1_000);
 const LIES: readonly Lie[] = [
   {
-    id: "M6",
+    id: "H27",
     host: "chat",
     what: "all zero beside a thousand words",
     tells: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   },
-  { id: "M6", host: "chat", what: "nothing at all", tells: {} },
+  { id: "H27", host: "chat", what: "nothing at all", tells: {} },
   {
-    id: "M6",
+    id: "H27",
     host: "chat",
     what: "negative figures",
     tells: { prompt_tokens: -50, completion_tokens: -1_000, total_tokens: -1_050 },
   },
   {
-    id: "M6",
+    id: "H27",
     host: "chat",
     what: "more from a cache than there was",
     tells: {
@@ -41,27 +41,27 @@ const LIES: readonly Lie[] = [
     },
   },
   {
-    id: "M6",
+    id: "H27",
     host: "chat",
     what: "figures as words",
     tells: { prompt_tokens: "10", completion_tokens: "1000", total_tokens: "1010" },
   },
   {
-    id: "M6",
+    id: "H27",
     host: "messages",
     what: "all zero beside a thousand words",
     tells: { input_tokens: 0, output_tokens: 0 },
   },
-  { id: "M6", host: "messages", what: "nothing at all", tells: {} },
+  { id: "H27", host: "messages", what: "nothing at all", tells: {} },
   {
-    id: "M6",
+    id: "H27",
     host: "genai",
     what: "all zero beside a thousand words",
     tells: { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
   },
-  { id: "M6", host: "genai", what: "nothing at all", tells: {} },
+  { id: "H27", host: "genai", what: "nothing at all", tells: {} },
   {
-    id: "M3",
+    id: "H27",
     host: "messages",
     what: "a cache split of nothing under a total",
     promptTokens: 10_355,
@@ -74,7 +74,7 @@ const LIES: readonly Lie[] = [
     },
   },
   {
-    id: "M10",
+    id: "H27",
     host: "chat",
     what: "reasoning beside the completion",
     promptTokens: 9,
@@ -88,7 +88,7 @@ const LIES: readonly Lie[] = [
     },
   },
   {
-    id: "M10",
+    id: "H27",
     host: "chat",
     what: "reasoning larger than the completion, and a total that leaves it out",
     promptTokens: 9,
@@ -102,7 +102,7 @@ const LIES: readonly Lie[] = [
     },
   },
   {
-    id: "M11",
+    id: "H27",
     host: "chat",
     what: "sound in the prompt, at the price of sound",
     promptTokens: 10_000,
@@ -116,7 +116,7 @@ const LIES: readonly Lie[] = [
   },
 ];
 
-/** M3, M6, M10, M11, H27: whatever a host tells of its usage, no less is billed than what passed through. */
+/** H27: whatever a host tells of its usage, no less is billed than what passed through. */
 export async function openUsage(): Promise<CheatGroup> {
   const stand = await BillingStand.open();
   const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, pieces = TEXT }) =>

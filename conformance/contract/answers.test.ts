@@ -230,7 +230,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
   });
 });
 
-describe("decisions §5: translated chat usage has both details", () => {
+describe("choices 5: translated chat usage has both details", () => {
   const expected = {
     prompt_tokens_details: { cached_tokens: expect.any(Number) },
     completion_tokens_details: { reasoning_tokens: expect.any(Number) },

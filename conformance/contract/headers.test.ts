@@ -46,7 +46,7 @@ function answer(): void {
   });
 }
 
-describe("decisions §2: of several keys the one in the protocol's own header counts", () => {
+describe("choices 2: of several keys the one in the protocol's own header counts", () => {
   const right = gateway.key;
   const wrong = "sk-trv-wrong";
   const CASES: readonly [DialectName, string, Record<string, string>, number][] = [
@@ -77,7 +77,7 @@ describe("decisions §2: of several keys the one in the protocol's own header co
   });
 });
 
-describe("decisions §3: the spelling of finishReason goes by where the key came from", () => {
+describe("choices 3: the spelling of finishReason goes by where the key came from", () => {
   const CASES: readonly [string, Record<string, string>, string][] = [
     ["Bearer", { authorization: `Bearer ${gateway.key}` }, "FINISH_REASON_STOP"],
     [
@@ -100,11 +100,11 @@ describe("decisions §3: the spelling of finishReason goes by where the key came
   }
 });
 
-describe("decisions §2: betas", () => {
+describe("choices 2: betas", () => {
   const betas = { "partner-beta": "one-2026-01-01, two-2026-01-01", "anthropic-beta": "three-2026-01-01" };
   const named = ["one-2026-01-01", "two-2026-01-01", "three-2026-01-01"];
 
-  test("S25, contract §5: code execution cannot be used, in whatever case and with or without its beta", async () => {
+  test("S25, contract 5: code execution cannot be used, in whatever case and with or without its beta", async () => {
     for (const name of ["code-execution-2025-08-25", "CODE-EXECUTION-2025-08-25", "a-1,Code-Execution-2025-08-25"]) {
       const headers = { "partner-beta": name };
       expect((await callGateway(gateway.url, "messages", gateway.key, { headers })).status).toBe(400);
@@ -135,7 +135,7 @@ describe("decisions §2: betas", () => {
   });
 });
 
-test("decisions §4, §6, §9: every header of answers and refusals is in the OpenAPI document", async () => {
+test("choices 4, 6, 9: every header of answers and refusals is in the OpenAPI document", async () => {
   interface Told {
     headers?: Record<string, { $ref: string }>;
   }

@@ -11,7 +11,7 @@ const call = (client: DialectName, target: DialectName, stream: boolean, body: o
 
 const PAIRS = DIALECTS.flatMap((client) => DIALECTS.map((target) => [client, target] as const));
 
-describe("decisions §6: the receipt of a call that failed names what was tried last", () => {
+describe("choices 6: the receipt of a call that failed names what was tried last", () => {
   for (const [client, target] of PAIRS) {
     for (const stream of [false, true]) {
       test(`${client} at ${target}, ${stream ? "streamed" : "whole"}`, async () => {
@@ -45,7 +45,7 @@ describe("decisions §6: the receipt of a call that failed names what was tried 
   });
 });
 
-describe("decisions §6: refusals after admission have a receipt, and headers tell what was dropped from what was approximated", () => {
+describe("choices 6: refusals after admission have a receipt, and headers tell what was dropped from what was approximated", () => {
   const tooMuch: Readonly<Record<DialectName, [path: string, body: object]>> = {
     chat: ["max_completion_tokens", { max_completion_tokens: 9000 }],
     messages: ["max_tokens", { max_tokens: 9000 }],

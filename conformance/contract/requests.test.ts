@@ -181,7 +181,7 @@ const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: st
   ["a tool", "genai", { tools: [{ googleMaps: {} }] }, "tools[0].googleMaps", "googleMaps"],
 ];
 
-describe("decisions §3: kinds of content and tools that the contract does not list", () => {
+describe("choices 3: kinds of content and tools that the contract does not list", () => {
   for (const [what, client, body, path, trace] of UNLISTED) {
     for (const stream of [false, true]) {
       test(`${client}: ${what} (${trace}) at the contract's address is refused, ${stream ? "streamed" : "whole"}`, async () => {

@@ -39,7 +39,7 @@ describe("H19: a refusal is what its status says, whatever has become of its bod
   });
 });
 
-test("bun-notes: an answer that is compressed by nothing is read as it is", async () => {
+test("decision 0009: an answer that is compressed by nothing is read as it is", async () => {
   upstream.play((_request, response) => void sendJson(response, answer, 200, { "content-encoding": "none" }));
   const response = await callGateway(gateway.url, "chat", gateway.key);
   expect(response.status).toBe(200);

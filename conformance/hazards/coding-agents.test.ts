@@ -4,7 +4,7 @@ import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
 import { scriptedModels } from "../support/test-gateway.ts";
 
-/** What coding agents send, and what they make of answers (sdk-wire 2.2). */
+/** What coding agents send, and what they make of answers (sdks 2.2). */
 const { upstream, gateway } = await scriptedStand((url) => {
   const { providers, models, ...config } = scriptedModels(url) as { providers: object; models: object[] };
   const at = (id: string, provider: string) => ({ id, offers: [{ provider, model: "upstream-model" }] });
@@ -55,7 +55,7 @@ async function ask(model: string, messages: readonly object[]) {
   return { sent, lane, fields: fields.map(({ path, action }) => `${path} ${action}`) };
 }
 
-describe("decisions §3: system messages amid the others", () => {
+describe("choices 3: system messages amid the others", () => {
   test.each([HISTORY, [...HISTORY, { role: "assistant", content: "Yes." }, { role: "user", content: "Go on." }]])(
     "go on as they came to a host and a model that take them",
     async (...messages) => {

@@ -309,7 +309,7 @@ describe("H11: input tokens are told at the start, and can be counted beforehand
   });
 });
 
-describe("decisions §3: what is patched, and only that", () => {
+describe("choices 3: what is patched, and only that", () => {
   test("chat: reasoning and reasoning_content both, whichever the host sends; hidden on request", async () => {
     const play = (field: string) =>
       upstream.play((_request, response) => {

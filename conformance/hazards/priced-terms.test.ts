@@ -228,7 +228,7 @@ describe("H26: terms without a known price", () => {
   });
 });
 
-describe("contract 2.10, decisions §3: metadata and service_tier of messages", () => {
+describe("contract 2.10, choices 3: metadata and service_tier of messages", () => {
   const body = { metadata: { user_id: "u1" }, service_tier: "auto" };
   test.each([
     ["native", "messages"],
@@ -258,7 +258,7 @@ describe("contract 2.10, decisions §3: metadata and service_tier of messages", 
     expect(receipt).toMatchObject({ fields: [], cost_nano_usd: PLAIN });
   });
 
-  test("chat: the contract door accepts no service_tier (2.12)", async () => {
+  test("chat: the contract door accepts no service_tier (contract 2.12)", async () => {
     const { response } = await call("chat", "test/known-chat", {
       body: { service_tier: "priority" },
       door: "contract",

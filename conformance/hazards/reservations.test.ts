@@ -45,7 +45,7 @@ test("H11, decision 0006: counting tokens costs nothing, and so is refused to no
   expect((await callGateway(gateway.url, "chat", keyOf("Poor"))).status).toBe(402);
 });
 
-test("decisions §5: a call that names no limit may have what its key has left in the minute", async () => {
+test("choices 5: a call that names no limit may have what its key has left in the minute", async () => {
   const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
   upstream.play((_request, response) => void sendJson(response, answer(usage)));
   expect((await callGateway(gateway.url, "chat", keyOf("Slow"))).status).toBe(200);

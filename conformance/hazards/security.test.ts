@@ -334,27 +334,24 @@ describe("S10: the gateway's own secrets stay inside", () => {
     }
   });
 
-  test.each(echoes)(
-    "decisions §4: $way does not reach a client, whichever protocol either side speaks",
-    async (echo) => {
-      upstream.play(async (request, response) => {
-        const { key, dialect } = echoed(request);
-        await echo.play(response, key, dialect);
-      });
-      const at = echo.late ? hasty : gateway;
-      for (const client of DIALECTS) {
-        for (const host of DIALECTS) {
-          const stream = echo.stream === true;
-          const response = await callGateway(at.url, client, at.key, { model: `test/${host}`, stream });
-          const text = await response.text();
-          expect(`${client} of ${host}: ${text}`).not.toContain("upstream-sec");
-          expect(`${client} of ${host}: ${text}`).toMatch(echo.told ?? /error.*\[secret\]/s);
-        }
+  test.each(echoes)("choices 4: $way does not reach a client, whichever protocol either side speaks", async (echo) => {
+    upstream.play(async (request, response) => {
+      const { key, dialect } = echoed(request);
+      await echo.play(response, key, dialect);
+    });
+    const at = echo.late ? hasty : gateway;
+    for (const client of DIALECTS) {
+      for (const host of DIALECTS) {
+        const stream = echo.stream === true;
+        const response = await callGateway(at.url, client, at.key, { model: `test/${host}`, stream });
+        const text = await response.text();
+        expect(`${client} of ${host}: ${text}`).not.toContain("upstream-sec");
+        expect(`${client} of ${host}: ${text}`).toMatch(echo.told ?? /error.*\[secret\]/s);
       }
-    },
-  );
+    }
+  });
 
-  test("decisions §4: a wrong key at the provider is never the client's 401", async () => {
+  test("choices 4: a wrong key at the provider is never the client's 401", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(

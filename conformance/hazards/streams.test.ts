@@ -82,7 +82,7 @@ for (const dialect of DIALECTS) {
       const response = await callGateway(gateway.url, dialect, gateway.key, { stream: true });
       expect(response.status).toBe(502);
       expect((await errorOf(response)).message).toContain("before it had answered");
-      expect(upstream.seen.length).toBe(2); // decisions §4: upstream_failed is tried once more
+      expect(upstream.seen.length).toBe(2); // choices 4: upstream_failed is tried once more
     });
 
     test("H13, H14: a client that leaves stops the upstream; what was produced is billed once, as partial", async () => {
@@ -184,7 +184,7 @@ for (const dialect of DIALECTS) {
       expect((await errorOf(response)).message).toContain("sent nothing for 3000 ms");
     });
 
-    test("decisions §4: an error as the first event of a 200 gets a real status", async () => {
+    test("choices 4: an error as the first event of a 200 gets a real status", async () => {
       const first: Record<DialectName, string> = {
         chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
         messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
@@ -227,7 +227,7 @@ test("an answer in mid-stream error is not followed by more", async () => {
   expect(text.trimEnd()).toMatch(/"type":"api_error"[^\n]*$/);
 });
 
-test("decisions §4: 5xx is tried again on the same offer, a bad request is not", async () => {
+test("choices 4: 5xx is tried again on the same offer, a bad request is not", async () => {
   upstream.play((_request, response) => {
     if (upstream.seen.length === 1) sendJson(response, { error: { message: "boom" } }, 500);
     else

@@ -94,7 +94,7 @@ describe("H06, H21: figures that no host can have counted are not taken for coun
   });
 });
 
-describe("H16, decisions §4: what is no answer is the provider's failure, though its status says success", () => {
+describe("H16, choices 4: what is no answer is the provider's failure, though its status says success", () => {
   const words = { chat: "choices", messages: "content", genai: "candidates" };
   test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
     "a %s client, a %s host",

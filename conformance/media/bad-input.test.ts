@@ -174,7 +174,7 @@ const SHAPE = /1984x640.*at most 3 times/;
 const RASTER = /1000x1000.*multiples of 16/;
 
 refused(
-  "contract 2.4, §8: numbers and sizes",
+  "contract 2.4, 8: numbers and sizes",
   [
     ["16 images where 15 is the most", () => generate({ model: BATCHES, n: 16 }), "n", /16 images.*at most 15/],
     ["3856 pixels", () => generate({ size: "3856x2048" }), "size", SIDES],
@@ -378,7 +378,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
   }, 20_000);
 });
 
-describe("decisions §2: content types", () => {
+describe("choices 2: content types", () => {
   const FORM = "multipart/form-data; boundary=a";
 
   test("another one is 415, and the right one is told", async () => {

@@ -169,7 +169,7 @@ describe("what a conversation says to a model that only makes images", () => {
     ).toEqual([400, "temperature"]);
   });
 
-  test("contract §7: what moderation holds back is told in the protocol's own word", async () => {
+  test("contract 7: what moderation holds back is told in the protocol's own word", async () => {
     const prompt = "a fox sim:moderated";
     const completion = await chat().chat.completions.create({
       model: "sim/image",

@@ -84,7 +84,7 @@ async function closeGateways({ places, said }: CrashStand): Promise<void> {
   expect(said).toEqual([]);
 }
 
-test(`decisions §5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
+test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
   const stand = await startCrashStand(1);
   try {

@@ -164,7 +164,7 @@ const TOLD = [
 
 for (const client of CLIENTS) {
   describe(client.name, () => {
-    test.each(TOLD)("contract 7, decisions §4: the fate %s is told in the caller's protocol", async (fate) => {
+    test.each(TOLD)("contract 7, choices 4: the fate %s is told in the caller's protocol", async (fate) => {
       const outcomes = MODELS.map(async (model) => [model, await client.ask(model, `a fox sim:${fate}`)] as const);
       const expected = MODELS.map((model) => [model, expectedOf(client, model, fate)] as const);
       expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(Object.fromEntries(expected));
@@ -192,7 +192,7 @@ describe("two offers", () => {
     return receiptOf(stand, response?.headers.get("x-trivium-receipt"));
   };
 
-  test("decisions §4: a result that cannot be fetched is a failure of its offer, and the next one is asked", async () => {
+  test("choices 4: a result that cannot be fetched is a failure of its offer, and the next one is asked", async () => {
     const { offers, provider, usage } = await draw("expired");
     expect(offers.map((offer) => `${offer.provider} ${offer.outcome}`)).toEqual([
       "z-ai failed",
@@ -229,7 +229,7 @@ describe("one of several fails", () => {
     const client = () => connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
 
     test.each(families)(
-      `decisions §5: openai ${version} sees the others, and why one is missing, $model`,
+      `choices 5: openai ${version} sees the others, and why one is missing, $model`,
       async (family) => {
         const { data, response } = await client()
           .images.generate({ model: family.model, prompt: nextPrompt(), n: SEVERAL })

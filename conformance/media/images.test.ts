@@ -45,7 +45,7 @@ const everythingFor = ({ wide }: ImageFamily): PictureConfig => {
   return wide === "refused" || aspectRatio === undefined ? others : { ...others, aspectRatio };
 };
 
-/** Contract 2.4, §8: the call is turned away by the client's own name for the field, and no host hears of it. */
+/** Contract 2.4, 8: the call is turned away by the client's own name for the field, and no host hears of it. */
 async function expectRefusal(call: Promise<unknown>, path: string): Promise<void> {
   const before = stand.simulator.stats().requests;
   const failure = await failureOf(call);
@@ -165,7 +165,7 @@ for (const family of families) {
           expect(await lookAtAll(data.map(({ b64_json }) => b64_json))).toEqual([family.usual]);
         });
 
-      test("contract 4, decisions §5: images without a stream, several, as the type asked for", async () => {
+      test("contract 4, choices 5: images without a stream, several, as the type asked for", async () => {
         const format = version === "7" ? "png" : "jpeg";
         const asked = client().images.generate({ model, prompt: PROMPT, n: two, output_format: format });
         const { data: answer, response } = await asked.withResponse();
@@ -191,7 +191,7 @@ describe("genai 1 at the drop-in door", () => {
   const first = GENAI_PICTURES.find(({ version }) => version === "1");
 
   test.each(["own/wan-2.7", "google/imagen-4.0-generate-001:gemini", "openai/gpt-image-1.5"])(
-    "decisions §1: with a host alone, %s",
+    "choices 1: with a host alone, %s",
     async (model) => {
       const client = first?.connect(dropInDoor(stand.gateway.url, stand.gateway.key));
       const answer = await client?.generate(model, PROMPT, { numberOfImages: 2, aspectRatio: "1:1" });

@@ -272,7 +272,7 @@ describe("H26: a client that leaves", () => {
   });
 });
 
-describe("H26, decisions §7: shutting down", () => {
+describe("H26, choices 7: shutting down", () => {
   /** What the ledger holds when the gateway has stopped. */
   async function rowsAfterStop(gateway: TestGateway): Promise<Row[]> {
     await gateway.app.stop();

@@ -76,7 +76,7 @@ describe("S10: what a host says of images is told without the gateway's key", ()
     }
   });
 
-  test("contract §7: one of two held back, beside one that was made", async () => {
+  test("contract 7: one of two held back, beside one that was made", async () => {
     const made = { b64_json: plainPng(8, 8).base64 };
     play = () => Response.json({ data: [made, failure("OutputImageSensitiveContentDetected")] });
     expectClean(await textOf(ASKS.genai));

@@ -70,7 +70,7 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
     expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
   });
 
-  test("contract 2.4, §8: a size that the model does not make is refused in each protocol, and costs nothing", async () => {
+  test("contract 2.4, 8: a size that the model does not make is refused in each protocol, and costs nothing", async () => {
     const before = stand.simulator.stats().requests;
     const [publisher, name] = SEEDREAM.split("/");
     const conversation = await post(`/api/genai/v1/publishers/${publisher}/models/${name}:generateContent`, {
@@ -130,7 +130,7 @@ describe("contract 2.14, H09: partial images that a model does not show", () => 
   });
 });
 
-describe("contract 2.14, decisions §5: an answer tells the settings that its images were made with", () => {
+describe("contract 2.14, choices 5: an answer tells the settings that its images were made with", () => {
   const WISHES = { size: "1024x1536", background: "transparent", quality: "low" };
 
   test.each([

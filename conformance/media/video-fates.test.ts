@@ -58,7 +58,7 @@ const AT_ONCE = [
 const STATUS_WORDS: Readonly<Record<number, string>> = { 429: "RESOURCE_EXHAUSTED", 504: "DEADLINE_EXCEEDED" };
 
 describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
-  test("decisions §4: what the host refuses at once is an error of the submit", async () => {
+  test("choices 4: what the host refuses at once is an error of the submit", async () => {
     await Promise.all(
       AT_ONCE.map(async ([fate, usual, word]) => {
         const failure = await failureOf(model, fate);
@@ -71,7 +71,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, 
     );
   });
 
-  test("contract §7: a video that moderation holds back is a done operation without it", async () => {
+  test("contract 7: a video that moderation holds back is a done operation without it", async () => {
     const { error, response } = await endOf(model, "moderated");
     const untold = model.tells?.["moderated"];
     if (typeof untold === "string") {
@@ -83,7 +83,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, 
     expect(response?.raiMediaFilteredReasons).toEqual([expect.stringMatching(/\w/)]);
   });
 
-  test("decisions §5: a job that fails ends its operation with an error", async () => {
+  test("choices 5: a job that fails ends its operation with an error", async () => {
     const { error, response } = await endOf(model, "fails");
     expect(response).toBeUndefined();
     expect(error?.["code"]).toBe(14);

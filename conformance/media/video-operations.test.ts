@@ -116,7 +116,7 @@ describe("contract 2.2: whose operation it is", () => {
     expect((await fetch(film)).status).toBe(200);
   });
 
-  test("decisions §5: an unknown operation and one whose time is over are 404, by the SDK's own error", async () => {
+  test("choices 5: an unknown operation and one whose time is over are 404, by the SDK's own error", async () => {
     const client = newerClient(stand.gateway);
     const operation = await client.models.generateVideos({ model: "held/film", source: { prompt: "short-lived" } });
     const name = operation.name ?? "";
@@ -172,7 +172,7 @@ test("H24: an operation that nobody polls is settled all the same, once", async 
   expect(await stand.gateway.receipt(response)).toEqual(receipt);
 });
 
-describe("decisions §5: Idempotency-Key", () => {
+describe("choices 5: Idempotency-Key", () => {
   const keyed = (key: string) => ({ "idempotency-key": key });
 
   test("the same key and body give the same operation; another body is refused", async () => {

@@ -131,7 +131,7 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
     ["whose connection broke", "cut", /^Provider `\S+` broke off the connection/],
     ["whose success names no job", "unread", /^Provider `\S+` answered without the name of a job\.$/],
   ] as const) {
-    test(`decisions §5: one ${what}, under the same Idempotency-Key again, is the operation that failed`, async () => {
+    test(`choices 5: one ${what}, under the same Idempotency-Key again, is the operation that failed`, async () => {
       losing.lose(loss);
       const before = losing.posts();
       const wish = { model: "losing/film", prompt: loss, under: `doubt-${loss}` };
@@ -165,7 +165,7 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
   });
 });
 
-describe("decisions §5: the repetition of a submit", () => {
+describe("choices 5: the repetition of a submit", () => {
   test("is the same answer though the link to its frame has died since", async () => {
     const wish = { model: "held/film", prompt: "a fox", under: "dead link" };
     const name = await nameIn(await submit(wish));
@@ -177,7 +177,7 @@ describe("decisions §5: the repetition of a submit", () => {
     expect({ status: repeated.status, name: await nameIn(repeated) }).toEqual({ status: 200, name });
   });
 
-  test("decisions §6: tells what was dropped as the first answer did, during the submit and after it", async () => {
+  test("choices 6: tells what was dropped as the first answer did, during the submit and after it", async () => {
     const wish = { model: "held/film", prompt: "dropped", parameters: { negativePrompt: "blur" }, under: "dropped" };
     held.hold();
     const first = submit(wish);

@@ -157,7 +157,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
     LONG_MS,
   );
 
-  test("contract 2.1, §8: a parameter that it cannot meet is refused by its path, and nothing is begun", async () => {
+  test("contract 2.1, 8: a parameter that it cannot meet is refused by its path, and nothing is begun", async () => {
     const client = newerClient(stand.gateway);
     for (const name of Object.keys(model.instead)) {
       const config = { ...parametersFor(model), [name]: EVERY_PARAMETER[name as keyof typeof EVERY_PARAMETER] };
@@ -222,7 +222,7 @@ test("H09: a strict key is refused what the model cannot honour, and nothing is 
   expect(stand.simulator.stats().mediaJobs).toBe(before);
 });
 
-describe("contract 2.1, §8: what was asked for, or a 400 that says what the model takes", () => {
+describe("contract 2.1, 8: what was asked for, or a 400 that says what the model takes", () => {
   const veo = "google/veo-3.1-generate-001";
   test.each([
     [{ durationSeconds: 60 }, "parameters.durationSeconds", "4, 6 or 8 seconds, not of 60"],

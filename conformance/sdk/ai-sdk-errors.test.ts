@@ -22,7 +22,7 @@ interface Refusal {
 }
 
 // biome-ignore format: a table is read in columns
-/** decisions §4; the package has one class for all of them, and says of each whether it may be tried again (sdk-wire 1.6). */
+/** choices 4; the package has one class for all of them, and says of each whether it may be tried again (sdks 1.6). */
 const REFUSALS: readonly Refusal[] = [
   { what: "a request that the upstream refuses", model: "fail-400", status: 400, isRetryable: false },
   { what: "an unknown key", key: WRONG_KEY, status: 401, isRetryable: false },
@@ -85,7 +85,7 @@ for (const provider of AI_PROVIDERS) {
     for (const refusal of REFUSALS) {
       const { what, isRetryable } = refusal;
       const status = typeof refusal.status === "number" ? refusal.status : refusal.status(provider);
-      test(`sdk-wire 1.6: ${what} is an APICallError ${status}, streamed or not`, () => {
+      test(`sdks 1.6: ${what} is an APICallError ${status}, streamed or not`, () => {
         const told = failures.get(refusal);
         expect(told).toHaveLength(2);
         for (const failure of told ?? []) {
@@ -94,14 +94,14 @@ for (const provider of AI_PROVIDERS) {
       });
     }
 
-    test("sdk-wire 3.2, 2.4, 1.5: an error in mid-stream is an error part after the text that came", async () => {
+    test("sdks 3.2, 2.4, 1.5: an error in mid-stream is an error part after the text that came", async () => {
       const { text, errors, finish } = await readParts(asking("error-in-stream"));
       expect(text).toStartWith("This");
       expect(errors).toMatchObject([{ message: expect.stringMatching(/^Provider `patient-/) }]);
       expect(finish).toBe("error");
     });
 
-    test.each(BREAKS)("sdk-wire 3.2, 2.4, 1.5: %s is an error part after the text that came", async (modelName) => {
+    test.each(BREAKS)("sdks 3.2, 2.4, 1.5: %s is an error part after the text that came", async (modelName) => {
       const { text, errors, finish } = await readParts(asking(modelName));
       expect(text).toStartWith("This");
       expect(errors).toMatchObject([broken]);
@@ -109,7 +109,7 @@ for (const provider of AI_PROVIDERS) {
     });
 
     if (name.includes("contract door")) {
-      test("sdk-wire 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
+      test("sdks 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
         const { fetch, answers } = watchedFetch();
         const patient = model({ ...setupOf(stand, NARROW_KEY), fetch }, kind, "standard");
         const call = () => generateText({ model: patient, prompt: "Again?", maxRetries: 1 });
@@ -145,7 +145,7 @@ describe("ai 6, the output limit", () => {
     ["openai-compatible at the drop-in door", { max_completion_tokens: 64_000 }],
     ["anthropic at the contract door", { max_tokens: 64_000 }],
     ["google at the contract door", { generationConfig: { maxOutputTokens: 64_000 } }],
-  ])("decisions §3: %s, more than the model can give is clamped", async (name, sent) => {
+  ])("choices 3: %s, more than the model can give is clamped", async (name, sent) => {
     expect((await limited(name)).finishReason).toBe("stop");
     const body = stand.simulator.stats().last?.body;
     expect(body).toMatchObject(sent);

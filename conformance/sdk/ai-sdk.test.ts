@@ -61,7 +61,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(answer.usage.outputTokens).toBeGreaterThan(0);
     });
 
-    test("sdk-wire 3.1, 2.3, 1.5: a stream adds up to the same answer, with its usage", async () => {
+    test("sdks 3.1, 2.3, 1.5: a stream adds up to the same answer, with its usage", async () => {
       const whole = await generateText(asking("Stream this, please."));
       const streamed = streamText(asking("Stream this, please."));
       expect(await streamed.text).toBe(whole.text);
@@ -73,7 +73,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       });
     });
 
-    test("sdk-wire 1.4: an answer cut short by its limit is told as such", async () => {
+    test("sdks 1.4: an answer cut short by its limit is told as such", async () => {
       expect((await generateText(asking("Hi.", "max-tokens"))).finishReason).toBe("length");
       expect(await streamText(asking("Hi.", "max-tokens")).finishReason).toBe("length");
     });
@@ -85,7 +85,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(answer.text).toMatch(WEATHER_USED);
     });
 
-    test("sdk-wire 3.1, 2.3, 1.5: the package's loop, streamed: parallel calls are answered each by its own result", async () => {
+    test("sdks 3.1, 2.3, 1.5: the package's loop, streamed: parallel calls are answered each by its own result", async () => {
       const streamed = streamText({ ...asking(TWO_CALLS), tools, stopWhen: stepCountIs(3) });
       const steps = await streamed.steps;
       expect(steps.map((step) => step.finishReason)).toEqual(["tool-calls", "stop"]);
@@ -95,7 +95,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(text).toMatch(/get_time answered “[^”]*time of Lisbon/);
     });
 
-    test("sdk-wire 3.1, contract 2.11, 2.8: reasoning is read, whole and streamed alike", async () => {
+    test("sdks 3.1, contract 2.11, 2.8: reasoning is read, whole and streamed alike", async () => {
       const whole = await generateText({ ...thinker("thinker"), prompt: "Think about it." });
       expect(whole.reasoningText).toContain("Think about it.");
       const streamed = streamText({ ...thinker("thinker"), prompt: "Think about it." });
@@ -140,7 +140,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
         expect(failure).toMatchObject({ name: "AI_APICallError", statusCode: 400, isRetryable: false });
       });
 
-    test("contract 2.12, 2.6, sdk-wire 2.2: structured output follows its schema", async () => {
+    test("contract 2.12, 2.6, sdks 2.2: structured output follows its schema", async () => {
       const schema = jsonSchema<{ city: string; degrees: number; sunny: boolean }>({
         type: "object",
         properties: { city: { type: "string" }, degrees: { type: "integer" }, sunny: { type: "boolean" } },
@@ -171,7 +171,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       });
     });
 
-    test("decisions §6: every answer carries its receipt", async () => {
+    test("choices 6: every answer carries its receipt", async () => {
       const whole = await generateText(asking("Receipt, please."));
       const receipt = await receiptOf(stand, whole.response.headers?.["x-trivium-receipt"]);
       expect(receipt).toMatchObject({

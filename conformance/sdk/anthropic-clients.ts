@@ -139,7 +139,7 @@ export interface MessagesSetup {
   fetch?: typeof fetch;
 }
 
-/** What sdk-wire 2.4 names, by what happened: the older generation has fewer classes. */
+/** What sdks 2.4 names, by what happened: the older generation has fewer classes. */
 export interface MessagesErrors {
   any: ErrorClass;
   aborted: ErrorClass;

@@ -35,7 +35,7 @@ interface Refusal {
 }
 
 // biome-ignore format: a table is read in columns
-/** decisions §4, and the classes of sdk-wire 2.4. */
+/** choices 4, and the classes of sdks 2.4. */
 const REFUSALS: readonly Refusal[] = [
   { what: "a field out of its range", body: { temperature: 1.5 }, class: "badRequest", status: 400, type: "invalid_request_error" },
   { what: "a request that the upstream refuses", model: "fail-400", class: "badRequest", status: 400, type: "invalid_request_error" },
@@ -94,7 +94,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       });
 
       for (const refusal of REFUSALS) {
-        test(`sdk-wire 2.4: ${refusal.what} is a ${errors[refusal.class].name} ${refusal.status}, streamed or not`, () => {
+        test(`sdks 2.4: ${refusal.what} is a ${errors[refusal.class].name} ${refusal.status}, streamed or not`, () => {
           const { status, type } = refusal;
           const [whole, streamed, helped] = failures.get(refusal) ?? [];
           for (const failure of [whole, streamed, helped]) {
@@ -107,20 +107,20 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
         });
       }
 
-      test("sdk-wire 2.4: an error carries the ids of its request and its receipt", async () => {
+      test("sdks 2.4: an error carries the ids of its request and its receipt", async () => {
         const failure = await failureOf(open().messages.create(asking("fail-400")));
         expect(extra(failure, "requestID")).toMatch(/^req_/);
         expect(failure).toMatchObject({ error: { request_id: extra(failure, "requestID") } });
         expect(headerOf(failure, "x-trivium-receipt")).toMatch(/^rcp_/);
       });
 
-      test("R5: an error as the first event of the upstream's stream gets a real status", () => {
+      test("choices 4: an error as the first event of the upstream's stream gets a real status", () => {
         const { class: wanted, status, type } = TROUBLES[upstream.firstError];
         expect(firstEvent.constructor).toBe(errors[wanted]);
         expect(firstEvent).toMatchObject({ status, error: { error: { type } } });
       });
 
-      test.each(BREAKS)("sdk-wire 2.4: %s raises an APIError after the text that came", async (model) => {
+      test.each(BREAKS)("sdks 2.4: %s raises an APIError after the text that came", async (model) => {
         const adding = failureOf(open().messages.stream(asking(model)).finalMessage());
         const events: StreamEvent[] = [];
         const stream = await open().messages.create({ ...asking(model), stream: true });
@@ -147,7 +147,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       return { call: () => client.messages.create(body), answers };
     };
 
-    test("sdk-wire 4: a 429 with retry-after is tried again, and then succeeds", async () => {
+    test("sdks 4: a 429 with retry-after is tried again, and then succeeds", async () => {
       const { call, answers } = attempt("anthropic/standard", NARROW_KEY);
       const message = await callWithBusyKey(stand, call, () => answers.length > 0);
       expect(textOf(message.content)).toContain("Again?");
@@ -160,13 +160,13 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
     // The gateway's part in these two is the same whoever asks.
     if (version !== ANTHROPIC_1.version) return;
 
-    test("sdk-wire 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
+    test("sdks 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
       const { call, answers } = attempt("anthropic/flaky-2");
       expect(textOf((await call()).content)).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([529, 200]);
     });
 
-    test("decisions §4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
+    test("choices 4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
       const { call, answers } = attempt("anthropic/flaky-1");
       expect(textOf((await call()).content)).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([200]);

@@ -80,7 +80,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
         expect(textOf(second.content)).toContain("get_weather answered “get_weather says so”");
       });
 
-      test("sdk-wire 2.3: parallel calls, streamed through the helper, are answered each by its own result", async () => {
+      test("sdks 2.3: parallel calls, streamed through the helper, are answered each by its own result", async () => {
         const client = open();
         const body = asking("Call get_weather and get_time in parallel for Lisbon.");
         const first = await client.messages.stream(body).finalMessage();

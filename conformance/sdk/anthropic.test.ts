@@ -74,7 +74,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         else expect(start?.usage.input_tokens).toBeGreaterThan(0);
       });
 
-      test("contract 6.1, sdk-wire 2.3: message_delta has its usage where the contract and where the packages read it", async () => {
+      test("contract 6.1, sdks 2.3: message_delta has its usage where the contract and where the packages read it", async () => {
         const events = await collect(await open().messages.create({ ...asking("Count."), stream: true }));
         const last = events.find((event) => event.type === "message_delta");
         expect(extra(last?.delta, "stop_reason")).toBe("end_turn");
@@ -82,7 +82,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(extra(last?.delta, "usage")).toMatchObject({ output_tokens: last?.usage?.output_tokens });
       });
 
-      test("sdk-wire 2.3: the package's stream helper adds it up, usage included", async () => {
+      test("sdks 2.3: the package's stream helper adds it up, usage included", async () => {
         const client = open();
         const whole = await client.messages.create(asking("Add me up."));
         const message = await client.messages.stream(asking("Add me up.")).finalMessage();
@@ -95,7 +95,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(promptTokens(message.usage)).toBe(promptTokens(whole.usage));
       });
 
-      test("sdk-wire 2.2: tokens are counted as the answer will bill them", async () => {
+      test("sdks 2.2: tokens are counted as the answer will bill them", async () => {
         const client = open();
         const { max_tokens: _, ...prompt } = asking("How many tokens is this?");
         const counted = await client.messages.countTokens(prompt);
@@ -104,7 +104,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         else expect(counted.input_tokens).toBeWithin(1, 4 * promptTokens(answer.usage));
       });
 
-      test("decisions §3: more tokens than the model can give are clamped, and the receipt says so", async () => {
+      test("choices 3: more tokens than the model can give are clamped, and the receipt says so", async () => {
         const body = { ...asking("As much as you can."), max_tokens: 128_000, stream: true as const };
         const { data, response } = await open().messages.create(body).withResponse();
         await collect(data);
@@ -112,7 +112,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(receipt.fields).toContainEqual(expect.objectContaining({ path: "max_tokens", action: "approximated" }));
       });
 
-      test("sdk-wire 2.1: a beta call arrives, with its betas where the host knows them", async () => {
+      test("sdks 2.1: a beta call arrives, with its betas where the host knows them", async () => {
         const betas = ["context-management-2025-06-27", "interleaved-thinking-2025-05-14"];
         const message = await open().beta.messages.create({
           model: `${kind}/standard`,
@@ -166,7 +166,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         });
       });
 
-      test("decisions §6: every answer carries its receipt", async () => {
+      test("choices 6: every answer carries its receipt", async () => {
         const client = open();
         const whole = await client.messages.create(asking("Receipt, please.")).withResponse();
         const receipt = await receiptOf(stand, whole.response.headers.get("x-trivium-receipt"));
@@ -205,7 +205,7 @@ answers(ANTHROPIC_0);
 
 // Generation 0.60 is older than structured output.
 for (const { name, path, kind } of MESSAGES_DOORS) {
-  test(`anthropic 1.8, ${name} > sdk-wire 2.2: structured output follows its schema`, async () => {
+  test(`anthropic 1.8, ${name} > sdks 2.2: structured output follows its schema`, async () => {
     const client = new Anthropic1({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
     const schema = {
       type: "object",

@@ -34,7 +34,7 @@ interface Refusal {
 }
 
 // biome-ignore format: a table is read in columns
-/** decisions §4; the package has one class for all of them (sdk-wire 1.6). */
+/** choices 4; the package has one class for all of them (sdks 1.6). */
 const REFUSALS: readonly Refusal[] = [
   { what: "a field out of its range", config: { stopSequences: ["1", "2", "3", "4", "5", "6"] }, code: 400, status: "INVALID_ARGUMENT" },
   { what: "a request that the upstream refuses", model: "fail-400", code: 400, status: "INVALID_ARGUMENT" },
@@ -88,7 +88,7 @@ function refusals<Turn extends ReadTurn>({ version, error, connect }: GenaiGener
       });
 
       for (const refusal of REFUSALS) {
-        test(`sdk-wire 1.6: ${refusal.what} is an ApiError ${refusal.code} ${refusal.status}, streamed or not`, () => {
+        test(`sdks 1.6: ${refusal.what} is an ApiError ${refusal.code} ${refusal.status}, streamed or not`, () => {
           const { code, status } = refusal;
           const [whole, streamed] = failures.get(refusal) ?? [];
           for (const failure of [whole, streamed]) {
@@ -99,12 +99,12 @@ function refusals<Turn extends ReadTurn>({ version, error, connect }: GenaiGener
         });
       }
 
-      test("R5: an error as the first event of the upstream's stream gets a real status", () => {
+      test("choices 4: an error as the first event of the upstream's stream gets a real status", () => {
         expect(firstEvent.constructor).toBe(error);
         expect(firstEvent).toMatchObject({ status: TROUBLES[upstream.firstError] });
       });
 
-      test.each(BREAKS)("sdk-wire 1.5: %s raises an ApiError after the text that came", async (model) => {
+      test.each(BREAKS)("sdks 1.5: %s raises an ApiError after the text that came", async (model) => {
         const chunks: GenaiAnswer<Turn>[] = [];
         const stream = await open().generateContentStream(asking(model));
         const read = async () => {
@@ -138,7 +138,7 @@ describe("genai 2, retries", () => {
     return { call: () => models.generateContent({ model, contents: "Again?" }), answers };
   };
 
-  test("sdk-wire 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
+  test("sdks 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
     const { call, answers } = attempt("vertex/standard", NARROW_KEY);
     const answer = await callWithBusyKey(stand, call, () => answers.length > 0);
     expect(answer.text).toContain("Again?");
@@ -148,13 +148,13 @@ describe("genai 2, retries", () => {
     ]);
   });
 
-  test("sdk-wire 1.6: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
+  test("sdks 1.6: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
     const { call, answers } = attempt("vertex/flaky-2");
     expect((await call()).text).toContain("Again?");
     expect(answers.map(({ status }) => status)).toEqual([503, 200]);
   });
 
-  test("decisions §4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
+  test("choices 4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
     const { call, answers } = attempt("vertex/flaky-1");
     expect((await call()).text).toContain("Again?");
     expect(answers.map(({ status }) => status)).toEqual([200]);

@@ -59,7 +59,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         expect(totalTokenCount).toBe(promptTokenCount + candidatesTokenCount);
       });
 
-      test("sdk-wire 1.5: a stream adds up to the same answer", async () => {
+      test("sdks 1.5: a stream adds up to the same answer", async () => {
         const models = open();
         const whole = await models.generateContent(asking("Stream this, please."));
         const chunks = await collect(await models.generateContentStream(asking("Stream this, please.")));
@@ -69,7 +69,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         expect(chunks.at(-1)?.usageMetadata).toMatchObject({ promptTokenCount, candidatesTokenCount, totalTokenCount });
       });
 
-      test("sdk-wire 1.4: finishReason is the package's own value, and only on the last chunk", async () => {
+      test("sdks 1.4: finishReason is the package's own value, and only on the last chunk", async () => {
         const models = open();
         const whole = async (model: string) => finishReasons([await models.generateContent(asking("Hi.", model))]);
         expect(await whole("standard")).toEqual([finish.STOP]);
@@ -124,7 +124,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         expect(chunks.map(textOf).join("")).toBe(textOf(whole));
       });
 
-      test("sdk-wire 1.1: tokens are counted as the answer will bill them", async () => {
+      test("sdks 1.1: tokens are counted as the answer will bill them", async () => {
         const models = open();
         const request = { model: `${kind}/standard`, contents: "How many tokens is this?" };
         const answer = await models.generateContent(request);
@@ -172,7 +172,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         });
       });
 
-      test("decisions §6: every answer carries its receipt", async () => {
+      test("choices 6: every answer carries its receipt", async () => {
         const models = open();
         const whole = await models.generateContent(asking("Receipt, please."));
         const receipt = await receiptOf(stand, receiptId(whole));

@@ -56,7 +56,7 @@ export interface ChatBody {
   reasoning_effort?: "low" | "medium" | "high";
   response_format?: { type: "json_schema"; json_schema: { name: string; strict: boolean; schema: Schema } };
   stream_options?: { include_usage: boolean };
-  /** The contract's own fields (2.12): the packages pass on what they do not know. */
+  /** The contract's own fields (contract 2.12): the packages pass on what they do not know. */
   reasoning?: { enabled?: boolean; effort?: "low" | "medium" | "high"; exclude?: boolean };
   usage?: { include: boolean };
 }
@@ -170,7 +170,7 @@ export interface ChatSetup {
   fetch?: typeof fetch;
 }
 
-/** The classes that sdk-wire 3.2 names. */
+/** The classes that sdks 3.2 names. */
 export interface ChatErrors {
   APIError: ErrorClass;
   APIUserAbortError: ErrorClass;

@@ -26,7 +26,7 @@ interface Refusal {
 }
 
 // biome-ignore format: a table is read in columns
-/** decisions §4, and the classes of sdk-wire 3.2. */
+/** choices 4, and the classes of sdks 3.2. */
 const REFUSALS: readonly Refusal[] = [
   { what: "a field out of its range", body: { n: 2 }, class: "BadRequestError", status: 400, type: "invalid_request_error" },
   { what: "a request that the upstream refuses", model: "fail-400", class: "BadRequestError", status: 400, type: "invalid_request_error" },
@@ -85,7 +85,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       });
 
       for (const refusal of REFUSALS) {
-        test(`sdk-wire 3.2: ${refusal.what} is a ${refusal.class} ${refusal.status}, streamed or not`, () => {
+        test(`sdks 3.2: ${refusal.what} is a ${refusal.class} ${refusal.status}, streamed or not`, () => {
           const { status, type, code } = refusal;
           const [whole, streamed] = failures.get(refusal) ?? [];
           for (const failure of [whole, streamed]) {
@@ -96,7 +96,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         });
       }
 
-      test("decisions §4: an upstream's bad request is returned as such, with its words, and its code and param where it has such", () => {
+      test("choices 4: an upstream's bad request is returned as such, with its words, and its code and param where it has such", () => {
         const refused = REFUSALS.find(({ model }) => model === "fail-400");
         const told = refused && failures.get(refused);
         expect(told).toHaveLength(2);
@@ -107,19 +107,19 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         }
       });
 
-      test("sdk-wire 3.2: an error carries the ids of its request and its receipt", async () => {
+      test("sdks 3.2: an error carries the ids of its request and its receipt", async () => {
         const failure = await failureOf(open().chat.completions.create(asking("fail-400")));
         expect(extra(failure, "requestID") ?? extra(failure, "request_id")).toMatch(/^req_/);
         expect(headerOf(failure, "x-trivium-receipt")).toMatch(/^rcp_/);
       });
 
-      test("R5: an error as the first event of the upstream's stream gets a real status", () => {
+      test("choices 4: an error as the first event of the upstream's stream gets a real status", () => {
         const { class: wanted, status, type, code } = TROUBLES[upstream.firstError];
         expect(firstEvent.constructor).toBe(errors[wanted]);
         expect(firstEvent).toMatchObject({ status, type, code });
       });
 
-      test.each(BREAKS)("sdk-wire 3.2: %s raises an APIError after the text that came", async (model) => {
+      test.each(BREAKS)("sdks 3.2: %s raises an APIError after the text that came", async (model) => {
         const adding = failureOf(open().addUp(asking(model)).finalChatCompletion());
         const chunks: Chunk[] = [];
         const stream = await open().chat.completions.create({ ...asking(model), stream: true });
@@ -147,7 +147,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       return { call: () => client.chat.completions.create(body), answers };
     };
 
-    test("sdk-wire 4: a 429 with retry-after is tried again, and then succeeds", async () => {
+    test("sdks 4: a 429 with retry-after is tried again, and then succeeds", async () => {
       const { call, answers } = attempt("openai/standard", NARROW_KEY);
       const completion = await callWithBusyKey(stand, call, () => answers.length > 0);
       expect(completion.choices[0]?.message.content).toContain("Again?");
@@ -160,13 +160,13 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
     // The gateway's part in these two is the same whoever asks.
     if (version !== CHAT_GENERATIONS[0]?.version) return;
 
-    test("sdk-wire 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
+    test("sdks 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
       const { call, answers } = attempt("openai/flaky-2");
       expect((await call()).choices[0]?.message.content).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([503, 200]);
     });
 
-    test("decisions §4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
+    test("choices 4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
       const { call, answers } = attempt("openai/flaky-1");
       expect((await call()).choices[0]?.message.content).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([200]);

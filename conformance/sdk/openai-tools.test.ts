@@ -69,7 +69,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(onlyMessage(second).content).toContain("get_weather answered “18 degrees and clear”");
       });
 
-      test("sdk-wire 3.1: parallel calls, streamed through the helper, are answered each by its own result", async () => {
+      test("sdks 3.1: parallel calls, streamed through the helper, are answered each by its own result", async () => {
         const client = open();
         const body = { ...asking("Call get_weather and get_time in parallel for Lisbon."), tools: TOOLS };
         const helped = await client.addUp(body).finalChatCompletion();
@@ -105,7 +105,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(called.toSorted()).toEqual(['get_time {"city":"Lisbon"}', 'get_weather {"city":"Lisbon"}']);
       });
 
-      test("sdk-wire 3.1: parallel calls that a sloppy host puts on one index stay two", async () => {
+      test("sdks 3.1: parallel calls that a sloppy host puts on one index stay two", async () => {
         const body = { ...asking("Whatever.", "parallel-same-index"), tools: TOOLS };
         const calls = functionCalls(onlyMessage(await open().addUp(body).finalChatCompletion()));
         expect(calls.map((call) => call.function.name)).toEqual(["get_weather", "get_time"]);

@@ -41,7 +41,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(completion._request_id).toMatch(/^req_/);
       });
 
-      test("sdk-wire 3.1: a stream adds up to the same answer", async () => {
+      test("sdks 3.1: a stream adds up to the same answer", async () => {
         const client = open();
         const whole = onlyMessage(await client.chat.completions.create(asking("Stream this, please.")));
         const chunks = await collect(
@@ -55,7 +55,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(new Set(chunks.map((chunk) => chunk.model))).toEqual(new Set([`${kind}/standard`]));
       });
 
-      test("decisions §3: the usage chunk comes when it is asked for, and only then", async () => {
+      test("choices 3: the usage chunk comes when it is asked for, and only then", async () => {
         const client = open();
         const without = await collect(await client.chat.completions.create({ ...asking("Count."), stream: true }));
         expect(without.filter((chunk) => chunk.usage || chunk.choices.length === 0)).toEqual([]);
@@ -71,7 +71,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         });
       });
 
-      test("sdk-wire 3.1: the package's stream helper adds it up too", async () => {
+      test("sdks 3.1: the package's stream helper adds it up too", async () => {
         const client = open();
         const helped = client.addUp({ ...asking("Add me up."), stream_options: { include_usage: true } });
         const completion = await helped.finalChatCompletion();
@@ -114,7 +114,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(missing).toMatchObject({ status: 404, code: "model_not_found" });
       });
 
-      test("decisions §3: max_tokens is refused at the contract door with its replacement's name, and adapted at the other", async () => {
+      test("choices 3: max_tokens is refused at the contract door with its replacement's name, and adapted at the other", async () => {
         const call = open().chat.completions.create({ ...asking("Ten at most."), max_tokens: 10 });
         if (path === "/api/v1") {
           const failure = await failureOf(call);
@@ -158,7 +158,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         });
       });
 
-      test("decisions §6: every answer carries its receipt", async () => {
+      test("choices 6: every answer carries its receipt", async () => {
         const client = open();
         const whole = await client.chat.completions.create(asking("Receipt, please.")).withResponse();
         const receipt = await receiptOf(stand, whole.response.headers.get("x-trivium-receipt"));

@@ -47,7 +47,7 @@ export function protocolClients(gatewayUrl: string, apiKey: string): ProtocolCli
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 
-/** A message of the assistant's with the fields that contract 2.13 adds and 2.12 takes back. */
+/** A message of the assistant's with the fields that contract 2.13 adds and contract 2.12 takes back. */
 interface ChatReply {
   content: string;
   reasoning: string;

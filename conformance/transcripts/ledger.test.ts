@@ -57,7 +57,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe.skipIf(!present)("decisions §6: the ledger's counters equal the transcript's usage", () => {
+describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript's usage", () => {
   // One recording was made without alt=sse, which the gateway never asks for.
   const answered = cases.filter(
     ({ recording }) => recording.status === 200 && !(recording.stream && recording.response_file.endsWith(".json")),
@@ -95,7 +95,7 @@ describe.skipIf(!present)("decisions §6: the ledger's counters equal the transc
   );
 });
 
-describe.skipIf(!present)("decisions §4: every recorded error arrives in the caller's protocol", () => {
+describe.skipIf(!present)("choices 4: every recorded error arrives in the caller's protocol", () => {
   const STATUS: Readonly<Record<number, number[]>> = {
     400: [400, 502],
     401: [502],

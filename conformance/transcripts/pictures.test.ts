@@ -282,7 +282,7 @@ const reasonsIn = ({ recording }: MediaCase) =>
     ({ raiFilteredReason: reason }) => (reason === undefined ? [] : [reason]),
   );
 
-describe.skipIf(!present)("contract 2.5, decisions §4: recorded pictures that were held back, and refusals", () => {
+describe.skipIf(!present)("contract 2.5, choices 4: recorded pictures that were held back, and refusals", () => {
   const allFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-all-filtered");
   const someFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-gcs-some-filtered");
   const blocked = () => mediaCase("firebase-mock.unary-failure-generate-images-prompt-blocked");

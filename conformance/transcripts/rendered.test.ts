@@ -18,7 +18,7 @@ import { type Meaning, READERS } from "../support/sdk-meaning.ts";
 /**
  * Every recorded answer, rendered by the gateway to each of the three client protocols and read there by the vendor's own
  * SDK, says what the SDK of the recorded protocol reads from the recording itself, without any gateway between. Every
- * recorded refusal is the error that decisions §4 makes of it.
+ * recorded refusal is the error that choices 4 makes of it.
  */
 
 const answers = recordedCases.filter(({ recording }) => recording.status === 200);
@@ -123,7 +123,7 @@ interface Told {
 }
 
 // biome-ignore format: a table is read in columns
-/** Rows of decisions §4, with the class that each SDK has for them. */
+/** Rows of choices 4, with the class that each SDK has for them. */
 const TOLD: Readonly<Record<Cause, Record<DialectName, Told>>> = {
   "bad-request": {
     chat: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
@@ -193,7 +193,7 @@ async function failureOf(client: DialectName, id: string, stream: boolean): Prom
   throw new Error("the call succeeded");
 }
 
-describe.skipIf(!present)("decisions §4: every recorded refusal in every protocol", () => {
+describe.skipIf(!present)("choices 4: every recorded refusal in every protocol", () => {
   test("each of them is in the table above", () => {
     const unknown = refusals.filter(({ recording }) => !REFUSALS.some((one) => recording.case.startsWith(one.case)));
     expect(unknown.map(({ recording }) => recording.case)).toEqual([]);

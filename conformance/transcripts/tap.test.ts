@@ -49,7 +49,7 @@ function run(recording: Recording, bytes: Uint8Array, sizes: (at: number) => num
   return { text: text + tap.end(), tap };
 }
 
-/** The recorded events with the documented patches of decisions §3 made by hand: what a client must get. */
+/** The recorded events with the documented patches of choices 3 made by hand: what a client must get. */
 function expectedEvents(recording: Recording): unknown[] {
   const dialect = DIALECT_OF[recording.dialect];
   const events: unknown[] = [];
@@ -258,7 +258,7 @@ describe.skipIf(!present)("recorded whole answers and errors", () => {
   };
   const errors = recordings.filter(({ status }) => status >= 400);
   test.each(errors.map((recording) => [nameOf(recording), recording] as const))(
-    "decisions §4: %s arrives as the right kind",
+    "choices 4: %s arrives as the right kind",
     (name, recording) => {
       const error = dialectOf(recording).decodeError({ status: recording.status, body: textOf(recording) });
       const wrongKey = recording.dialect === "gemini-generate" && recording.status === 400;

@@ -158,7 +158,7 @@ describe("KeyRing", () => {
     expect(String(problems[0])).toContain(odd.id);
   });
 
-  test("decisions 7: a key made or revoked by another process counts within a second", async () => {
+  test("choices 7: a key made or revoked by another process counts within a second", async () => {
     const url = `sqlite:${join(folder, "shared.db")}`;
     const shared = await openStorage(url);
     const ring = await KeyRing.open({ storage: shared, staticKeys: [], nowMs: Date.now });

@@ -75,7 +75,7 @@ describe("keys", () => {
     });
   });
 
-  test("decisions §9: limits are given in snake_case; either spelling counts once", async () => {
+  test("choices 9: limits are given in snake_case; either spelling counts once", async () => {
     expect(readLimits({ requests_per_minute: 60, budget_usd_total: 1.5 })).toEqual({
       requestsPerMinute: 60,
       budgetUsdTotal: 1.5,

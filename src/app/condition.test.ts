@@ -14,7 +14,7 @@ const condition = (phase: Phase, blindMs = 0, ledger: Partial<LedgerWriter> = {}
     presence: { trouble: undefined, ...presence } as Presence,
   });
 
-test("decisions §9, H29: ready while calls are taken and their rows can be kept; degraded says what to look at", () => {
+test("choices 9, H29: ready while calls are taken and their rows can be kept; degraded says what to look at", () => {
   expect(condition("running")).toEqual({ status: "ready", reasons: [] });
   expect(condition("running", 2_900).status).toBe("ready");
   expect(condition("running", 7_400)).toEqual({

@@ -23,7 +23,7 @@ const idsOf = (turns: readonly Turn[]) =>
     }),
   );
 
-describe("mapping-notes, tool-call ids: the same derivation on a call and on its result", () => {
+describe("mapping 4: the same derivation on a call and on its result", () => {
   test("an id that comes twice in one answer: the n-th result is the n-th call's", () => {
     const turns = [
       turn("assistant", call("a", "f"), call("a", "g")),

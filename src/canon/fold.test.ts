@@ -27,7 +27,7 @@ const reply: CanonReply = {
 };
 
 describe("fold and unfold", () => {
-  test("design §5: a whole answer is the fold of its stream", () => {
+  test("choices 12: a whole answer is the fold of its stream", () => {
     expect(fold(unfold(reply))).toEqual(reply);
   });
 

@@ -20,7 +20,7 @@ test("H01: a wrapped value comes out as it went in", () => {
   );
 });
 
-test("sdk-wire 1.3: the form for genai is base64, which its Python SDK insists on, and survives the URL-safe alphabet", () => {
+test("sdks 1.3: the form for genai is base64, which its Python SDK insists on, and survives the URL-safe alphabet", () => {
   fc.assert(
     fc.property(arbitraryOpaque, (opaque) => {
       const wrapped = wrapOpaqueBase64(opaque);

@@ -116,7 +116,7 @@ export interface WebPage {
   age?: string;
 }
 
-/** Contract §7: a search that failed is told inside the answer. */
+/** Contract 7: a search that failed is told inside the answer. */
 export type SearchErrorCode =
   | "too_many_requests"
   | "invalid_input"

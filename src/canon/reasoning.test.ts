@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { BUDGET_OF_EFFORT, EFFORTS, effortOfBudget, nearestEffort } from "./reasoning.ts";
 
-test("mapping notes: effort → budget → effort is the identity", () => {
+test("mapping 1: effort → budget → effort is the identity", () => {
   for (const [effort, budget] of Object.entries(BUDGET_OF_EFFORT)) expect(effortOfBudget(budget)).toBe(effort as never);
 });
 
-test("mapping notes: a budget is told as the nearest effort not above it", () => {
+test("mapping 1: a budget is told as the nearest effort not above it", () => {
   expect([1, 1024, 2047, 2048, 9000, 100_000].map(effortOfBudget)).toEqual([
     "minimal",
     "minimal",

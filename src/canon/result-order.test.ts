@@ -9,7 +9,7 @@ const text: Part = { type: "text", text: "and" };
 const turn = (role: Turn["role"], parts: Part[]): Turn => ({ role, parts, path: "t" });
 const idsOf = ({ parts }: Turn) => parts.map((part) => (part.type === "tool-result" ? part.callId : part.type));
 
-test("mapping notes: results travel in the order of their calls; nothing else moves, and strangers come last", () => {
+test("mapping 5: results travel in the order of their calls; nothing else moves, and strangers come last", () => {
   const turns = [
     turn("assistant", [call("a"), call("b"), call("c")]),
     turn("user", [result("x"), result("c"), text, result("a"), result("b")]),

@@ -4,7 +4,7 @@ import { digestOf, fitToolId, type ToolIdRule } from "./tool-id.ts";
 
 const nine: ToolIdRule = { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) => seed.slice(-9) };
 
-test("mapping notes: an id that is legal stays, another gets one derived from it, always the same", () => {
+test("mapping 4: an id that is legal stays, another gets one derived from it, always the same", () => {
   expect(fitToolId("abcABC123", nine)).toBe("abcABC123");
   expect(fitToolId("call_1", undefined)).toBe("call_1");
   fc.assert(

@@ -35,7 +35,7 @@ function refusal(catalogue: Catalogue, name: string, naming?: Naming): string {
   throw new Error(`${name} was resolved`);
 }
 
-describe("decisions 7: only models with a live offer are listed", () => {
+describe("choices 7: only models with a live offer are listed", () => {
   test("none without providers; a publisher's with the provider that serves it; a provider's own", () => {
     expect(ids(buildCatalogue({ providers: [], models: [] }))).toEqual([]);
     const one = buildCatalogue({ providers: [openai, simulator], models: [] });
@@ -67,7 +67,7 @@ describe("decisions 7: only models with a live offer are listed", () => {
   });
 });
 
-describe("decisions 7: configuration is laid over the built-in catalogue", () => {
+describe("choices 7: configuration is laid over the built-in catalogue", () => {
   const id = "anthropic/claude-sonnet-4-5";
   const build = (overlay: ModelOverlay) =>
     buildCatalogue({ providers: [claude, openai, vllm], models: [overlay] }).get(overlay.id);
@@ -167,7 +167,7 @@ describe("resolve", () => {
     ],
   });
 
-  test("decisions 1: id:provider pins a provider's offers, and ids may have colons of their own", () => {
+  test("choices 1: id:provider pins a provider's offers, and ids may have colons of their own", () => {
     const upstream = (name: string) => catalogue.resolve(name).offers.map((offer) => offer.upstreamModel);
     expect(upstream("acme/llama:8b")).toEqual(["a", "b", "c"]);
     expect(upstream("acme/llama:8b:my-vllm")).toEqual(["a", "c"]);
@@ -213,7 +213,7 @@ describe("resolve", () => {
   });
 });
 
-describe("decisions 1: vendors' own names, at the drop-in door", () => {
+describe("choices 1: vendors' own names, at the drop-in door", () => {
   const DROPIN: Naming = { vendorNames: true };
   const GENAI: Naming = { vendorNames: true, impliedPublisher: "google" };
   const google = { name: "google", publishers: ["google"] };

@@ -16,7 +16,7 @@ function traits(id: string, overlay?: Omit<ModelOverlay, "id">): ModelTraits {
   return traitsOf(model, offer);
 }
 
-describe("mapping notes, reasoning amount: which form a model takes is catalogue data", () => {
+describe("mapping 1: which form a model takes is catalogue data", () => {
   test("adaptive thinking with its efforts on the newest, a budget below the output limit on the older", () => {
     expect(traits("anthropic/claude-opus-4-7")).toEqual({
       reasoning: true,
@@ -65,7 +65,7 @@ describe("mapping notes, reasoning amount: which form a model takes is catalogue
   });
 });
 
-describe("decisions §7: what the configuration says is laid over", () => {
+describe("choices 7: what the configuration says is laid over", () => {
   test("a model that only it names has its reasoning and its limit, and nothing else", () => {
     expect(traits("acme/llama", { reasoning: true })).toEqual({ reasoning: true });
     expect(traits("acme/llama", { maxOutputTokens: 100 })).toEqual({ reasoning: false, maxOutputTokens: 100 });

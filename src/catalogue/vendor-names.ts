@@ -26,7 +26,7 @@ const LATEST = /-latest$/;
 const RELEASE = /-(20\d\d-?\d\d-?\d\d|\d{6}|\d{4}|\d\d-20\d\d)$/;
 
 /**
- * Vendors' own names for the models of the catalogue (decisions §1): without the publisher, with dots for dashes or the other way round,
+ * Vendors' own names for the models of the catalogue (choices 1): without the publisher, with dots for dashes or the other way round,
  * with the day of a release, with `-latest`. The index is made once; a look into it costs the same for every name.
  */
 export class VendorNames {

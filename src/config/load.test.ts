@@ -97,7 +97,7 @@ const EXAMPLE_ENVIRONMENT = {
 };
 
 describe("what loads", () => {
-  test("decisions 7: the example loads whole, under the program's names", () => {
+  test("choices 7: the example loads whole, under the program's names", () => {
     const config = load(EXAMPLE, EXAMPLE_ENVIRONMENT);
     expect(JSON.parse(JSON.stringify(config))).toEqual({
       file: join(folder, "trivium.yaml"),
@@ -292,7 +292,7 @@ describe("what loads", () => {
     });
   });
 
-  test("decisions 1: aliases name models, known by themselves or of the file, pinned or not", () => {
+  test("choices 1: aliases name models, known by themselves or of the file, pinned or not", () => {
     const aliases = {
       fast: "acme/known",
       "openai/gpt-4o": "acme/own:my-vllm",
@@ -303,7 +303,7 @@ describe("what loads", () => {
     expect(load("aliases: { fast: '${FAST}' }", { FAST: "acme/known" }).aliases).toEqual({ fast: "acme/known" });
   });
 
-  test("decisions 1: an alias that names nothing, another alias, a model, or has no name is told with its place", () => {
+  test("choices 1: an alias that names nothing, another alias, a model, or has no name is told with its place", () => {
     expect(
       problemsOf(
         [
@@ -581,7 +581,7 @@ describe("what is refused, with its place", () => {
       ["trivium.yaml:1:11: data_dir has a ${ that is no variable; write ${NAME}, ${NAME:-default}, or $$ for a $"],
     ],
     [
-      "decisions §7, §8: what this version has no use for",
+      "choices 7, 8: what this version has no use for",
       "redis: redis://h\nmodels: [ { id: a/b, offers: [ { provider: simulator, model: m, weight: 2 } ] } ]",
       [
         "trivium.yaml:1:1: redis does nothing in this version: limits and budgets are not shared between instances yet; run one instance, and remove it",

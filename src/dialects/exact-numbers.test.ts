@@ -119,7 +119,7 @@ function* heardOf(events: readonly CanonEvent[]): Generator<string> {
   }
 }
 
-describe("0003: whole numbers of up to thirty digits keep them", () => {
+describe("decision 0003: whole numbers of up to thirty digits keep them", () => {
   test.each(Object.entries(REQUESTS))("in a request of %s", async (_name, { dialect, text }) => {
     await fc.assert(
       fc.asyncProperty(numbers, async (n) => {
@@ -163,7 +163,7 @@ describe("0003: whole numbers of up to thirty digits keep them", () => {
   });
 });
 
-describe("0003: numbers that only their text holds are numbers to whoever reads a schema", () => {
+describe("decision 0003: numbers that only their text holds are numbers to whoever reads a schema", () => {
   const lowered = (text: string) => {
     const losses: string[] = [];
     return { schema: wireText(lowerSchema(parseInOrder(text) as JsonObject, (loss) => losses.push(loss))), losses };

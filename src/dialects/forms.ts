@@ -24,7 +24,7 @@ export function stringLike<S extends string = string>(pattern: string, expected:
   return Type.Unsafe<S>({ type: "string", pattern, [EXPECTED]: expected });
 }
 
-/** Marks an alternative that the contract does not list: only the drop-in door takes it (decisions §3). */
+/** Marks an alternative that the contract does not list: only the drop-in door takes it (choices 3). */
 export const UNLISTED = "x-unlisted";
 
 export const unlisted = {

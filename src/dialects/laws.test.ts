@@ -25,7 +25,7 @@ import { normaliseGenaiRequest } from "./genai/normalise.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS } from "./quirks.ts";
 
-/** Design §9: what must hold for every dialect and every recording. */
+/** Choices 14: what must hold for every dialect and every recording. */
 
 const UPSTREAM_OF: Readonly<Record<string, UpstreamDialectName>> = {
   "openai-chat": "chat",

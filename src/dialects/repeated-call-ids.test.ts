@@ -64,7 +64,7 @@ const encode = (client: DialectName, target: DialectName): string => {
   return JSON.stringify(body);
 };
 
-describe("mapping-notes, tool-call ids: an id that comes twice, on calls and results alike", () => {
+describe("mapping 4: an id that comes twice, on calls and results alike", () => {
   test.each(Object.keys(HISTORIES) as DialectName[])("from a client of %s", (client) => {
     const ids = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, id]) => id);
     const messages = encode(client, "messages");

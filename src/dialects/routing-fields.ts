@@ -7,7 +7,7 @@ const NOT_BUILT = "this version has no such option";
 export const ONE_MODEL = "the model that was asked for answers, and no other";
 
 /**
- * By these a caller speaks to the gateway (contract 2.12, decisions §8): no upstream knows them, and what cannot be done yet is
+ * By these a caller speaks to the gateway (contract 2.12, choices 8): no upstream knows them, and what cannot be done yet is
  * told, not lost. Or it names further models, which a host that is itself a gateway might call.
  */
 const FIELD_REASONS = {
@@ -20,7 +20,7 @@ const FIELD_REASONS = {
 
 export const ROUTING_FIELDS = ["provider", "model_routing_config", "trivium", "models", "fallbacks"] as const;
 
-/** The same for callers whose protocol's clients cannot add fields (decisions §6, §8). */
+/** The same for callers whose protocol's clients cannot add fields (choices 6, 8). */
 const HEADER_NOTES: readonly FieldNote[] = [
   { path: "x-trivium-routing", action: "dropped", reason: ORDER },
   { path: "x-trivium-survive", action: "dropped", reason: NOT_BUILT },

@@ -6,7 +6,7 @@ import { unfold } from "../canon/unfold.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 import { AnswerUnwrapper, unwrapReply } from "./unwrap-answer.ts";
 
-/** Mapping notes, structured output: a forced call stands in for a schema, and is unwrapped from the answer. */
+/** Mapping 7: a forced call stands in for a schema, and is unwrapped from the answer. */
 
 const reading = { structuredTool: "answer" };
 const signature = { origin: "genai", kind: "signature", value: "c2ln" } as const;

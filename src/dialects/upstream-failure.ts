@@ -75,7 +75,7 @@ export function failureToError(facts: FailureFacts): GatewayError {
   });
 }
 
-/** SDKs ignore or obey absurd values; between one second and a minute all of them behave (sdk-wire §4). */
+/** SDKs ignore or obey absurd values; between one second and a minute all of them behave (sdks 4). */
 export function clampRetryAfter(seconds: number | undefined): number {
   return Math.min(60, Math.max(1, Math.ceil(seconds ?? 5)));
 }

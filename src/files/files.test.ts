@@ -41,7 +41,7 @@ describe("files", () => {
     return { expires: searchParams.get("expires") ?? "", signature: searchParams.get("signature") ?? "" };
   };
 
-  test("decisions §5: a file is kept for 48 hours, under an id that nobody can guess", async () => {
+  test("choices 5: a file is kept for 48 hours, under an id that nobody can guess", async () => {
     const files = await open();
     const record = await files.keep(film());
     const { id, ...rest } = record;

@@ -111,7 +111,7 @@ describe("folder store", () => {
     expect(openFiles()).toBeLessThan(before + 10);
   });
 
-  test("decisions §7: a folder that cannot be used is told at the start with its path and its reason", async () => {
+  test("choices 7: a folder that cannot be used is told at the start with its path and its reason", async () => {
     const taken = join(root, "taken");
     writeFileSync(taken, "a file");
     const told = (place: string) => openFileStore(place, {}).catch((error: unknown) => String(error));
@@ -121,7 +121,7 @@ describe("folder store", () => {
     );
   });
 
-  test("decisions §7: so is one that nothing can be written to, unless by root", async () => {
+  test("choices 7: so is one that nothing can be written to, unless by root", async () => {
     const closed = join(root, "closed");
     mkdirSync(closed, { mode: 0o500 });
     const opened = await openFileStore(closed, {}).catch((error: unknown) => error);

@@ -69,7 +69,7 @@ describe("ledger queries", () => {
 });
 
 describe("receiptView", () => {
-  test("decisions 6: shows the receipt in the public form", () => {
+  test("choices 6: shows the receipt in the public form", () => {
     const { firstContentMs: _first, stop: _stop, ...receipt } = sampleReceipt();
     expect(receiptView(sampleReceipt())).toEqual({
       data: {

@@ -258,7 +258,7 @@ describe("LedgerWriter", () => {
     expect(writer.lost).toBe(1_000);
   });
 
-  test("decisions §9, H29: while the store fails the writer says why, and when no more rows can be kept", async () => {
+  test("choices 9, H29: while the store fails the writer says why, and when no more rows can be kept", async () => {
     const writer = open({ patienceMs: 1, maxQueued: 2 });
     expect(writer).toMatchObject({ trouble: undefined, full: false });
     storage.fault = "before";
@@ -300,7 +300,7 @@ describe("the ledger's file", () => {
     return new Set(rows.map((row) => String(row["id"])));
   };
 
-  test("design 6: every row that was reported committed outlives a killed process", async () => {
+  test("choices 13: every row that was reported committed outlives a killed process", async () => {
     const url = `sqlite:${join(folder, "killed.db")}`;
     const child = spawn(url, "k", 1_000_000);
     let printed = "";

@@ -82,7 +82,7 @@ describe("contract 2.4: masks", () => {
   });
 });
 
-describe("design §10: image work is bounded", () => {
+describe("choices 15: image work is bounded", () => {
   test("two at a time, the others in their order, and a failure gives its place back", async () => {
     let [running, most] = [0, 0];
     const order: number[] = [];

@@ -81,7 +81,7 @@ describe("contract 1: each model supports a subset of the parameters", () => {
   });
 });
 
-describe("contract §8: limits of a model", () => {
+describe("contract 8: limits of a model", () => {
   test.each([1, 4, 10, 15])("images per call: at most %d", (maxCount) => {
     expect(fit({ count: maxCount }, { maxCount }).call.count).toBe(maxCount);
     const error = refused({ count: maxCount + 1 }, { maxCount });
@@ -172,7 +172,7 @@ describe("contract 1: rules that depend on more than one field", () => {
   });
 });
 
-describe("contract 2.4, §8: what changes the price or what is seen is met or refused", () => {
+describe("contract 2.4, 8: what changes the price or what is seen is met or refused", () => {
   const wrong: [string, Partial<ImageCall>, Partial<ImageAbilities>, string][] = [
     [
       "guidanceScale",

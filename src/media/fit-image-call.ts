@@ -61,7 +61,7 @@ const VISIBLE: Partial<Record<ImageWish, string>> = {
 
 /**
  * Cuts a call to what one model takes (contract 1: "each model supports only a subset"). A setting that changes the price or
- * what is seen is met or refused (contract 2.4, §8); any other that the model does not have is left out and noted.
+ * what is seen is met or refused (contract 2.4, 8); any other that the model does not have is left out and noted.
  */
 export function fitImageCall(
   call: ImageCall,

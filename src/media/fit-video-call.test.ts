@@ -55,7 +55,7 @@ describe("contract 2.1: what a video's price depends on is always settled", () =
   });
 });
 
-describe("contract §8: durations", () => {
+describe("contract 8: durations", () => {
   const wrong: [number, VideoAbilities["seconds"], string][] = [
     [6, [5, 8], "5 or 8"],
     [60, [4, 6, 8], "4, 6 or 8"],
@@ -84,7 +84,7 @@ describe("contract §8: durations", () => {
   });
 });
 
-describe("contract 2.1, §8: what changes the price or what is seen is met or refused", () => {
+describe("contract 2.1, 8: what changes the price or what is seen is met or refused", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoAbilities>, string][] = [
     ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not of 4k"],
     ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not of 1:1"],

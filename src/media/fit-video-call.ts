@@ -34,7 +34,7 @@ const WISHES = [
 
 /**
  * Cuts a call to what one model takes, and settles everything that its price depends on. A setting that changes the price or
- * what is seen is met or refused (contract 2.1, §8); any other that the model does not have is left out and noted.
+ * what is seen is met or refused (contract 2.1, 8); any other that the model does not have is left out and noted.
  */
 export function fitVideoCall(
   call: VideoCall,

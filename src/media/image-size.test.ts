@@ -7,7 +7,7 @@ import { settleSize, sizeProblem, tierOf } from "./image-size.ts";
 import type { PixelSize } from "./picture.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
-/** Contract §8: the custom sizes of one model. */
+/** Contract 8: the custom sizes of one model. */
 const CUSTOM: FreeSizes = { multipleOf: 16, minSide: 16, maxSide: 3840, maxRatio: 3 };
 const SIZES = [size(1024, 1024), size(1536, 1024), size(1024, 1536)];
 const PRESETS: SizeRule = { kind: "presets", sizes: SIZES, auto: true };
@@ -74,7 +74,7 @@ describe("contract 2.4: imageSize for models with presets", () => {
   });
 });
 
-describe("contract §8: custom image sizes", () => {
+describe("contract 8: custom image sizes", () => {
   const custom: SizeRule = { kind: "presets", sizes: SIZES, auto: true, free: CUSTOM };
   test.each([size(3840, 1280), size(16, 16), size(2048, 1152)])("%j is taken", (wanted) => {
     expect(settle(custom, { size: wanted }).pixels).toEqual(wanted);

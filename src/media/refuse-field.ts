@@ -4,7 +4,7 @@ import { GatewayError } from "../canon/error.ts";
 export class FieldRefusal extends GatewayError {}
 
 /**
- * Contract 2.1, 2.4, §8: what a model cannot make as asked is refused, so that nobody pays for something else. `field` is the
+ * Contract 2.1, 2.4, 8: what a model cannot make as asked is refused, so that nobody pays for something else. `field` is the
  * canonical name; whoever knows the client's request tells it by the client's own.
  */
 export function refuseField(field: string, problem: string): never {

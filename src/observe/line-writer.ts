@@ -13,7 +13,7 @@ const PAUSE_MS = 20;
 /**
  * Writes lines in the order in which they came, some time after: a reader of standard error that stands still must not stop
  * calls. One write is under way at a time. Lines are kept as bytes: as strings they would outlive the call that they tell of, and
- * cost the collector more than the line (0016).
+ * cost the collector more than the line (decision 0016).
  */
 export class LineWriter {
   readonly #write: (bytes: Uint8Array) => Promise<void>;

@@ -28,7 +28,7 @@ describe("providers 1.7: the compatible hosts", () => {
     }
   });
 
-  test("decisions §7: a host is on by its usual variable, and one's own machine only by configuration", () => {
+  test("choices 7: a host is on by its usual variable, and one's own machine only by configuration", () => {
     const keyless = COMPATIBLE_PROVIDERS.filter(({ variables }) => variables === undefined);
     expect(keyless.map(({ kind }) => kind)).toEqual(["ollama", "vllm", "llama.cpp"]);
     for (const { kind, fields, baseUrl } of keyless) {

@@ -44,7 +44,7 @@ function wireOf({ provider }: ImageRecording): ImageWire {
 /** The oldest model is what the host took where a request named none. */
 const modelOf = (recording: ImageRecording) => recording.model ?? "dall-e-2";
 
-describe.skipIf(!present)("providers §2.1, §2.11: recorded answers", () => {
+describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
   test("there are recordings of both hosts, and one of a refusal", () => {
     expect(new Set(recordings.map(({ provider }) => provider))).toEqual(new Set(["openai", "xai"]));
     expect(recordings.some(({ status }) => status === 400)).toBe(true);

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("a service account signs in with a signed assertion (providers §1.4)", () => {
+describe("a service account signs in with a signed assertion (providers 1.4)", () => {
   test("the assertion carries the claims and verifies; calls at once share one token; it is kept until shortly before it dies", async () => {
     let now = 1_800_000_000_000;
     const authenticate = serviceAccount(file, () => now);
@@ -95,7 +95,7 @@ describe("a service account signs in with a signed assertion (providers §1.4)",
     expect(withKey(privateKey.export({ type: "pkcs1", format: "pem" }))).not.toThrow();
   });
 
-  test("decisions §4: a token service that breaks off inside its answer is upstream_credentials", async () => {
+  test("choices 4: a token service that breaks off inside its answer is upstream_credentials", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n";
     const breaking = Bun.listen({
       hostname: "127.0.0.1",

@@ -17,7 +17,7 @@ export function answerHeaders(call: AnsweredCall, contentType: string): Record<s
   return addReceiptHeaders(headers, call);
 }
 
-/** Its receipt, its limits, and the fields of its request that were not honoured: also of a call that is refused (decisions §6). */
+/** Its receipt, its limits, and the fields of its request that were not honoured: also of a call that is refused (choices 6). */
 export function addReceiptHeaders(
   headers: Record<string, string>,
   { receiptId, admission, notes }: NotedCall,

@@ -56,7 +56,7 @@ export interface Call {
   principal: Principal;
   admission: Admission;
   model: Model;
-  /** What the answer calls the model: at the drop-in door as the client did (0027), else by its id. */
+  /** What the answer calls the model: at the drop-in door as the client did (decision 0027), else by its id. */
   modelInAnswer: string;
   /** Let go once an answer has begun: a stream may stay open for long, and needs only what was asked. */
   received: ReceivedRequest | undefined;

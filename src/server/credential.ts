@@ -3,7 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 
 type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
-/** Where a request carries several, a protocol's own headers win: the contract's, then its vendor's (decisions §2). */
+/** Where a request carries several, a protocol's own headers win: the contract's, then its vendor's (choices 2). */
 const HEADERS: Readonly<Record<DialectName, readonly KeyHeader[]>> = {
   chat: ["authorization", "x-api-key", "x-goog-api-key"],
   messages: ["x-api-key", "authorization", "x-goog-api-key"],

@@ -8,7 +8,7 @@ const told = (code: string, host: string) => {
   return failure instanceof Error ? failure.message : failure;
 };
 
-describe("decisions §7: a start that fails says what would be right", () => {
+describe("choices 7: a start that fails says what would be right", () => {
   test("a port without rights, and a port in use", () => {
     expect(told("EACCES", "127.0.0.1")).toBe("Port 81 of 127.0.0.1 needs more rights; take one from 1024 on.");
     expect(told("EADDRINUSE", "127.0.0.1")).toBe(

@@ -1,10 +1,10 @@
 import { GatewayError } from "../canon/error.ts";
 
-/** Contract §5 and §9: the one version there is. The vendor's SDKs say it under a name of their own, and have a newer word for it. */
+/** Contract 5 and 9: the one version there is. The vendor's SDKs say it under a name of their own, and have a newer word for it. */
 const CONTRACT_VERSION = "2023-06-01";
 const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, "2026-10-21"]);
 
-/** Contract §5: cannot be used here, whatever its date and however it is written. */
+/** Contract 5: cannot be used here, whatever its date and however it is written. */
 const REFUSED_BETA = /^code-execution-/i;
 
 export function checkVersion(headers: Headers): void {

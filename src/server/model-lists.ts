@@ -24,7 +24,7 @@ const ENTRIES: Readonly<Record<DialectName, (model: Model, nowMs: number) => obj
   genai: genaiModelEntry,
 };
 
-/** One address serves two protocols at the drop-in door; the version header tells the clients apart (decisions §1). */
+/** One address serves two protocols at the drop-in door; the version header tells the clients apart (choices 1). */
 function shapeOf({ request, dialect, door }: RoutedRequest): DialectName {
   if (dialect.name !== "chat" || door === "contract") return dialect.name;
   const { headers } = request;

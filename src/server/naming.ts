@@ -16,7 +16,7 @@ const NAMINGS: Readonly<Record<Door, { genai: Naming; others: Naming }>> = {
   },
 };
 
-/** How a door reads the names of models in a protocol (decisions §1). */
+/** How a door reads the names of models in a protocol (choices 1). */
 export function namingOf({ dialect, door }: { dialect: { name: DialectName }; door: Door }): Naming {
   return NAMINGS[door][dialect.name === "genai" ? "genai" : "others"];
 }

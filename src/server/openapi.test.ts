@@ -77,7 +77,7 @@ test("it says where it is served", () => {
   expect(document.servers).toEqual([{ url: "http://127.0.0.1:8787" }]);
 });
 
-describe("decisions 1: the addresses of both doors", () => {
+describe("choices 1: the addresses of both doors", () => {
   const verbs = [
     "generateContent",
     "streamGenerateContent",
@@ -156,7 +156,7 @@ describe("decisions 1: the addresses of both doors", () => {
     }
   });
 
-  test("decisions 4: overload is 529 in messages and 503 elsewhere", () => {
+  test("choices 4: overload is 529 in messages and 503 elsewhere", () => {
     expect(operation("/api/msg/v1/messages").responses["529"]).toBeDefined();
     expect(operation("/api/msg/v1/messages").responses["503"]).toBeUndefined();
     expect(operation("/api/v1/chat/completions").responses["503"]).toBeDefined();
@@ -290,7 +290,7 @@ describe("the answers of the program fit the document", () => {
     expect(fits({ done: true })).toBe(false);
   });
 
-  test("decisions 6: the receipt", () => {
+  test("choices 6: the receipt", () => {
     const receipt: Receipt = {
       id: "r",
       project: "p",

@@ -5,7 +5,7 @@ import { modelInAddress } from "./text-calls.ts";
 
 const table = new RouteTable(ROUTES);
 
-describe("decisions §1: every address, at both doors, and its aliases", () => {
+describe("choices 1: every address, at both doors, and its aliases", () => {
   test.each([
     ["POST", "/api/v1/chat/completions", "chat", "contract"],
     ["POST", "/v1/chat/completions", "chat", "dropin"],

@@ -16,7 +16,7 @@ import {
   generateContent,
 } from "./text-calls.ts";
 
-/** The roots of each protocol at the two doors, aliases included (decisions §1). */
+/** The roots of each protocol at the two doors, aliases included (choices 1). */
 const CHAT: [Door, string][] = [
   ["contract", "/api/v1"],
   ["dropin", "/v1"],

@@ -80,7 +80,7 @@ export function modelInAddress({ publisher, name, id, bareId }: Readonly<Record<
 
 /**
  * Who gives the key in the vendor's header, sends the vendor's mark of its SDKs, or knocks at the drop-in door, reads `STOP`;
- * the contract's clients `FINISH_REASON_STOP` (decisions §3).
+ * the contract's clients `FINISH_REASON_STOP` (choices 3).
  */
 function readsVendorSpelling({ request, door, dialect }: RoutedRequest): boolean {
   if (door === "dropin" || request.headers.has("x-goog-api-client")) return true;

@@ -5,7 +5,7 @@ import { GatewayError } from "../canon/error.ts";
 import { SqliteStorage } from "./sqlite.ts";
 import { storageFailure } from "./storage-failure.ts";
 
-test("decisions §7: what SQLite says of its file is told in one line with the file", async () => {
+test("choices 7: what SQLite says of its file is told in one line with the file", async () => {
   const storage = await SqliteStorage.open(":memory:");
   const thrown: unknown = await storage.query("SELECT * FROM absent").catch((error: unknown) => error);
   await storage.close();

@@ -10,7 +10,7 @@ const whole = fc
   .tuple(fc.constantFrom("", "-"), fc.integer({ min: 1, max: 30 }), fc.stringMatching(/^[1-9]\d{29}$/, { size: "max" }))
   .map(([sign, length, digits]) => sign + digits.slice(0, length));
 
-test("0003: a whole number of up to thirty digits is written as it was read", () => {
+test("decision 0003: a whole number of up to thirty digits is written as it was read", () => {
   fc.assert(
     fc.property(whole, whole, (one, other) => {
       const text = `{"id":${one},"list":[${other},{"10":${one},"2":${other}}]}`;
@@ -26,11 +26,11 @@ test.each([
   "-1E-400",
   "123456789012345678.5",
   "9.999999999999999e1000",
-])("0003: %s is written as it was read", (number) => {
+])("decision 0003: %s is written as it was read", (number) => {
   expect(stringifyInOrder(parseInOrder(`[${number}]`))).toBe(`[${number}]`);
 });
 
-test("0003: a number that a double holds stays one, in any spelling", () => {
+test("decision 0003: a number that a double holds stays one, in any spelling", () => {
   fc.assert(
     fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (drawn) => {
       const number = drawn + 0;

@@ -282,7 +282,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("decisions §5: the function role answers the last call of its name", () => {
+  test("choices 5: the function role answers the last call of its name", () => {
     const [, assistant, results] = turnsOf(
       user,
       { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },

@@ -54,7 +54,7 @@ const toolCall = (id: string, signature?: Part["signature"]): Part => ({
 });
 const fn = (name: string): Tool => ({ type: "function", name, path: `tools.${name}`, schema: { type: "object" } });
 
-describe("mapping-notes, tool results", () => {
+describe("mapping 5: tool results", () => {
   const image: Part & { type: "media" } = {
     type: "media",
     kind: "image",
@@ -130,7 +130,7 @@ describe("mapping-notes, tool results", () => {
   });
 });
 
-describe("mapping-notes, opaque values (H01, H02)", () => {
+describe("mapping 3: opaque values (H01, H02)", () => {
   const own = { origin: "host", kind: "signature", value: "s" } as const;
   const foreign = { origin: "messages", kind: "signature", value: "s" } as const;
   const history = (signature: Part["signature"]) => [
@@ -353,7 +353,7 @@ describe("settings", () => {
   });
 });
 
-describe("mapping-notes, reasoning amount", () => {
+describe("mapping 1: reasoning amount", () => {
   const reason = (amount: ReasoningAmount, quirks: Partial<Quirks>, traits?: Partial<ModelTraits>, limit?: number) => {
     const fields = limit === undefined ? {} : { maxOutputTokens: limit };
     const { body, notes } = encode({ reasoning: { amount, path: "r" }, ...fields }, quirks, traits);

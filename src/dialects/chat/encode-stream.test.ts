@@ -160,7 +160,7 @@ const deltasOf = (written: string) =>
 describe("what a client is told", () => {
   const written = encodeEvents(unfold(ANSWER));
 
-  test("sdk-wire 3.1: role, reasoning, text, calls, finish, usage, sentinel", () => {
+  test("sdks 3.1: role, reasoning, text, calls, finish, usage, sentinel", () => {
     expect(deltasOf(written)[0]).toEqual({ role: "assistant", content: "" });
     const chunks = chunksOf(written);
     expect(chunks.at(-2)).toMatchObject({ choices: [{ delta: {}, finish_reason: "tool_calls" }] });
@@ -174,7 +174,7 @@ describe("what a client is told", () => {
       expect(one).toMatchObject({ id: "msg_1", object: "chat.completion.chunk", created: 9, model: "acme/model" });
   });
 
-  test("sdk-wire 3.1: reasoning_details of a block come once, complete, with the origin and a running index", () => {
+  test("sdks 3.1: reasoning_details of a block come once, complete, with the origin and a running index", () => {
     expect(deltasOf(written).flatMap((delta) => delta["reasoning_details"] ?? [])).toEqual([
       { type: "reasoning.text", text: "Hmm.", signature: "s1", format: "messages", index: 0 },
       { type: "reasoning.encrypted", data: "r1", format: "messages", index: 1 },
@@ -192,7 +192,7 @@ describe("what a client is told", () => {
     expect(deltasOf(written).map(read).join("")).toBe("Hmm.");
   });
 
-  test("sdk-wire 3.1: id, type and name stand in a call's first delta alone; no arguments are an object", () => {
+  test("sdks 3.1: id, type and name stand in a call's first delta alone; no arguments are an object", () => {
     expect(deltasOf(written).flatMap((delta) => delta["tool_calls"] ?? [])).toEqual([
       { index: 0, id: "t1", type: "function", function: { name: "now", arguments: "" } },
       { index: 0, function: { arguments: "{}" } },
@@ -201,7 +201,7 @@ describe("what a client is told", () => {
     ]);
   });
 
-  test("mapping-notes: citations are annotations with their place in the whole text", () => {
+  test("mapping 8: citations are annotations with their place in the whole text", () => {
     const url_citation = { url: "https://w.example", title: "W", start_index: 6, end_index: 12, content: "sun" };
     const annotations = [{ type: "url_citation", url_citation }];
     expect(deltasOf(written)).toContainEqual({ annotations });
@@ -274,7 +274,7 @@ describe("what a client is told", () => {
     }
   });
 
-  test("decisions §3: usage only where it was asked for, with its cost where that was", () => {
+  test("choices 3: usage only where it was asked for, with its cost where that was", () => {
     expect(encodeEvents(unfold(ANSWER), { stream_options: null })).not.toContain('"usage"');
     const [usage] = chunksOf(encodeEvents(unfold(ANSWER), { stream_options: null, usage: { include: true } })).slice(
       -1,

@@ -34,7 +34,7 @@ interface OpenCall {
 }
 
 /**
- * The order that every SDK reads (sdk-wire 3.1): the role, the deltas, the finish reason, the usage where it was asked for,
+ * The order that every SDK reads (sdks 3.1): the role, the deltas, the finish reason, the usage where it was asked for,
  * the sentinel. Tool calls may interleave, each has its index; text and reasoning have one channel each, and stay in order.
  */
 export class ChatStreamEncoder implements StreamEncoder {

@@ -12,7 +12,7 @@ const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
   ["server_error", "upstream_failed"],
 ]);
 
-/** Some hosts refuse a key with a plain 400. It is the gateway's, and the caller must not take it for its own (0008). */
+/** Some hosts refuse a key with a plain 400. It is the gateway's, and the caller must not take it for its own (decision 0008). */
 const KEY_REFUSED = /^(?:incorrect|invalid) api key\b/i;
 
 export function decodeError(failure: UpstreamFailure): GatewayError {

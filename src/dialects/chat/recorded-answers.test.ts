@@ -106,7 +106,7 @@ function expectBalanced(events: readonly CanonEvent[]): void {
 function asTold(reply: CanonReply): CanonReply {
   const { stop, parts, logprobs, ...rest } = reply;
   const unified = stop.unified === "other" || stop.unified === "pause" ? "stop" : stop.unified;
-  // What a host does not count is told as none (decisions §5).
+  // What a host does not count is told as none (choices 5).
   const usage = rest.usage && { cacheRead: 0, reasoning: 0, ...rest.usage };
   return { ...rest, ...(usage ? { usage } : {}), ...(logprobs ? { logprobs } : {}), parts, stop: { unified, raw: "" } };
 }

@@ -6,7 +6,7 @@ import { ROUTING_FIELDS } from "../routing-fields.ts";
 import type { ChatRequest } from "./schema.ts";
 import type { ChatMessage } from "./schema-content.ts";
 
-/** What the contract does not accept (2.12), each with the way to say it instead, where there is one. */
+/** What the contract does not accept (contract 2.12), each with the way to say it instead, where there is one. */
 const NOT_ACCEPTED: Readonly<Record<string, string | undefined>> = {
   max_tokens: "max_completion_tokens",
   functions: "tools",

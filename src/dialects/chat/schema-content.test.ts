@@ -185,7 +185,7 @@ const rows: RefusalRow[] = [
     says: "a string, or an array; it is missing",
   },
   {
-    rule: "decisions 5: a function message has a name",
+    rule: "choices 5: a function message has a name",
     good: says({ role: "function", name: "weather", content: "12 C" }),
     bad: says({ role: "function", content: "12 C" }),
     path: "messages[0].name",

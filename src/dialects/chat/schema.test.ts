@@ -218,7 +218,7 @@ const routing: RefusalRow[] = [
     says: 'the string "true", "false" or a provider name; it is true',
   },
   {
-    rule: "decisions 6: provider.routing nests the same object loosely",
+    rule: "choices 6: provider.routing nests the same object loosely",
     good: { provider: { routing: { type: "order", primary_factor: "price" } } },
     bad: { provider: { routing: "price" } },
     path: "provider.routing",

@@ -13,7 +13,7 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["sensitive", "filter"],
 ]);
 
-/** Hosts' own words for which the contract (2.13) has one; all others travel as they are. */
+/** Hosts' own words for which the contract has one (contract 2.13); all others travel as they are. */
 const CONTRACT_WORD: ReadonlyMap<string, string> = new Map([
   ["eos", "stop"],
   ["model_length", "length"],

@@ -59,7 +59,7 @@ function generatedTokens({ completion = 0, reasoning = 0, behindPrompt, reasonin
   return reasoning > completion * MISCOUNT ? completion + reasoning : completion;
 }
 
-/** The same sums back, with both details (decisions §5); the two ages of a cache's entries are one number in this protocol. */
+/** The same sums back, with both details (choices 5); the two ages of a cache's entries are one number in this protocol. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
   const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, reasoning = 0, searches } = usage;
   const prompt = promptTokens(usage);

@@ -467,7 +467,7 @@ describe("reasoning (H01, H02)", () => {
     expect(notes).toEqual(["dropped r3", "dropped r4", "dropped r5.signature"]);
   });
 
-  test("mapping-notes, reasoning amount: a budget within its bounds, and room for the answer", () => {
+  test("mapping 1: a budget within its bounds, and room for the answer", () => {
     const budget = (tokens: number) => ({ thinking: { type: "enabled", budget_tokens: tokens } });
     expect(fieldsOf({ ...wish("high"), maxOutputTokens: 20000 })).toEqual({
       fields: budget(16384),

@@ -84,7 +84,7 @@ function eventsOf(text: string, size = 1 << 20): CanonEvent[] {
   return [...events, ...decoder.end()];
 }
 
-/** Design §9 law 4. */
+/** Choices 14 law 4. */
 function expectBalanced(events: readonly CanonEvent[]): void {
   const open = new Set<number>();
   const seen = new Set<number>();

@@ -178,7 +178,7 @@ describe("endings", () => {
     ]);
   });
 
-  test("contract §7: a prompt that was blocked", () => {
+  test("contract 7: a prompt that was blocked", () => {
     const promptFeedback = { blockReason: "OTHER", blockReasonMessage: "words" };
     expect(fold(eventsOf({ promptFeedback }))).toEqual({
       parts: [],

@@ -50,7 +50,7 @@ const own: Opaque = { origin: "genai", kind: "signature", value: "c2ln" };
 const foreign: Opaque = { origin: "messages", kind: "redacted", value: "ünï" };
 
 describe("framing", () => {
-  test("sdk-wire 1.5: nothing but data lines; the reason and the usage only on the last chunk", () => {
+  test("sdks 1.5: nothing but data lines; the reason and the usage only on the last chunk", () => {
     const text = write(
       unfold({ ...reply({ type: "text", text: "a\nb\u2028c" }), id: "r", usage: { input: 1, output: 2 } }),
     );
@@ -74,7 +74,7 @@ describe("framing", () => {
     ] as unknown as { candidates: JsonObject[] }[]);
   });
 
-  test("decisions §1: a JSON array where no events were asked for, also of a single chunk", () => {
+  test("choices 1: a JSON array where no events were asked for, also of a single chunk", () => {
     const two = write(unfold(reply({ type: "text", text: "a" })), { arrayFraming: true });
     expect(two.split(",\r\n").length).toBe(2);
     expect((JSON.parse(two) as unknown[]).length).toBe(2);

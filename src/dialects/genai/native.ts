@@ -85,8 +85,8 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
 }
 
 /**
- * The spelling that this client reads (decisions §3); an empty word means "not yet" and is left out. Citations under the
- * older name, which some of the vendor's readers know alone, stand under the contract's too (2.7).
+ * The spelling that this client reads (choices 3); an empty word means "not yet" and is left out. Citations under the
+ * older name, which some of the vendor's readers know alone, stand under the contract's too (contract 2.7).
  */
 export function patchCandidates(
   text: string,

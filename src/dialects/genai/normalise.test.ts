@@ -8,10 +8,10 @@ const normal = (body: unknown) => normaliseGenaiRequest(body);
 const part = (fields: object) => ({ contents: [{ role: "user", parts: [fields] }] });
 const config = (generationConfig: object) => ({ generationConfig });
 
-/** As the Python client of this protocol sends it (sdk-wire 1.2), with URL-safe bytes. */
+/** As the Python client of this protocol sends it (sdks 1.2), with URL-safe bytes. */
 const PYTHON_BODY = `{"contents":[{"parts":[{"inlineData":{"data":"-__-_---AQ==","mime_type":"image/png"}},{"fileData":{"file_uri":"https://x/y.mp4","mime_type":"video/mp4"},"videoMetadata":{"end_offset":"2s","fps":1,"start_offset":"1s"}}],"role":"user"},{"parts":[{"functionResponse":{"parts":[{"inline_data":{"mime_type":"image/png","data":"YWJj"}}],"id":"c1","name":"f","response":{"out_put":1}}}],"role":"user"}],"toolConfig":{"functionCallingConfig":{"allowed_function_names":["f"],"mode":"ANY"}},"generationConfig":{"thinkingConfig":{"include_thoughts":true,"thinking_budget":128},"speechConfig":{"voiceConfig":{"prebuiltVoiceConfig":{"voice_name":"Kore"}}},"responseMimeType":"application/json","responseSchema":{"property_ordering":["first_name"],"properties":{"first_name":{"type":"STRING","max_length":9,"any_of":[{"type":"STRING"}]}},"type":"OBJECT"}}}`;
 
-describe("sdk-wire 1.2: the Python client's body", () => {
+describe("sdks 1.2: the Python client's body", () => {
   test("becomes camelCase with standard base64, its user data and key order as they came", () => {
     const body = normaliseGenaiRequest(JSON.parse(PYTHON_BODY));
     expect(JSON.stringify(body)).toBe(

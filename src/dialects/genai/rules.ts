@@ -84,7 +84,7 @@ function checkBytes({ inlineData, functionResponse }: Part, path: () => string):
   });
 }
 
-/** Function calling, retrieval, search, code execution (contract 2.6; decisions §5). */
+/** Function calling, retrieval, search, code execution (contract 2.6; choices 5). */
 const TOOL_KINDS: readonly string[] = [
   "functionDeclarations",
   "googleSearch",
@@ -152,7 +152,7 @@ function requireTypes(schema: GenaiSchema, path: string): void {
   }
 }
 
-/** Contract §7 at its own door; at the other it is left out on the way. */
+/** Contract 7 at its own door; at the other it is left out on the way. */
 function checkThinking(thinking: Config["thinkingConfig"], path: string, { model, door }: CheckContext): void {
   if (thinking === undefined) return;
   if (!model.reasoning && door === "contract") {

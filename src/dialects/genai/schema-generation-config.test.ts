@@ -197,7 +197,7 @@ const relations: RefusalRow[] = [
     says: "must be left out unless the output is image/jpeg",
   },
   {
-    rule: "sdk-wire 1.2: the same under imageOutputOptions",
+    rule: "sdks 1.2: the same under imageOutputOptions",
     good: config({ imageConfig: { imageOutputOptions: { mimeType: "image/jpeg", compressionQuality: 80 } } }),
     bad: config({ imageConfig: { imageOutputOptions: { mimeType: "image/png", compressionQuality: 80 } } }),
     path: at("imageConfig.imageOutputOptions.compressionQuality"),

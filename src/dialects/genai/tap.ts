@@ -56,7 +56,7 @@ export class GenaiTap extends TapBase {
     return this.#stamped(events);
   }
 
-  /** Each event on from its first member, with what it lacks before that; one kind of line ending, whatever the host's (decisions §3). */
+  /** Each event on from its first member, with what it lacks before that; one kind of line ending, whatever the host's (choices 3). */
   #stamped(events: string): string {
     let text = "";
     for (let at = 0; at < events.length; ) {
@@ -76,7 +76,7 @@ export class GenaiTap extends TapBase {
   }
 
   protected frame(frame: SseFrame): string {
-    // Comments and other lines break the vendor's readers (sdk-wire 1.5).
+    // Comments and other lines break the vendor's readers (sdks 1.5).
     if (frame.data === undefined || frame.data === "[DONE]") return "";
     const chunk = parseObject(frame.data);
     if (!chunk) {

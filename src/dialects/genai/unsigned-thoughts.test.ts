@@ -46,7 +46,7 @@ function echoed(contents: readonly (readonly WirePart[])[]): string[] {
 describe.each([
   ["in one piece", whole],
   ["streamed", streamed],
-])("sdk-wire 1: thoughts that nobody signed, %s", (_name, answer) => {
+])("sdks 1: thoughts that nobody signed, %s", (_name, answer) => {
   test("come back through a client that keeps only calls and their signatures", () => {
     const kept = answer().filter((part) => part.functionCall !== undefined);
     expect(kept).toHaveLength(2);

@@ -209,7 +209,7 @@ describe("oddities of upstreams", () => {
     ]);
   });
 
-  test("contract §7: a failed search keeps the contract's words, newer ones mapped to them", () => {
+  test("contract 7: a failed search keeps the contract's words, newer ones mapped to them", () => {
     const codes = [
       ["invalid_tool_input", "invalid_input"],
       ["request_too_large", "query_too_long"],

@@ -46,7 +46,7 @@ export function mannerOf({ request, note }: EncodeAnswerContext, breakCall: Answ
   };
 }
 
-/** What such a client is not given (0011). */
+/** What such a client is not given (decision 0011). */
 export const UNCARRIED: FieldNote = {
   path: "content",
   action: "dropped",

@@ -241,7 +241,7 @@ describe("blocks", () => {
     { thinking: { type: "adaptive", display: "updates" } },
     { thinking: { type: "enabled", budget_tokens: 1024 }, context_management: { edits: [] } },
   ])(
-    "sdk-wire 2.2: coding agents take the last block for the answer: none that only carries its signature stands there: %j",
+    "sdks 2.2: coding agents take the last block for the answer: none that only carries its signature stands there: %j",
     (request) => {
       const [one, two, three] = [foreign("one"), foreign("two"), foreign("three")];
       const reply = replyOf([
@@ -405,7 +405,7 @@ describe("H01, law 9: signatures of every origin come back on the part that they
 });
 
 describe("the vendor's own SDK reads the stream", () => {
-  test("sdk-wire 2.3: every kind of block, usage and stop", async () => {
+  test("sdks 2.3: every kind of block, usage and stop", async () => {
     const reply = replyOf(
       [
         { type: "reasoning", text: "Let me see.", signature: foreign("s1") },

@@ -79,7 +79,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
+  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (choices 3). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { note } = this.#context;
     const { blocks, leftSignature } = this.#blocks.finish();

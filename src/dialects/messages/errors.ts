@@ -54,7 +54,7 @@ export function encodeError(error: GatewayError, requestId: string): ErrorAnswer
   };
 }
 
-/** Inside a stream the contract (§7) knows four types only. */
+/** Inside a stream the contract knows four types only (contract 7). */
 const STREAM_TYPE: Partial<Record<ErrorKind, string>> = {
   invalid_request: "invalid_request_error",
   unsupported_parameter: "invalid_request_error",

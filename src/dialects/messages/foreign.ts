@@ -7,7 +7,7 @@ const PLACES = ["signature", "data", "encrypted_content", "encrypted_index"];
 
 /**
  * Whether the history holds a value of another family, which only the assistant's blocks and what stands in them can, or a
- * system message that the host does not take where it stands (decisions §3).
+ * system message that the host does not take where it stands (choices 3).
  */
 export function carriesForeign(body: JsonObject, host: HostTakes): boolean {
   const messages = arrayAt(body, "messages");

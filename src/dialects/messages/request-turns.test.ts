@@ -26,7 +26,7 @@ describe("turns", () => {
     expect(result.notes).toEqual(["approximated messages[2]"]);
   });
 
-  test("decisions §3: a host and a model that take system messages get them as such, where they may stand", () => {
+  test("choices 3: a host and a model that take system messages get them as such, where they may stand", () => {
     const system = (text: string, path: string): Turn => ({ role: "system", parts: [say(text, path)], path });
     const roles = (turns: Turn[], { model = true, host = true } = {}) => {
       const result = encode({ turns }, { systemMessages: model }, { systemMessages: host });

@@ -9,7 +9,7 @@ import type { CountTokensRequest, MessagesRequest } from "./schema.ts";
 const WEB_SEARCH = "web_search_20250305";
 
 /**
- * Contract §5: what the refused betas open cannot be used without them either. Versions that need no beta are kinds like any
+ * Contract 5: what the refused betas open cannot be used without them either. Versions that need no beta are kinds like any
  * other that the contract does not list: clients at the drop-in door send them.
  */
 const CODE_EXECUTION = /^\s*code_execution(?:_2025|(?!_))/i;

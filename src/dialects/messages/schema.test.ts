@@ -51,7 +51,7 @@ const rows: RefusalRow[] = [
     says: 'one of "user", "assistant", "system"; it is "tool"',
   },
   {
-    rule: "decisions 3: system inside messages is accepted",
+    rule: "choices 3: system inside messages is accepted",
     good: { messages: [...sound.messages, { role: "system", content: "Be brief." }] },
     bad: { messages: [...sound.messages, { role: "system" }] },
     path: "messages[1].content",
@@ -135,14 +135,14 @@ const rows: RefusalRow[] = [
     says: "it is missing",
   },
   {
-    rule: "decisions 3: adaptive thinking is accepted, a made-up kind is not",
+    rule: "choices 3: adaptive thinking is accepted, a made-up kind is not",
     good: { thinking: { type: "adaptive", display: "omitted" } },
     bad: { thinking: { type: "hard" } },
     path: "thinking.type",
     says: 'one of "enabled", "disabled", "adaptive", "between_tools"; it is "hard"',
   },
   {
-    rule: "decisions 3: output_config and context_management are accepted as objects",
+    rule: "choices 3: output_config and context_management are accepted as objects",
     good: {
       output_config: { effort: "high", format: { type: "json_schema", schema: {} } },
       context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
@@ -186,7 +186,7 @@ test("contract 8: 100000 messages pass, one more is refused without a long walk"
   expect(refusal?.message).toContain("an array of 1 to 100000 items; it has 100001 items");
 });
 
-test("decisions 3: metadata, service_tier and unknown fields are accepted", () => {
+test("choices 3: metadata, service_tier and unknown fields are accepted", () => {
   const body = { ...sound, metadata: { user_id: "u" }, service_tier: "auto", container: "c", mcp_servers: [{}] };
   expect(refusalOf(check, body)).toBeUndefined();
 });

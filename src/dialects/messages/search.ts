@@ -15,7 +15,7 @@ const SERVER_TOOL_ID: ToolIdRule = {
 
 export const fitServerToolId = (id: string): string => fitToolId(id, SERVER_TOOL_ID);
 
-/** Two of them are words of newer hosts for what the contract has a word for (§7). */
+/** Two of them are words of newer hosts for what the contract has a word for (contract 7). */
 const ERROR_CODES: ReadonlyMap<string, SearchErrorCode> = new Map([
   ["too_many_requests", "too_many_requests"],
   ["invalid_input", "invalid_input"],

@@ -120,7 +120,7 @@ export class MessagesTap extends TapBase {
     });
   }
 
-  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (decisions §3). */
+  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (choices 3). */
   #delta(data: string, event: JsonObject): string {
     const delta = objectAt(event, "delta");
     const usage = objectAt(event, "usage") ?? objectAt(delta, "usage");

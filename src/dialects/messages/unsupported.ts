@@ -3,7 +3,7 @@ import { ObjectEdit } from "../../wire/json-text.ts";
 import type { Door } from "../check.ts";
 import type { ReceivedRequest } from "../dialect.ts";
 
-/** Contract 2.10: not supported. The drop-in door passes them on (decisions §3). */
+/** Contract 2.10: not supported. The drop-in door passes them on (choices 3). */
 const UNSUPPORTED = ["metadata", "service_tier"] as const;
 
 /** At the contract door the request goes on without these, and the receipt says so. */

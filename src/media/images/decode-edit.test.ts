@@ -85,7 +85,7 @@ describe("H12: a form is typed", () => {
   });
 });
 
-describe("contract 4: forms as SDKs write them (sdk-wire 3.3)", () => {
+describe("contract 4: forms as SDKs write them (sdks 3.3)", () => {
   const sdks = [
     ["4", FourthOpenAI as unknown as typeof OpenAI],
     ["5", FifthOpenAI as unknown as typeof OpenAI],

@@ -17,7 +17,7 @@ const USAGE = {
   total_tokens: 4310,
 };
 
-describe("decisions §5: the answer of the images addresses", () => {
+describe("choices 5: the answer of the images addresses", () => {
   test("settings as the provider told them, the format as it is, and the tokens", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "auto", size: "auto" });
     const settings = { size: "1536x1024", quality: "high", background: "opaque", outputFormat: "png" };

@@ -9,7 +9,7 @@ import { encodeImageUsage } from "./usage.ts";
 type Made = Extract<ImageResult<GivenPicture>, { kind: "made" }>;
 
 /**
- * The answer without a stream (decisions §5) to a request as its model was told it. Pictures that were not made are told
+ * The answer without a stream (choices 5) to a request as its model was told it. Pictures that were not made are told
  * beside the others, in `errors`.
  */
 export function encodeImages(

@@ -24,7 +24,7 @@ const CODES: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 16,
 };
 
-/** Where an operation stands (contract 2.2 and §3). `videos`: those of its parts, in their order. */
+/** Where an operation stands (contract 2.2 and 3). `videos`: those of its parts, in their order. */
 export function encodeOperation(operation: Operation, videos: readonly GivenVideo[]): JsonObject {
   const name = operationName(operation.model, operation.id);
   switch (operation.state) {
@@ -40,7 +40,7 @@ export function encodeOperation(operation: Operation, videos: readonly GivenVide
   }
 }
 
-/** What moderation held back is no error in this protocol (contract §7). */
+/** What moderation held back is no error in this protocol (contract 7). */
 function encodeFailure(name: string, operation: Operation): JsonObject {
   const error = operation.error ?? operation.parts.find((part) => part.error)?.error;
   if (error?.kind === "content_blocked") {

@@ -165,7 +165,7 @@ const operation = (fields: Partial<Operation>): Operation => ({
 const name = "publishers/acme/models/film/operations/op1";
 const TYPE = "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse";
 
-describe("contract 2.2 and §3: an operation", () => {
+describe("contract 2.2 and 3: an operation", () => {
   test("in progress it has its name, and how far it is where that is known", () => {
     expect(encodeOperation(operation({ state: "submitting" }), [])).toEqual({ name });
     expect(encodeOperation(operation({}), [])).toEqual({ name });
@@ -210,12 +210,12 @@ describe("contract 2.2 and §3: an operation", () => {
     ["internal", 13],
     ["upstream_failed", 14],
   ] as const;
-  test.each(failures)("decisions §5: failed by %s, its error has the code %d", (kind, code) => {
+  test.each(failures)("choices 5: failed by %s, its error has the code %d", (kind, code) => {
     const failed = operation({ state: "failed", error: { kind, message: "no" } });
     expect(encodeOperation(failed, [])).toEqual({ name, done: true, error: { code, message: "no" } });
   });
 
-  test("contract §7: blocked by moderation, it is done with every video filtered", () => {
+  test("contract 7: blocked by moderation, it is done with every video filtered", () => {
     const failed = operation({ state: "failed", error: { kind: "content_blocked", message: "blocked" } });
     expect(encodeOperation(failed, [])).toEqual({
       name,

@@ -20,7 +20,7 @@ const refused = (body: unknown): { path: string | undefined; message: string } =
 };
 
 describe("contract 2.4: a predict request", () => {
-  test("the smallest one has no parameters at all (sdk-wire 1.2)", () => {
+  test("the smallest one has no parameters at all (sdks 1.2)", () => {
     const request = decodePredict({ instances: [{ prompt: "a fox" }] });
     expect(request.call).toEqual({ prompt: "a fox", count: 1, outputMimeType: "image/png", inputs: [], extras: {} });
     expect(request).toMatchObject({ edit: false, stream: false, partialImages: 0, links: [], notes: [] });
@@ -68,7 +68,7 @@ describe("contract 2.4: a predict request", () => {
     expect(notes).toEqual([]);
   });
 
-  test("snake_case names are the same fields, and null is none of them (sdk-wire R8)", () => {
+  test("snake_case names are the same fields, and null is none of them (sdks 5)", () => {
     const { call } = decode({
       sample_count: 3,
       output_options: { mime_type: "IMAGE/JPG" },

@@ -59,7 +59,7 @@ const SETTING_EDITS: Readonly<Record<string, Edit>> = {
 };
 
 /**
- * One spelling for what clients of this protocol send in several (sdk-wire R8): snake_case beside camelCase, words in either
+ * One spelling for what clients of this protocol send in several (sdks 5): snake_case beside camelCase, words in either
  * case, null for what is not given. Only names that the contract knows are touched: the others are a provider's own.
  */
 export function normalisePrediction(body: unknown): unknown {

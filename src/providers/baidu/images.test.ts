@@ -9,7 +9,7 @@ const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   baiduImages.readSubmit(mediaAnswer(body), imageCall(), wireContext("ernie-image-turbo"));
 
-describe("providers §2.10: requests", () => {
+describe("providers 2.10: requests", () => {
   test.each([
     ["ernie-image-turbo", "/ernie-image/images/generations"],
     ["musesteamer-air-image", "/musesteamer/images/generations"],
@@ -55,7 +55,7 @@ describe("providers §2.10: requests", () => {
   });
 });
 
-describe("providers §2.10: answers", () => {
+describe("providers 2.10: answers", () => {
   test("links and images", () => {
     expect(
       read({ id: "as-1", created: 1, data: [{ url: "https://bos.example/a" }, { b64_json: PNG.base64 }] }),

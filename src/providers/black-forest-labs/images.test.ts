@@ -12,7 +12,7 @@ const submit = (fields: Parameters<typeof imageCall>[0], model = "flux-2-pro") =
 const poll = (body: Parameters<typeof mediaAnswer>[0], ticket = {}) =>
   images.readPoll?.(mediaAnswer(body), { ...TICKET, ...ticket }, CONTEXT);
 
-describe("providers §2.6: what is sent", () => {
+describe("providers 2.6: what is sent", () => {
   test("a minimal call", () => {
     const request = submit({ pixels: { width: 1024, height: 768 } });
     expect(request).toMatchObject({ method: "POST", url: "/flux-2-pro" });
@@ -63,7 +63,7 @@ describe("providers §2.6: what is sent", () => {
   });
 });
 
-describe("providers §2.6: abilities", () => {
+describe("providers 2.6: abilities", () => {
   test.each([
     ["flux-2-pro", "free", 8, false],
     ["flux-2-flex", "free", 8, true],
@@ -87,7 +87,7 @@ describe("providers §2.6: abilities", () => {
   });
 });
 
-describe("providers §2.6: a job", () => {
+describe("providers 2.6: a job", () => {
   const readSubmit = (body: Parameters<typeof mediaAnswer>[0], enhancePrompt = false) =>
     images.readSubmit(mediaAnswer(body), imageCall({ enhancePrompt }), CONTEXT);
 
@@ -140,7 +140,7 @@ describe("providers §2.6: a job", () => {
   });
 });
 
-describe("providers §2.6: errors", () => {
+describe("providers 2.6: errors", () => {
   test.each([
     [402, "upstream_credentials"],
     [403, "upstream_credentials"],

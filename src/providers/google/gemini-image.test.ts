@@ -14,7 +14,7 @@ const answer = (parts: unknown[], more: object = {}) => ({
   candidates: [{ content: { parts }, finishReason: "STOP", ...more }],
 });
 
-describe("providers §2.3: requests for an image of a model that talks", () => {
+describe("providers 2.3: requests for an image of a model that talks", () => {
   const full = {
     aspectRatio: "21:9",
     tier: "4K" as const,
@@ -85,7 +85,7 @@ describe("providers §2.3: requests for an image of a model that talks", () => {
   });
 });
 
-describe("providers §2.3: answers", () => {
+describe("providers 2.3: answers", () => {
   test("the first image is the answer; drafts among the thoughts and words are not", () => {
     const draft = { thought: true, inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } };
     expect(read(answer([draft, { text: "Here it is." }, { ...picturePart, thoughtSignature: "c2ln" }]))).toEqual({

@@ -15,7 +15,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0], count = 1) =>
   vertex.readSubmit(mediaAnswer(body), imageCall({ count }), context(IMAGEN_4));
 const resultsOf = (state: ReturnType<typeof read>) => (state.state === "done" ? state.reply.results : undefined);
 
-describe("providers §2.2: requests to Imagen", () => {
+describe("providers 2.2: requests to Imagen", () => {
   test("contract 2.4: every field that Vertex takes", () => {
     const request = vertex.submit(
       imageCall({
@@ -110,7 +110,7 @@ describe("providers §2.2: requests to Imagen", () => {
   });
 });
 
-describe("providers §2.2: abilities of Imagen", () => {
+describe("providers 2.2: abilities of Imagen", () => {
   test("both hosts make, only Vertex edits, and neither serves other models", () => {
     expect([gemini, vertex].map((wire) => wire.serves(IMAGEN_4))).toEqual([true, true]);
     expect([gemini, vertex].map((wire) => wire.serves(CAPABILITY))).toEqual([false, true]);

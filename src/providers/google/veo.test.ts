@@ -12,7 +12,7 @@ const NAME = "models/veo-3.1-generate-001/operations/umz7";
 const poll = (body: Parameters<typeof mediaAnswer>[0], wire = vertex) =>
   wire.readPoll?.(mediaAnswer(body), { name: NAME }, context);
 
-describe("providers §3.1: requests to Veo", () => {
+describe("providers 3.1: requests to Veo", () => {
   const full = {
     image: PNG,
     lastFrame: JPEG,

@@ -13,7 +13,7 @@ const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
 const poll = (Response: object) => images.readPoll?.(mediaAnswer({ Response }), TICKET, CONTEXT);
 
-describe("providers §2.9: what is sent", () => {
+describe("providers 2.9: what is sent", () => {
   test("a minimal call asks for no mark on the image, which the host would make", () => {
     expect(submit({ pixels: { width: 1280, height: 768 } })).toEqual({
       method: "POST",
@@ -62,7 +62,7 @@ describe("providers §2.9: what is sent", () => {
   });
 });
 
-describe("providers §2.9: a job", () => {
+describe("providers 2.9: a job", () => {
   test("is asked for by its name", () => {
     expect(readSubmit({ Response: { JobId: "job-9", RequestId: "r" } })).toEqual({ state: "waiting", ticket: TICKET });
     const request = images.poll?.(TICKET, CONTEXT);
@@ -116,7 +116,7 @@ describe("providers §2.9: a job", () => {
   });
 });
 
-test("providers §2.9: every size is one of the host's pairs", () => {
+test("providers 2.9: every size is one of the host's pairs", () => {
   const { sizes, maxCount } = images.abilities("SubmitTextToImageJob");
   if (sizes.kind !== "presets") throw new Error("sizes are presets");
   expect(maxCount).toBe(1);
@@ -125,7 +125,7 @@ test("providers §2.9: every size is one of the host's pairs", () => {
   expect(sizes.sizes).toContainEqual({ width: 1408, height: 640 });
 });
 
-describe("providers §2.9: the small model answers at once", () => {
+describe("providers 2.9: the small model answers at once", () => {
   const context = wireContext("TextToImageLite");
 
   test("it is asked for the image itself", () => {

@@ -4,7 +4,7 @@ import { signTc3 } from "./tc3.ts";
 const CREDENTIALS = { secretId: "AKIDexample", secretKey: "secret-example" };
 const DATE = new Date("2026-01-01T00:00:00Z");
 
-test("providers §2.9: the worked example of the vendor's guide, whose keys are starred", () => {
+test("providers 2.9: the worked example of the vendor's guide, whose keys are starred", () => {
   const signed = signTc3(
     {
       url: "https://cvm.tencentcloudapi.com/",
@@ -42,7 +42,7 @@ const KNOWN = [
   ],
 ] as const;
 
-test.each(KNOWN)("providers §2.9: the action is covered too: %s", (_name, url, action, body, signature) => {
+test.each(KNOWN)("providers 2.9: the action is covered too: %s", (_name, url, action, body, signature) => {
   const request = { url, headers: { "content-type": "application/json", "x-tc-action": action } };
   const ending = `SignedHeaders=content-type;host;x-tc-action, Signature=${signature}`;
   expect(signTc3({ ...request, body }, CREDENTIALS, "aiart", DATE)["authorization"]).toEndWith(ending);

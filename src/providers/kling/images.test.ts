@@ -8,7 +8,7 @@ const TICKET = { id: "t-1" };
 const submit = (fields: Parameters<typeof imageCall>[0] = {}) => images.submit(imageCall(fields), CONTEXT);
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => images.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
 
-describe("providers §2.7: what is sent", () => {
+describe("providers 2.7: what is sent", () => {
   test("a minimal call", () => {
     expect(submit()).toMatchObject({ method: "POST", url: "/v1/images/generations" });
     expect(jsonOf(submit())).toEqual({
@@ -55,7 +55,7 @@ describe("providers §2.7: what is sent", () => {
   });
 });
 
-test("providers §2.7: abilities", () => {
+test("providers 2.7: abilities", () => {
   expect(images.abilities("kling-v3")).toMatchObject({
     maxCount: 9,
     perCall: 9,
@@ -65,7 +65,7 @@ test("providers §2.7: abilities", () => {
   });
 });
 
-describe("providers §2.7: a task", () => {
+describe("providers 2.7: a task", () => {
   const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
     images.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
 
@@ -126,6 +126,6 @@ test.each([
   [429, 9999, "rate_limited"],
   [404, 9999, "not_found"],
   [503, 9999, "overloaded"],
-])("providers §3.4: HTTP %d with code %d", (status, code, kind) => {
+])("providers 3.4: HTTP %d with code %d", (status, code, kind) => {
   expect<string>(images.error(mediaAnswer({ code, message: "words" }, status)).kind).toBe(kind);
 });

@@ -5,7 +5,7 @@ import { signToken, tokenBearer } from "./token.ts";
 
 const NOW = 1_767_225_600;
 
-test("providers §3.4: a token equals one that was made with openssl", () => {
+test("providers 3.4: a token equals one that was made with openssl", () => {
   expect(signToken("AK-example", "SK-example", NOW)).toBe(
     "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." +
       "eyJpc3MiOiJBSy1leGFtcGxlIiwiZXhwIjoxNzY3MjI3NDAwLCJuYmYiOjE3NjcyMjU1OTV9." +
@@ -13,7 +13,7 @@ test("providers §3.4: a token equals one that was made with openssl", () => {
   );
 });
 
-test("providers §3.4: a token is kept until a minute before it ends", () => {
+test("providers 3.4: a token is kept until a minute before it ends", () => {
   let nowSeconds = NOW;
   const authenticate = tokenBearer("AK-example", "SK-example", () => nowSeconds * 1000);
   const first = authenticate();
@@ -24,7 +24,7 @@ test("providers §3.4: a token is kept until a minute before it ends", () => {
   expect(authenticate()).not.toEqual(first);
 });
 
-test("providers §3.4: an account has a key or a pair of keys", () => {
+test("providers 3.4: an account has a key or a pair of keys", () => {
   const settings = { name: "kling", kind: "kling" };
   expect(kling.authenticate({ ...settings, apiKey: new Secret("key-1") })()).toEqual({ authorization: "Bearer key-1" });
   const pair = { accessKey: new Secret("AK-example"), secretKey: new Secret("SK-example") };

@@ -7,7 +7,7 @@ const submit = (fields: Parameters<typeof videoCall>[0], model = "kling-v3") =>
 const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), { id: "t-1", path: "/v1/videos/text2video" }, wireContext("kling-v3"));
 
-describe("providers §3.4: what is sent", () => {
+describe("providers 3.4: what is sent", () => {
   test("contract 2.1: a video from text", () => {
     const extras = { cfg_scale: 0.5, callback_url: "https://example.com" };
     const request = submit({ aspectRatio: "9:16", negativePrompt: "hounds", extras });
@@ -54,7 +54,7 @@ describe("providers §3.4: what is sent", () => {
   });
 });
 
-describe("providers §3.4: where a task stands", () => {
+describe("providers 3.4: where a task stands", () => {
   test("a finished video, whose seconds are a string", () => {
     const task_result = { videos: [{ id: "v-1", url: "https://files.example/1.mp4", duration: "5" }] };
     expect(poll({ code: 0, data: { task_status: "succeed", task_result } })).toEqual({
@@ -85,6 +85,6 @@ test.each([
   ["kling-v2-6", "chosen"],
   ["kling-v2-5-turbo", "never"],
   ["kling-v2-1", "never"],
-] as const)("providers §3.4: %s has sound %s", (model, audio) => {
+] as const)("providers 3.4: %s has sound %s", (model, audio) => {
   expect(videos.abilities(model)).toMatchObject({ perJob: 1, audio, ratios: ["16:9", "9:16", "1:1"] });
 });

@@ -9,7 +9,7 @@ const film = (body: Parameters<typeof mediaAnswer>[0]) =>
 const picture = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("photon-1"));
 
-describe("providers §3.8: requests", () => {
+describe("providers 3.8: requests", () => {
   test("for a video, with the host's own fields for images at public addresses", () => {
     const keyframes = { frame0: { type: "image", url: "https://images.example/a.jpg" } };
     const request = videos.submit(
@@ -61,7 +61,7 @@ describe("providers §3.8: requests", () => {
   });
 });
 
-describe("providers §3.8: the life of a generation", () => {
+describe("providers 3.8: the life of a generation", () => {
   test.each(["queued", "dreaming", "resting"])("state %s is waited for, from the order on", (state) => {
     const waiting = { state: "waiting" as const, ticket };
     expect(videos.readSubmit(mediaAnswer({ ...ticket, state }), videoCall(), wireContext("ray-2"))).toEqual(waiting);

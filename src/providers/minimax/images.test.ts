@@ -7,7 +7,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0], count = 1) =>
   images.readSubmit(mediaAnswer(body), imageCall({ count }), wireContext(MODEL));
 const ok = { status_code: 0, status_msg: "success" };
 
-describe("providers §2.12: requests for images", () => {
+describe("providers 2.12: requests for images", () => {
   test("every field, in pixels", () => {
     const request = images.submit(
       imageCall({
@@ -56,7 +56,7 @@ describe("providers §2.12: requests for images", () => {
   });
 });
 
-describe("providers §2.12: answers", () => {
+describe("providers 2.12: answers", () => {
   test("images, and those that were held back by count", () => {
     const metadata = { success_count: "2", failed_count: "1" };
     const filtered = { kind: "filtered", reason: "The provider's moderation held this image back." };

@@ -25,7 +25,7 @@ test.each([
   expect(minimaxMedia.videos?.find(({ serves }) => serves(model))).toBe(wire as never);
 });
 
-describe("providers §3.6: the first version", () => {
+describe("providers 3.6: the first version", () => {
   const taskTicket = { taskId: "106916112212032" };
   const fileTicket = { taskId: "106916112212032", fileId: "176844028768320" };
   const poll = (body: Parameters<typeof mediaAnswer>[0], ticket: Record<string, string> = taskTicket) =>
@@ -142,7 +142,7 @@ describe("providers §3.6: the first version", () => {
   });
 });
 
-describe("providers §3.6: the second version", () => {
+describe("providers 3.6: the second version", () => {
   const ticket = { taskId: "task-1" };
   const context = wireContext("MiniMax-H3");
   const poll = (task: object) => h3.readPoll?.(mediaAnswer({ task }), ticket, context);

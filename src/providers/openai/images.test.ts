@@ -17,7 +17,7 @@ const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>
 const read = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   openaiImages.readSubmit(mediaAnswer(body, status), imageCall(), wireContext("gpt-image-2"));
 
-describe("providers §2.1: requests for generations", () => {
+describe("providers 2.1: requests for generations", () => {
   test("a call with every wish", () => {
     const request = submit("gpt-image-2", {
       count: 3,
@@ -68,7 +68,7 @@ describe("providers §2.1: requests for generations", () => {
   );
 });
 
-describe("providers §2.1: requests for edits", () => {
+describe("providers 2.1: requests for edits", () => {
   test("several images and a mask, each file with its own type and name", () => {
     const request = submit("gpt-image-1.5", {
       count: 2,
@@ -107,7 +107,7 @@ describe("providers §2.1: requests for edits", () => {
   });
 });
 
-describe("providers §2.1: answers", () => {
+describe("providers 2.1: answers", () => {
   test("images with the settings and the tokens, told apart", () => {
     const state = read({
       created: 1,
@@ -171,7 +171,7 @@ describe("providers §2.1: answers", () => {
     [429, { error: { message: "slow down", code: "rate_limit_exceeded" } }, "rate_limited"],
     [500, "<html>oops</html>", "upstream_failed"],
   ];
-  test.each(errors)("contract §7: HTTP %i %j is %s", (status, body, kind) => {
+  test.each(errors)("contract 7: HTTP %i %j is %s", (status, body, kind) => {
     const error = openaiImages.error(mediaAnswer(body as string, status, 7));
     expect<string>(error.kind).toBe(kind);
     if (kind === "rate_limited") expect(error.retryAfterSeconds).toBe(7);
@@ -248,7 +248,7 @@ describe("contract 2.4: what each family can do", () => {
     expect(free("dall-e-3")).toBeUndefined();
   });
 
-  test("providers §1.5: a resource of one's own has the same addresses below its v1 form", () => {
+  test("providers 1.5: a resource of one's own has the same addresses below its v1 form", () => {
     const { base, images } = azureOpenai.media ?? {};
     expect(base?.("https://mine.example")).toBe("https://mine.example/openai/v1");
     expect(base?.("https://mine.example/openai/v1")).toBe("https://mine.example/openai/v1");

@@ -8,7 +8,7 @@ const ticket = { id: "video_1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   openaiVideos.readPoll?.(mediaAnswer(body, status), ticket, wireContext("sora-2"));
 
-describe("providers §3.2: requests for videos", () => {
+describe("providers 3.2: requests for videos", () => {
   test.each([
     ["720p", "16:9", "1280x720"],
     ["720p", "9:16", "720x1280"],
@@ -31,7 +31,7 @@ describe("providers §3.2: requests for videos", () => {
   });
 });
 
-describe("providers §3.2: the life of a job", () => {
+describe("providers 3.2: the life of a job", () => {
   test("a new job is waited for by its id", () => {
     const body = { id: "video_1", object: "video", status: "queued", progress: 0, seconds: "8", size: "720x1280" };
     const state = openaiVideos.readSubmit(mediaAnswer(body), videoCall(), wireContext("sora-2"));

@@ -11,7 +11,7 @@ const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = MODEL) =>
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readSubmit(mediaAnswer(body), imageCall(), wireContext(MODEL));
 
-describe("providers §2.5: what is sent", () => {
+describe("providers 2.5: what is sent", () => {
   test("a minimal call says number and size, which the host would choose dear", () => {
     const request = submit({ pixels: { width: 1024, height: 1024 } });
     expect(request).toMatchObject({ method: "POST", url: "/services/aigc/multimodal-generation/generation" });
@@ -58,7 +58,7 @@ describe("providers §2.5: what is sent", () => {
   });
 });
 
-describe("providers §2.5: abilities", () => {
+describe("providers 2.5: abilities", () => {
   test.each([
     ["qwen-image-2.0", 6, 3, "free"],
     [MODEL, 6, 3, "free"],
@@ -78,7 +78,7 @@ describe("providers §2.5: abilities", () => {
   });
 });
 
-describe("providers §2.5: what comes back", () => {
+describe("providers 2.5: what comes back", () => {
   const choice = (url: string) => ({ message: { role: "assistant", content: [{ image: url }] } });
 
   test("the images are links", () => {

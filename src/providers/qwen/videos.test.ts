@@ -10,7 +10,7 @@ const submit = (fields: Parameters<typeof videoCall>[0], model: string) =>
 const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), TICKET, wireContext("wan2.6-t2v"));
 
-describe("providers §3.5: what is sent", () => {
+describe("providers 3.5: what is sent", () => {
   test("a video from text is told pixels until 2.6", () => {
     const call = {
       seconds: 5,
@@ -81,7 +81,7 @@ describe("providers §3.5: what is sent", () => {
   });
 });
 
-describe("providers §3.5: where a task stands", () => {
+describe("providers 3.5: where a task stands", () => {
   test("a finished video, and what it is priced by", () => {
     const body = {
       output: { task_status: "SUCCEEDED", video_url: "https://files.example/1.mp4" },
@@ -125,12 +125,12 @@ test.each([
   ["wan2.6-t2v", { image: false, lastFrame: false, audio: "chosen" }, 5],
   ["wan2.6-i2v", { image: true, lastFrame: false, imageOnly: true, audio: "chosen" }, 0],
   ["wan2.7-i2v", { image: true, lastFrame: true, imageOnly: true, audio: "always" }, 0],
-])("providers §3.5: abilities of %s", (model, abilities, ratios) => {
+])("providers 3.5: abilities of %s", (model, abilities, ratios) => {
   expect(videos.serves(model)).toBe(true);
   expect(videos.abilities(model)).toMatchObject({ perJob: 1, ...abilities });
   expect(videos.abilities(model).ratios).toHaveLength(ratios);
 });
 
-test("providers §3.5: images, texts and videos after videos are not served", () => {
+test("providers 3.5: images, texts and videos after videos are not served", () => {
   expect(["wan2.7-image", "wan2.2-t2i-flash", "wan2.6-r2v", "qwen3.7-plus"].filter(videos.serves)).toEqual([]);
 });

@@ -11,7 +11,7 @@ const submit = (fields: Parameters<typeof imageCall>[0], model = MODEL) =>
   wanImages.submit(imageCall(fields), wireContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => wanImages.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
 
-describe("providers §2.5: what is sent", () => {
+describe("providers 2.5: what is sent", () => {
   test("version 2.7 reads messages; the number is said, for it would make four", () => {
     const request = submit({ inputs: [PNG], pixels: { width: 2048, height: 2048 }, seed: 1 });
     expect(request).toMatchObject({
@@ -53,7 +53,7 @@ describe("providers §2.5: what is sent", () => {
   });
 });
 
-describe("providers §2.5: where a task stands", () => {
+describe("providers 2.5: where a task stands", () => {
   test.each(["PENDING", "RUNNING", "A_WORD_OF_TOMORROW"])("%s is waiting", (task_status) => {
     expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", ticket: TICKET });
   });
@@ -114,7 +114,7 @@ test.each([
   [MODEL, 9, ["1K", "2K"], false],
   ["wan2.7-image-pro", 9, ["1K", "2K", "4K"], false],
   ["wan2.2-t2i-flash", 0, ["1K"], true],
-])("providers §2.5: abilities of %s", (model, maxInputs, tiers, avoids) => {
+])("providers 2.5: abilities of %s", (model, maxInputs, tiers, avoids) => {
   const abilities = wanImages.abilities(model);
   expect(wanImages.serves(model)).toBe(true);
   expect(abilities).toMatchObject({ maxCount: 4, perCall: 4, maxInputs, sizes: { tiers } });

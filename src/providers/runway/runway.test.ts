@@ -23,7 +23,7 @@ const pollFilm = (body: Parameters<typeof mediaAnswer>[0]) =>
 const pollPicture = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_image"));
 
-describe("providers §3.7: requests for videos", () => {
+describe("providers 3.7: requests for videos", () => {
   test("after an image, with everything", () => {
     const extras = { contentModeration: { publicFigureThreshold: "low" }, other: 1 };
     const request = film("gen4_turbo", { image: PNG, aspectRatio: "4:3", seconds: 10, seed: 3, extras });
@@ -85,7 +85,7 @@ describe("providers §3.7: requests for videos", () => {
   });
 });
 
-describe("providers §3.7: requests for images", () => {
+describe("providers 3.7: requests for images", () => {
   test("with images to go by", () => {
     const call = imageCall({ pixels: { width: 1920, height: 1080 }, seed: 1, inputs: [PNG, JPEG] });
     const request = images.submit(call, wireContext("gen4_image"));
@@ -111,7 +111,7 @@ describe("providers §3.7: requests for images", () => {
   });
 });
 
-describe("providers §3.7: the life of a task", () => {
+describe("providers 3.7: the life of a task", () => {
   test("it is waited for by its id, under the version of every request", () => {
     expect(videos.readSubmit(mediaAnswer(ticket), videoCall(), wireContext("gen4.5"))).toEqual({
       state: "waiting",

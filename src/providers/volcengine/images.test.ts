@@ -10,7 +10,7 @@ const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = LITE) =>
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readSubmit(mediaAnswer(body), imageCall(), wireContext(LITE));
 
-describe("providers §2.4: what is sent", () => {
+describe("providers 2.4: what is sent", () => {
   test("a minimal call says what the host would otherwise decide", () => {
     const request = submit({ pixels: { width: 2048, height: 2048 } });
     expect(request).toMatchObject({ method: "POST", url: "/images/generations" });
@@ -70,7 +70,7 @@ describe("providers §2.4: what is sent", () => {
   });
 });
 
-describe("providers §2.4: abilities", () => {
+describe("providers 2.4: abilities", () => {
   test.each([
     ["doubao-seedream-5-0-pro-260628", 1, 10, false, ["1K", "2K"]],
     [LITE, 15, 14, true, ["2K", "4K"]],
@@ -90,7 +90,7 @@ describe("providers §2.4: abilities", () => {
   });
 });
 
-describe("providers §2.4: what comes back", () => {
+describe("providers 2.4: what comes back", () => {
   test("a batch of which one was held back and one failed", () => {
     const state = read({
       data: [
@@ -154,7 +154,7 @@ describe("providers §2.4: what comes back", () => {
   });
 });
 
-describe("providers §2.4: a stream, whose partial results are finished images", () => {
+describe("providers 2.4: a stream, whose partial results are finished images", () => {
   const readEvent = (event: object) => images.stream?.read({ ...event });
 
   test.each([

@@ -8,7 +8,7 @@ const TICKET = { id: "cgt-1" };
 
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => videos.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
 
-describe("providers §3.3: what is sent", () => {
+describe("providers 3.3: what is sent", () => {
   test("a minimal call says what prices depend on", () => {
     const request = videos.submit(videoCall({ aspectRatio: "16:9" }), CONTEXT);
     expect(request).toMatchObject({ method: "POST", url: "/contents/generations/tasks" });
@@ -51,7 +51,7 @@ describe("providers §3.3: what is sent", () => {
   });
 });
 
-describe("providers §3.3: where a job stands", () => {
+describe("providers 3.3: where a job stands", () => {
   test.each(["queued", "running", "a word of tomorrow"])("%s is waiting", (status) => {
     expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", ticket: TICKET });
   });
@@ -103,7 +103,7 @@ test.each([
   ["doubao-seedance-2-0-260128", { audio: "chosen", image: true }],
   [MODEL, { audio: "chosen", usualAudio: true, lastFrame: true }],
   ["doubao-seedance-1-0-pro-250528", { audio: "never" }],
-] as const)("providers §3.3: abilities of %s", (model, abilities) => {
+] as const)("providers 3.3: abilities of %s", (model, abilities) => {
   expect(videos.serves(model)).toBe(true);
   expect(videos.abilities(model)).toMatchObject({ perJob: 1, ...abilities });
 });

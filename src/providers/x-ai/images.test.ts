@@ -7,7 +7,7 @@ const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "grok-imag
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   xAiImages.readSubmit(mediaAnswer(body), imageCall(), wireContext("grok-imagine-image"));
 
-describe("providers §2.11: requests", () => {
+describe("providers 2.11: requests", () => {
   test("a call with every wish, and one with none", () => {
     const full = submit(
       { count: 4, aspectRatio: "16:9", tier: "2K", quality: "medium", extras: { user: "u-1", size: "1024x1024" } },
@@ -49,7 +49,7 @@ describe("providers §2.11: requests", () => {
   });
 });
 
-describe("providers §2.11: answers", () => {
+describe("providers 2.11: answers", () => {
   test("contract 2.5: of several images one may be held back", () => {
     const state = read({
       data: [

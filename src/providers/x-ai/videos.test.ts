@@ -7,7 +7,7 @@ const ticket = { id: "r-1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   xAiVideos.readPoll?.(mediaAnswer(body, status), ticket, context);
 
-describe("providers §3.9: requests", () => {
+describe("providers 3.9: requests", () => {
   test("a video of an image, and one of words alone", () => {
     const call = videoCall({
       image: PNG,
@@ -34,7 +34,7 @@ describe("providers §3.9: requests", () => {
   });
 });
 
-describe("providers §3.9: the life of a job", () => {
+describe("providers 3.9: the life of a job", () => {
   test("its id is waited for", () => {
     expect(xAiVideos.readSubmit(mediaAnswer({ request_id: "r-1" }), videoCall(), context)).toEqual({
       state: "waiting",

@@ -8,7 +8,7 @@ const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "glm-image
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   zAiImages.readSubmit(mediaAnswer(body), imageCall(), wireContext("glm-image"));
 
-describe("providers §2.8: requests", () => {
+describe("providers 2.8: requests", () => {
   test("a call with every wish, and one with none", () => {
     const pixels = { width: 1728, height: 960 };
     const full = submit({ pixels, watermark: false, extras: { user_id: "user-1", seed: 7 } });
@@ -40,7 +40,7 @@ describe("providers §2.8: requests", () => {
   });
 });
 
-describe("providers §2.8: answers", () => {
+describe("providers 2.8: answers", () => {
   test("the image is a link; the filter's levels beside it mean nothing", () => {
     const data = [{ url: "https://files.example/a.png" }];
     expect(read({ created: 1, data, content_filter: [{ role: "assistant", level: 3 }] })).toEqual({

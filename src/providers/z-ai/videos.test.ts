@@ -8,7 +8,7 @@ const submit = (fields: Parameters<typeof videoCall>[0] = {}, model = "cogvideox
   zAiVideos.submit(videoCall({ seconds: 5, audio: false, ...fields }), wireContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), ticket, context);
 
-describe("providers §3.10: requests", () => {
+describe("providers 3.10: requests", () => {
   test("a video between two frames with every wish", () => {
     const request = submit({
       image: PNG,
@@ -53,7 +53,7 @@ describe("providers §3.10: requests", () => {
   });
 });
 
-describe("providers §3.10: the life of a job", () => {
+describe("providers 3.10: the life of a job", () => {
   test("its id is waited for", () => {
     const body = { id: "t-1", model: "cogvideox-3", request_id: "job-0001", task_status: "PROCESSING" };
     expect(zAiVideos.readSubmit(mediaAnswer(body), videoCall(), context)).toEqual({ state: "waiting", ticket });

@@ -29,7 +29,7 @@ export interface IncomingImages {
 export interface ImageProtocol {
   /** Reads and checks the body. */
   read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
-  /** A prompt that moderation refuses is told inside the answer, picture by picture (contract §7), and not as an error. */
+  /** A prompt that moderation refuses is told inside the answer, picture by picture (contract 7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
 }

@@ -3,7 +3,7 @@ import type { MediaOffer } from "./plan.ts";
 
 /**
  * The offers whose models can make what was asked for. What one cannot, another may: only where none can is the call
- * refused, in the words of the first (contract 2.1, §8).
+ * refused, in the words of the first (contract 2.1, 8).
  */
 export function offersThatFit<Wire, Fitted>(
   plan: readonly MediaOffer<Wire>[],

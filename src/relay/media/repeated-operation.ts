@@ -15,7 +15,7 @@ export const idempotencyKey = (request: Request): string | undefined => {
   return key ? digestOf(key) : undefined;
 };
 
-/** The operation that this request made already (decisions §5: Idempotency). */
+/** The operation that this request made already (choices 5: Idempotency). */
 export async function findRepeated(
   request: Request,
   principal: Principal,

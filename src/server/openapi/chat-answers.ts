@@ -48,7 +48,7 @@ const ChatUsage = Type.Object(
   { title: "ChatUsage" },
 );
 
-/** Contract 2.13 and decisions §5. */
+/** Contract 2.13 and choices 5. */
 export const ChatCompletion = Type.Object(
   {
     id: Type.String(),

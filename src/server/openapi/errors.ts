@@ -3,7 +3,7 @@ import type { DialectName } from "../../canon/dialect-name.ts";
 import { ERROR_TABLE, type ErrorRule } from "../../canon/error.ts";
 import { nullable, openObject } from "../../dialects/forms.ts";
 
-/** A failed call, in each protocol's own words (decisions §4). */
+/** A failed call, in each protocol's own words (choices 4). */
 export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
   chat: Type.Object(
     {

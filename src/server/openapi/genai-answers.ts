@@ -65,7 +65,7 @@ const Candidate = Type.Object({
   ),
 });
 
-/** Contract 2.7; a streamed chunk (2.8) has the same shape. */
+/** Contract 2.7; a streamed chunk (contract 2.8) has the same shape. */
 export const GenerateContentAnswer = Type.Object(
   {
     candidates: Type.Optional(Type.Array(Candidate)),

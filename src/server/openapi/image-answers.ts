@@ -44,7 +44,7 @@ const settings = {
   size: Type.String({ examples: ["1024x1024", "auto"] }),
 };
 
-/** The answer without a stream (decisions §5). */
+/** The answer without a stream (choices 5). */
 export const ImagesAnswer = Type.Object(
   {
     created: integer,

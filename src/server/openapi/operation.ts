@@ -46,7 +46,7 @@ export const events = (schema: TSchema, description: string): Answer => ({
 
 export const file = (status: number, description: string): Answer => ({ status, description, contentType: "*/*" });
 
-/** Any of the three headers works on every protocol (decisions §2). */
+/** Any of the three headers works on every protocol (choices 2). */
 const ANY_KEY = [{ bearer: [] }, { "x-api-key": [] }, { "x-goog-api-key": [] }];
 
 const refer = (...sections: object[]) =>

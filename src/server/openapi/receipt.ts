@@ -5,7 +5,7 @@ import { nullable } from "../../dialects/forms.ts";
 const counter = nullable(Type.Number({ minimum: 0 }));
 const Dialect = Type.Enum([...DIALECT_NAMES]);
 
-/** What happened to one call (decisions §6). What is not known is null, never 0. */
+/** What happened to one call (choices 6). What is not known is null, never 0. */
 export const ReceiptAnswer = Type.Object(
   {
     data: Type.Object({
