@@ -12,7 +12,10 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { tellProblem } from "../src/config/load.ts";
 import { type Shape, shapeOf } from "../src/config/read-values.ts";
 import { ProviderFile, RootFile } from "../src/config/schema.ts";
+import { ERROR_WORDS as CHAT_WORDS } from "../src/dialects/chat/error-words.ts";
+import { ERROR_WORDS as GENAI_WORDS } from "../src/dialects/genai/error-words.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
+import { ERROR_WORDS as MESSAGES_WORDS } from "../src/dialects/messages/error-words.ts";
 import { DEFAULT_FILE_LIMITS } from "../src/files/files.ts";
 import type { ImageWire } from "../src/media/media-wire.ts";
 import { makeFormat } from "../src/observe/format.ts";
@@ -171,15 +174,19 @@ describe("docs/errors.md", () => {
   test("choices 4: its table is the program's", () => {
     const again = ({ retrySameOffer, tryNextOffer }: ErrorRule) =>
       retrySameOffer ? "same offer once, then next" : tryNextOffer ? "next offer" : "no";
-    const expected = Object.entries(ERROR_TABLE).map(([kind, rule]) => [
-      kind,
-      rule.messages.status === undefined ? String(rule.status) : `${rule.status}; messages ${rule.messages.status}`,
-      rule.chat.type,
-      String(rule.chat.code),
-      rule.messages.type,
-      rule.genai.status,
-      again(rule),
-    ]);
+    const expected = (Object.keys(ERROR_TABLE) as ErrorKind[]).map((kind) => {
+      const rule = ERROR_TABLE[kind];
+      const { type, status } = MESSAGES_WORDS[kind];
+      return [
+        kind,
+        status === undefined ? String(rule.status) : `${rule.status}; messages ${status}`,
+        CHAT_WORDS[kind].type,
+        String(CHAT_WORDS[kind].code),
+        type,
+        GENAI_WORDS[kind],
+        again(rule),
+      ];
+    });
     expect(rowsUnder(page, "kind", "HTTP")).toEqual(expected);
   });
 

@@ -1,8 +1,8 @@
 import type { FailureCause } from "./failure-cause.ts";
 
 /**
- * One error type for the whole gateway. `ERROR_TABLE` says, for each kind, the HTTP status, whether the relay may try
- * again, and the word for it in each dialect; nothing else in the program decides any of these.
+ * One error type for the whole gateway. `ERROR_TABLE` says, for each kind, the HTTP status and whether the relay may try
+ * again; nothing else in the program decides either. The words for it are the dialects' own (`dialects/<name>/error-words.ts`).
  */
 export type ErrorKind =
   | "invalid_request"
@@ -27,45 +27,31 @@ export interface ErrorRule {
   retrySameOffer: boolean;
   /** Another offer may succeed where this one failed. */
   tryNextOffer: boolean;
-  chat: { type: string; code: string | null };
-  messages: { type: string; status?: number };
-  genai: { status: string };
 }
 
-const rule = (
-  status: number,
-  again: "never" | "next" | "same-then-next",
-  chatType: string,
-  chatCode: string | null,
-  messagesType: string,
-  genaiStatus: string,
-  messagesStatus?: number,
-): ErrorRule => ({
+const rule = (status: number, again: "never" | "next" | "same-then-next"): ErrorRule => ({
   status,
   retrySameOffer: again === "same-then-next",
   tryNextOffer: again !== "never",
-  chat: { type: chatType, code: chatCode },
-  messages: { type: messagesType, ...(messagesStatus === undefined ? {} : { status: messagesStatus }) },
-  genai: { status: genaiStatus },
 });
 
 // biome-ignore format: a table is read in columns
 export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
-  invalid_request:        rule(400, "never", "invalid_request_error", null, "invalid_request_error", "INVALID_ARGUMENT"),
-  unsupported_parameter:  rule(400, "never", "invalid_request_error", "unsupported_parameter", "invalid_request_error", "INVALID_ARGUMENT"),
-  unauthenticated:        rule(401, "never", "authentication_error", "invalid_api_key", "authentication_error", "UNAUTHENTICATED"),
-  budget_exhausted:       rule(402, "never", "insufficient_quota", "insufficient_quota", "billing_error", "RESOURCE_EXHAUSTED"),
-  forbidden:              rule(403, "never", "permission_error", null, "permission_error", "PERMISSION_DENIED"),
-  not_found:              rule(404, "never", "not_found_error", "model_not_found", "not_found_error", "NOT_FOUND"),
-  too_large:              rule(413, "never", "invalid_request_error", "request_too_large", "request_too_large", "INVALID_ARGUMENT"),
-  unsupported_media_type: rule(415, "never", "invalid_request_error", "unsupported_media_type", "invalid_request_error", "INVALID_ARGUMENT"),
-  rate_limited:           rule(429, "next", "rate_limit_error", "rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED"),
-  content_blocked:        rule(400, "never", "invalid_request_error", "content_filter", "invalid_request_error", "INVALID_ARGUMENT"),
-  upstream_credentials:   rule(502, "next", "api_error", "upstream_credentials", "api_error", "UNAVAILABLE"),
-  upstream_failed:        rule(502, "same-then-next", "api_error", "upstream_failed", "api_error", "UNAVAILABLE"),
-  upstream_timeout:       rule(504, "next", "timeout_error", "upstream_timeout", "timeout_error", "DEADLINE_EXCEEDED"),
-  overloaded:             rule(503, "same-then-next", "api_error", "overloaded", "overloaded_error", "UNAVAILABLE", 529),
-  internal:               rule(500, "never", "server_error", null, "api_error", "INTERNAL"),
+  invalid_request:        rule(400, "never"),
+  unsupported_parameter:  rule(400, "never"),
+  unauthenticated:        rule(401, "never"),
+  budget_exhausted:       rule(402, "never"),
+  forbidden:              rule(403, "never"),
+  not_found:              rule(404, "never"),
+  too_large:              rule(413, "never"),
+  unsupported_media_type: rule(415, "never"),
+  rate_limited:           rule(429, "next"),
+  content_blocked:        rule(400, "never"),
+  upstream_credentials:   rule(502, "next"),
+  upstream_failed:        rule(502, "same-then-next"),
+  upstream_timeout:       rule(504, "next"),
+  overloaded:             rule(503, "same-then-next"),
+  internal:               rule(500, "never"),
 };
 
 export interface ErrorDetails {

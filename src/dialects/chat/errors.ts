@@ -2,6 +2,7 @@ import { isObject, numberAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
 import { failureToError } from "../upstream-failure.ts";
+import { ERROR_WORDS } from "./error-words.ts";
 
 const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
   ["insufficient_quota", "upstream_credentials"],
@@ -42,7 +43,7 @@ function statusOfType(type: string | undefined): number {
 }
 
 function errorBody(error: GatewayError): string {
-  const { type, code } = error.rule.chat;
+  const { type, code } = ERROR_WORDS[error.kind];
   return JSON.stringify({
     error: { message: error.told, type, param: error.path ?? null, code: error.code ?? code },
   });

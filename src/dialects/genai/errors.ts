@@ -2,6 +2,7 @@ import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "..
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { ErrorAnswer, StreamErrorWrite, StreamForm, UpstreamFailure } from "../dialect.ts";
 import { failureToError } from "../upstream-failure.ts";
+import { ERROR_WORDS } from "./error-words.ts";
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
   return decodeErrorObject(parseObject(failure.body), failure.status, failure.retryAfterSeconds);
@@ -59,7 +60,7 @@ export function errorBody(error: GatewayError): string {
   if (error.retryAfterSeconds !== undefined) {
     details.push({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${error.retryAfterSeconds}s` });
   }
-  return JSON.stringify({ error: { code: status, message: error.told, status: error.rule.genai.status, details } });
+  return JSON.stringify({ error: { code: status, message: error.told, status: ERROR_WORDS[error.kind], details } });
 }
 
 export function encodeError(error: GatewayError): ErrorAnswer {

@@ -2,6 +2,7 @@ import { objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
 import { failureToError } from "../upstream-failure.ts";
+import { ERROR_WORDS } from "./error-words.ts";
 
 /** The status that each error type has outside a stream: inside one there is only the type. */
 const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
@@ -38,7 +39,7 @@ export function decodeErrorObject(body: unknown): GatewayError {
 }
 
 export function encodeError(error: GatewayError, requestId: string): ErrorAnswer {
-  const { type, status } = error.rule.messages;
+  const { type, status } = ERROR_WORDS[error.kind];
   return {
     status: status ?? error.rule.status,
     headers: { "content-type": "application/json" },

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import { ERROR_TABLE } from "../../canon/error.ts";
+import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
 import type { GivenPicture } from "../given-picture.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
@@ -44,7 +44,7 @@ function encodePicture({ picture, revisedPrompt }: Made): JsonObject {
 }
 
 function encodeProblem(result: Exclude<ImageResult<GivenPicture>, Made>): JsonObject {
-  if (result.kind === "filtered") return { code: ERROR_TABLE.content_blocked.chat.code, message: result.reason };
-  const { code, kind, message, rule } = result.error;
-  return { code: code ?? rule.chat.code ?? kind, message };
+  if (result.kind === "filtered") return { code: ERROR_WORDS.content_blocked.code, message: result.reason };
+  const { code, kind, message } = result.error;
+  return { code: code ?? ERROR_WORDS[kind].code ?? kind, message };
 }

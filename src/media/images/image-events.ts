@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
+import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
 import type { GivenPicture } from "../given-picture.ts";
 import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
@@ -38,9 +39,11 @@ export function createImageEventEncoder(request: ImageRequest, createdSeconds: n
         ...(tokens === undefined ? {} : { usage: tokens }),
       });
     },
-    error({ message, path, code, rule }) {
-      const { type } = rule.chat;
-      return write("error", { error: { message, type, param: path ?? null, code: code ?? rule.chat.code } });
+    error({ kind, message, path, code }) {
+      const words = ERROR_WORDS[kind];
+      return write("error", {
+        error: { message, type: words.type, param: path ?? null, code: code ?? words.code },
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
-import { ERROR_TABLE } from "../../canon/error.ts";
 import type { Operation, OperationPart, StoredError } from "../../canon/operation.ts";
+import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
 import { operationName } from "./operation-name.ts";
 
 /** A film as a client is given it. */
@@ -81,7 +81,7 @@ function partialFailure(parts: readonly OperationPart[]): JsonObject {
 }
 
 function encodeError({ kind, message }: StoredError): JsonObject {
-  return { code: CODES[ERROR_TABLE[kind].genai.status] ?? 13, message };
+  return { code: CODES[ERROR_WORDS[kind]] ?? 13, message };
 }
 
 /** Over all videos, where the provider tells about any. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
 import type { GivenPicture } from "../given-picture.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 
@@ -18,8 +19,8 @@ function encodeResult(result: ImageResult<GivenPicture>): JsonObject {
       return { raiFilteredReason: result.reason };
     case "failed": {
       // The contract has no field for it. Readers that know none either see an element without a picture.
-      const { rule, message } = result.error;
-      return { error: { code: rule.status, message, status: rule.genai.status } };
+      const { kind, rule, message } = result.error;
+      return { error: { code: rule.status, message, status: ERROR_WORDS[kind] } };
     }
   }
 }

@@ -1,7 +1,8 @@
 import Type, { type TSchema } from "typebox";
 import type { DialectName } from "../../canon/dialect-name.ts";
-import { ERROR_TABLE, type ErrorRule } from "../../canon/error.ts";
+import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { nullable, openObject } from "../../dialects/forms.ts";
+import { DIALECTS } from "../../dialects/index.ts";
 
 /** A failed call, in each protocol's own words (choices 4). */
 export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
@@ -40,14 +41,10 @@ export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
 /** The statuses that calls of a protocol can fail with, and what each means, from the one table of errors. */
 export function failureStatuses(dialect: DialectName): Map<string, string> {
   const meanings = new Map<string, string[]>();
-  for (const [kind, rule] of Object.entries(ERROR_TABLE)) {
-    const status = String(statusIn(dialect, rule));
+  for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
+    const status = String(DIALECTS[dialect].encodeError(new GatewayError(kind, ""), "").status);
     meanings.set(status, [...(meanings.get(status) ?? []), kind.replaceAll("_", " ")]);
   }
   const ordered = [...meanings].sort(([one], [other]) => Number(one) - Number(other));
   return new Map(ordered.map(([status, kinds]) => [status, `${kinds.join("; ")}.`]));
-}
-
-function statusIn(dialect: DialectName, rule: ErrorRule): number {
-  return dialect === "messages" ? (rule.messages.status ?? rule.status) : rule.status;
 }
