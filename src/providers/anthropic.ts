@@ -1,3 +1,5 @@
+// https://platform.claude.com/docs/en/api/messages
+
 import { headerKey } from "./auth.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 

@@ -1,3 +1,5 @@
+// https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference
+
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
 import { openaiImages } from "./openai/images.ts";

@@ -1,3 +1,5 @@
+// https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
+
 import { bearer } from "./auth.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { signRequest } from "./sigv4.ts";

@@ -62,6 +62,7 @@ const NINE_CHARACTERS: ToolIdRule = { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) 
 const THINK_TAGS = { open: "<think>", close: "</think>" };
 
 export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
+  // https://api-docs.deepseek.com/api/create-chat-completion
   declare({
     kind: "deepseek",
     publishers: ["deepseek"],
@@ -80,6 +81,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: [],
     },
   }),
+  // https://docs.x.ai/docs/api-reference
   declare({
     kind: "x-ai",
     publishers: ["x-ai"],
@@ -94,6 +96,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image"],
     },
   }),
+  // https://docs.mistral.ai/api/
   declare({
     kind: "mistral",
     publishers: ["mistralai"],
@@ -112,6 +115,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image"],
     },
   }),
+  // https://console.groq.com/docs/api-reference
   declare({
     kind: "groq",
     variable: "GROQ_API_KEY",
@@ -125,6 +129,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image"],
     },
   }),
+  // https://docs.together.ai/reference/chat-completions-1
   declare({
     kind: "together",
     variable: "TOGETHER_API_KEY",
@@ -137,6 +142,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       media: ["image", "video"],
     },
   }),
+  // https://docs.fireworks.ai/api-reference/post-chatcompletions
   declare({
     kind: "fireworks",
     variable: "FIREWORKS_API_KEY",
@@ -151,6 +157,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image"],
     },
   }),
+  // https://openrouter.ai/docs/api/reference/overview
   declare({
     kind: "openrouter",
     variable: "OPENROUTER_API_KEY",
@@ -168,6 +175,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       unsupported: [],
     },
   }),
+  // https://platform.moonshot.ai/docs/api/chat
   declare({
     kind: "moonshot",
     publishers: ["moonshotai"],
@@ -186,6 +194,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: [],
     },
   }),
+  // https://docs.z.ai/api-reference/llm/chat-completion
   declare({
     kind: "z-ai",
     publishers: ["z-ai"],
@@ -207,6 +216,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image", "video"],
     },
   }),
+  // https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope
   declare({
     kind: "qwen",
     publishers: ["qwen"],
@@ -223,6 +233,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     },
     media: qwenMedia,
   }),
+  // https://platform.minimax.io/docs/api-reference/text-openai-api
   declare({
     kind: "minimax",
     publishers: ["minimax"],
@@ -239,6 +250,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image"],
     },
   }),
+  // https://www.volcengine.com/docs/82379/1494384
   declare({
     kind: "volcengine",
     publishers: ["bytedance"],
@@ -253,6 +265,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     },
     media: volcengineMedia,
   }),
+  // https://inference-docs.cerebras.ai/
   declare({
     kind: "cerebras",
     variable: "CEREBRAS_API_KEY",
@@ -273,6 +286,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: [],
     },
   }),
+  // https://docs.cohere.com/docs/compatibility-api
   declare({
     kind: "cohere",
     publishers: ["cohere"],
@@ -287,6 +301,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image"],
     },
   }),
+  // https://docs.ollama.com/api/openai-compatibility
   declare({
     kind: "ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
@@ -303,6 +318,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: [],
     },
   }),
+  // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
   declare({
     kind: "vllm",
     baseUrl: "http://127.0.0.1:8000/v1",
@@ -313,6 +329,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       unsupported: [],
     },
   }),
+  // https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
   declare({
     kind: "llama.cpp",
     baseUrl: "http://127.0.0.1:8080/v1",

@@ -1,3 +1,5 @@
+// https://ai.google.dev/api/generate-content
+
 import { headerKey } from "./auth.ts";
 import { googleMedia } from "./google/media.ts";
 import { googleWire } from "./google.ts";

@@ -1,3 +1,5 @@
+// https://platform.openai.com/docs/api-reference/chat
+
 import { bearer } from "./auth.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";

@@ -1,3 +1,5 @@
+// https://platform.openai.com/docs/api-reference/chat
+
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
 import { openaiImages } from "./openai/images.ts";

@@ -1,3 +1,5 @@
+// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
 import { googleMedia } from "./google/media.ts";

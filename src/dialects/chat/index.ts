@@ -1,3 +1,5 @@
+// https://platform.openai.com/docs/api-reference/chat
+
 import { numberAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";

@@ -1,3 +1,5 @@
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+
 import type { UpstreamCodec } from "../codec.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { ConverseStreamDecoder } from "./decode-stream.ts";

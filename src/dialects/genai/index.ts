@@ -1,3 +1,5 @@
+// https://ai.google.dev/api/generate-content
+
 import { numberAt, objectAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";

@@ -1,3 +1,5 @@
+// https://platform.claude.com/docs/en/api/messages
+
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";

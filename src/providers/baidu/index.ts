@@ -1,3 +1,5 @@
+// https://cloud.baidu.com/doc/qianfan-api/s/8m7u6un8a
+
 import { bearer } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { baiduImages } from "./images.ts";

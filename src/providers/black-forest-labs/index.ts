@@ -1,3 +1,5 @@
+// https://docs.bfl.ai/
+
 import { headerKey } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { images } from "./images.ts";

@@ -1,3 +1,5 @@
+// https://ai.google.dev/gemini-api/docs/image-generation
+
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";

@@ -1,3 +1,5 @@
+// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api
+
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";

@@ -1,3 +1,5 @@
+// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation
+
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";

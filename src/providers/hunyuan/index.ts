@@ -1,3 +1,5 @@
+// https://cloud.tencent.com/document/product/1668/124632
+
 import type { ProviderDeclaration } from "../provider.ts";
 import { images } from "./images.ts";
 import { liteImages } from "./lite-images.ts";

@@ -1,3 +1,5 @@
+// https://app.klingai.com/global/dev/document-api
+
 import { bearer } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { images } from "./images.ts";

@@ -1,3 +1,5 @@
+// https://docs.lumalabs.ai/docs/api
+
 import { bearer } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { images } from "./images.ts";

@@ -1,3 +1,5 @@
+// https://platform.minimax.io/docs/api-reference/video-generation-t2v
+
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";

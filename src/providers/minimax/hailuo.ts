@@ -1,3 +1,5 @@
+// https://platform.minimax.io/docs/api-reference/video-generation-t2v
+
 import { objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";

@@ -1,3 +1,5 @@
+// https://platform.minimax.io/docs/api-reference/api-overview
+
 import { arrayAt, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

@@ -1,3 +1,5 @@
+// https://platform.openai.com/docs/api-reference/images
+
 import type { JsonObject } from "../../base/json.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FormPart, ImageWire, MediaRequest, WireContext } from "../../media/media-wire.ts";

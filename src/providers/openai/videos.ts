@@ -1,3 +1,5 @@
+// https://platform.openai.com/docs/api-reference/videos
+
 import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";

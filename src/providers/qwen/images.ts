@@ -1,3 +1,5 @@
+// https://www.alibabacloud.com/help/en/model-studio/qwen-image-api
+
 import { objectAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";

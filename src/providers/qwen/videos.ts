@@ -1,3 +1,5 @@
+// https://www.alibabacloud.com/help/en/model-studio/text-to-video-api-reference
+
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { JobState, MediaRequest, VideoWire, WireContext } from "../../media/media-wire.ts";

@@ -1,3 +1,5 @@
+// https://www.alibabacloud.com/help/en/model-studio/qwen-image-api
+
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

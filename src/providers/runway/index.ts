@@ -1,3 +1,5 @@
+// https://docs.dev.runwayml.com/api/
+
 import { bearer } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { images } from "./images.ts";

@@ -1,3 +1,5 @@
+// https://www.volcengine.com/docs/82379/1541523
+
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

@@ -1,3 +1,5 @@
+// https://www.volcengine.com/docs/82379/1520757
+
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { Picture } from "../../media/picture.ts";

@@ -1,3 +1,5 @@
+// https://docs.x.ai/docs/api-reference
+
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

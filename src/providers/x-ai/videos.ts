@@ -1,3 +1,5 @@
+// https://docs.x.ai/docs/guides/video-generations
+
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";

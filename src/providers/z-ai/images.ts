@@ -1,3 +1,5 @@
+// https://docs.z.ai/api-reference/image/generate-image
+
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

@@ -1,3 +1,5 @@
+// https://docs.z.ai/api-reference/video/generate-video
+
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { JobState, Ticket, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
