@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { completionTokens, promptTokens } from "../../src/canon/usage.ts";
-import type { NativeAnswerContext, Tap } from "../../src/dialects/dialect.ts";
+import type { AnswerContext, Tap } from "../../src/dialects/dialect.ts";
 import { EventSplitter, readFrames } from "../../src/wire/sse.ts";
 import {
   bytesOf,
@@ -23,7 +23,7 @@ const streams = recordings.filter(
 const TWO_ANSWERS = "cererebras-structured-output-tools-1";
 
 let made = 0;
-const context = (): NativeAnswerContext => ({
+const context = (): AnswerContext => ({
   publicModel: "public/model",
   request: { stream_options: { include_usage: true } },
   bareFinishReason: true,

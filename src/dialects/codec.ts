@@ -8,7 +8,7 @@ import type { CanonReply } from "../canon/reply.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { SseFrame } from "../wire/sse.ts";
-import type { NativeAnswerContext, UpstreamFailure } from "./dialect.ts";
+import type { AnswerContext, UpstreamFailure } from "./dialect.ts";
 import type { Quirks } from "./quirks.ts";
 
 /** What a request to a provider depends on beside the call itself. */
@@ -51,7 +51,7 @@ export interface DecodeAnswerContext {
 }
 
 /** What the writing of an answer for a client depends on. */
-export interface EncodeAnswerContext extends NativeAnswerContext {
+export interface EncodeAnswerContext extends AnswerContext {
   nowSeconds: () => number;
   /** About how many tokens the prompt has, for the protocols that tell it before the upstream does (H11). */
   estimateInputTokens: () => number;

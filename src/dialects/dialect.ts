@@ -76,15 +76,16 @@ export interface HostTakes {
   isForeignOrigin: (origin: string) => boolean;
 }
 
-export interface NativeRequest {
+/** What one attempt sends to a provider, and what of the client's request it could not honour. */
+export interface UpstreamRequest {
   payload: string | Buffer;
   notes: FieldNote[];
   /** On which terms beside the ordinary it asks to be served. */
   terms?: readonly string[];
 }
 
-/** What the native lane needs to know to hand an upstream's answer back as it is. */
-export interface NativeAnswerContext {
+/** What an answer to a client depends on, whether it is handed back as it came or written anew. */
+export interface AnswerContext {
   publicModel: string;
   /** The client's request, for what it asked to see or not to see. */
   request: JsonObject;
@@ -102,7 +103,8 @@ export interface NativeAnswerContext {
   costUsd: (usage: Usage) => number;
 }
 
-export interface NativeAnswer {
+/** An answer as the client reads it, with what the receipt needs of it. */
+export interface ClientAnswer {
   text: string;
   usage: Usage | undefined;
   stop: Stop | undefined;
@@ -157,9 +159,9 @@ export interface Dialect {
   /** Whether the history holds what the host does not take, such as an opaque value of another family (H01). */
   carriesForeign(body: JsonObject, host: HostTakes): boolean;
 
-  prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest;
-  patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer;
-  createTap(context: NativeAnswerContext): Tap;
+  prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest;
+  patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer;
+  createTap(context: AnswerContext): Tap;
 
   /** Rough count of the prompt's tokens, for where no upstream can be asked. */
   estimateTokens(body: JsonObject): number;

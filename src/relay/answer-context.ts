@@ -1,6 +1,6 @@
 import { LONG_CONTEXT, type ServedOn } from "../canon/terms.ts";
 import { priceCall } from "../catalogue/price-call.ts";
-import type { NativeAnswerContext } from "../dialects/dialect.ts";
+import type { AnswerContext } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import type { Call } from "./call.ts";
@@ -14,7 +14,7 @@ export const servedOn =
   };
 
 /** What an answer on its way to the client depends on, in either lane. */
-export function answerContext(call: Call, planned: PlannedOffer<Provider>): NativeAnswerContext {
+export function answerContext(call: Call, planned: PlannedOffer<Provider>): AnswerContext {
   return {
     publicModel: call.modelInAnswer,
     request: call.body,

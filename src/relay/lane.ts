@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
 import { traitsOf } from "../catalogue/traits.ts";
-import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
+import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
 import { ORIGINS } from "../providers/origins.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
@@ -13,11 +13,11 @@ import { TranslatedLane } from "./translated.ts";
 /** How one attempt's request goes up and its answer comes back. */
 export interface Lane {
   readonly name: "native" | "translated";
-  prepareRequest(received: ReceivedRequest): NativeRequest | Promise<NativeRequest>;
+  prepareRequest(received: ReceivedRequest): UpstreamRequest | Promise<UpstreamRequest>;
   /** An answer in one piece, as the client reads it. Throws where it is an error under a status of success. */
-  readAnswer(text: string, body: JsonObject): NativeAnswer;
+  readAnswer(text: string, body: JsonObject): ClientAnswer;
   /** The same for a count of tokens. */
-  readCount(text: string, body: JsonObject): NativeAnswer;
+  readCount(text: string, body: JsonObject): ClientAnswer;
   createTap(): Tap;
   decodeError(failure: UpstreamFailure): GatewayError;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
 import { traitsOf } from "../catalogue/traits.ts";
-import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
+import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { answerContext } from "./answer-context.ts";
@@ -19,7 +19,7 @@ export class NativeLane implements Lane {
     this.#planned = planned;
   }
 
-  prepareRequest(received: ReceivedRequest): NativeRequest {
+  prepareRequest(received: ReceivedRequest): UpstreamRequest {
     const { incoming, model, stream } = this.#call;
     const { provider, offer, dialect } = this.#planned;
     return incoming.dialect.prepareRequest(received, {
@@ -34,11 +34,11 @@ export class NativeLane implements Lane {
     });
   }
 
-  readAnswer(text: string, body: JsonObject): NativeAnswer {
+  readAnswer(text: string, body: JsonObject): ClientAnswer {
     return this.#call.incoming.dialect.patchAnswer(text, body, answerContext(this.#call, this.#planned));
   }
 
-  readCount(text: string): NativeAnswer {
+  readCount(text: string): ClientAnswer {
     return { text, usage: undefined, stop: undefined };
   }
 

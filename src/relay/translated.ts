@@ -10,7 +10,7 @@ import type {
   TokenCounting,
   UpstreamCodec,
 } from "../dialects/codec.ts";
-import type { NativeAnswer, NativeRequest, ReceivedRequest, Tap, UpstreamFailure } from "../dialects/dialect.ts";
+import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
 import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
@@ -41,7 +41,7 @@ export class TranslatedLane implements Lane {
     this.#upstream = UPSTREAM_CODECS[planned.dialect];
   }
 
-  async prepareRequest(received: ReceivedRequest): Promise<NativeRequest> {
+  async prepareRequest(received: ReceivedRequest): Promise<UpstreamRequest> {
     const { incoming, model, stream } = this.#call;
     const { provider, offer, dialect } = this.#planned;
     const quirks = provider.quirksOf(dialect);
@@ -78,7 +78,7 @@ export class TranslatedLane implements Lane {
     return canonical;
   }
 
-  readAnswer(text: string, body: JsonObject): NativeAnswer {
+  readAnswer(text: string, body: JsonObject): ClientAnswer {
     const decoded = this.#upstream.decodeResponse(inOrder(text, body), this.#decodeContext());
     const reply = unwrapReply(decoded, this.#reading);
     return {
@@ -88,7 +88,7 @@ export class TranslatedLane implements Lane {
     };
   }
 
-  readCount(_text: string, body: JsonObject): NativeAnswer {
+  readCount(_text: string, body: JsonObject): ClientAnswer {
     const tokens = this.#counting().decodeAnswer(body);
     if (tokens === undefined) throw new GatewayError("upstream_failed", "The provider gave no count of tokens.");
     return { text: this.#call.incoming.dialect.encodeTokenCount(tokens), usage: undefined, stop: undefined };

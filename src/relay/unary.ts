@@ -1,7 +1,7 @@
 import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { completionTokens, type Usage } from "../canon/usage.ts";
-import type { NativeAnswer } from "../dialects/dialect.ts";
+import type { ClientAnswer } from "../dialects/dialect.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { PlannedOffer } from "../routing/plan.ts";
 import { answerCharacters } from "./answer-characters.ts";
@@ -44,7 +44,7 @@ export async function relayUnary(
 }
 
 interface WholeAnswer {
-  answer: NativeAnswer;
+  answer: ClientAnswer;
   /** Counted only where the upstream did not tell its usage, or one that looks too small for the answer. */
   characters: number;
   attempt: Attempt;

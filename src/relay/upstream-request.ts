@@ -2,7 +2,7 @@ import { boundNotes } from "../canon/bound-notes.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { LONG_CONTEXT } from "../canon/terms.ts";
 import type { Offer } from "../catalogue/model.ts";
-import type { NativeRequest } from "../dialects/dialect.ts";
+import type { UpstreamRequest } from "../dialects/dialect.ts";
 import { isLongContextBeta } from "../dialects/messages/long-context.ts";
 import { noteRouting, noteRoutingHeaders } from "../dialects/routing-fields.ts";
 import type { BodyPatch, OutgoingRequest, Provider, UpstreamCall } from "../providers/provider.ts";
@@ -61,7 +61,7 @@ function noteBetas(asked: readonly string[], sent: readonly string[], notes: Fie
   for (const beta of asked) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
 }
 
-function patched(payload: NativeRequest["payload"], { remove, set }: BodyPatch): string {
+function patched(payload: UpstreamRequest["payload"], { remove, set }: BodyPatch): string {
   const edit = new ObjectEdit(String(payload));
   for (const key of remove) edit.remove(key);
   for (const [key, value] of Object.entries(set)) edit.set(key, JSON.stringify(value));

@@ -5,11 +5,11 @@ import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type {
-  NativeAnswer,
-  NativeAnswerContext,
-  NativeRequest,
+  AnswerContext,
+  ClientAnswer,
   NativeRequestContext,
   ReceivedRequest,
+  UpstreamRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
@@ -31,7 +31,7 @@ const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"]
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {} };
 
-export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest {
   const { body } = request;
   const { quirks } = context;
   const notes = new Notes();
@@ -220,13 +220,13 @@ function withoutMembers(objectText: string, keys: readonly string[]): string {
   return edit.toString();
 }
 
-export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
+export function patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer {
   const failure = answerError(body);
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
   const usage = decodeUsage(body["usage"], context.reasoningBeside);
   tellTerms(context.served, [body["service_tier"]]);
-  let stop: NativeAnswer["stop"];
+  let stop: ClientAnswer["stop"];
   let data = text;
   for (const [position, choice] of arrayAt(body, "choices").entries()) {
     const told = stringAt(choice, "finish_reason");
@@ -251,7 +251,7 @@ function patchMessage(
   text: string,
   path: readonly (string | number)[],
   message: JsonObject,
-  context: NativeAnswerContext,
+  context: AnswerContext,
 ): string {
   let data = text;
   for (const [position, call] of arrayAt(message, "tool_calls").entries()) {

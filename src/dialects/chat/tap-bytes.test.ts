@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Scratch } from "../../wire/scratch.ts";
-import type { NativeAnswerContext } from "../dialect.ts";
+import type { AnswerContext } from "../dialect.ts";
 import { chatRecordings, readRecording, recordingsPresent } from "./recordings.sample.ts";
 import { ChatTap } from "./tap.ts";
 
-const context: NativeAnswerContext = {
+const context: AnswerContext = {
   publicModel: "acme/über-model",
   request: { stream_options: { include_usage: true } },
   bareFinishReason: true,

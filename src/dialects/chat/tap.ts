@@ -6,7 +6,7 @@ import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { Scratch } from "../../wire/scratch.ts";
 import type { SseFrame } from "../../wire/sse.ts";
-import type { NativeAnswerContext } from "../dialect.ts";
+import type { AnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
@@ -33,7 +33,7 @@ function endOfEvent(events: Uint8Array, at: number): number {
 }
 
 export class ChatTap extends TapBase {
-  readonly #context: NativeAnswerContext;
+  readonly #context: AnswerContext;
   readonly #toolCalls: ToolCallIndexer;
   readonly #hideReasoning: boolean;
   readonly #showUsage: boolean;
@@ -43,7 +43,7 @@ export class ChatTap extends TapBase {
   /** Usage that came in a place where clients do not look, as the host wrote it; undefined once it stood where they do. */
   #owedUsage: JsonObject | undefined;
 
-  constructor(context: NativeAnswerContext) {
+  constructor(context: AnswerContext) {
     super();
     this.#context = context;
     this.#toolCalls = new ToolCallIndexer(context.makeId);

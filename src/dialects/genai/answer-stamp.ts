@@ -1,14 +1,14 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
-import type { NativeAnswerContext } from "../dialect.ts";
+import type { AnswerContext } from "../dialect.ts";
 
 /** What every answer and every chunk of one says of itself (contract 2.7), where its host does not. */
 const FIELDS = ["createTime", "responseId"] as const;
 
 export class AnswerStamp {
-  readonly #context: NativeAnswerContext;
+  readonly #context: AnswerContext;
   readonly #values: { createTime?: string; responseId?: string } = {};
 
-  constructor(context: NativeAnswerContext) {
+  constructor(context: AnswerContext) {
     this.#context = context;
   }
 

@@ -4,11 +4,11 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type {
-  NativeAnswer,
-  NativeAnswerContext,
-  NativeRequest,
+  AnswerContext,
+  ClientAnswer,
   NativeRequestContext,
   ReceivedRequest,
+  UpstreamRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
@@ -21,7 +21,7 @@ import { decodeUsage, tellUsageTerms } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { serviceTier: {} };
 
-export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
   const limit = context.maxOutputTokens;
@@ -69,7 +69,7 @@ function thinkingNotes(body: JsonObject): FieldNote[] {
 /** One of these is in every answer, were it an empty one. */
 const ANSWER_FIELDS = ["candidates", "promptFeedback", "usageMetadata"];
 
-export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
+export function patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer {
   if (objectAt(body, "error")) throw decodeErrorObject(body);
   const { data, stop } = patchCandidates(text, body, context.bareFinishReason);
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
@@ -92,9 +92,9 @@ export function patchCandidates(
   text: string,
   answer: JsonObject,
   bare: boolean,
-): { data: string; stop: NativeAnswer["stop"] } {
+): { data: string; stop: ClientAnswer["stop"] } {
   let data = text;
-  let stop: NativeAnswer["stop"];
+  let stop: ClientAnswer["stop"];
   for (const [position, candidate] of arrayAt(answer, "candidates").entries()) {
     const cited = objectAt(candidate, "citationMetadata");
     if (cited?.["citationSources"] !== undefined && cited["citations"] === undefined) {

@@ -2,11 +2,11 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import type {
-  NativeAnswer,
-  NativeAnswerContext,
-  NativeRequest,
+  AnswerContext,
+  ClientAnswer,
   NativeRequestContext,
   ReceivedRequest,
+  UpstreamRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
@@ -17,7 +17,7 @@ import { consistentUsage, decodeUsage, missingUsage, tellUsageTerms } from "./us
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { place: "geo" } };
 
-export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): NativeRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
   const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
@@ -38,7 +38,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   return { payload: editBody(request, { set, remove }, (key) => key in body), notes, terms: fitted.terms };
 }
 
-export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): NativeAnswer {
+export function patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer {
   failIfNoAnswer(body);
   const stop = stringAt(body, "stop_reason");
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
