@@ -77,7 +77,7 @@ async function jsonOf<T>(folder: string, args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** What one sees who looks at the pictures. */
+/** What one sees who looks at the images. */
 async function look(folder: string, name: string): Promise<{ width: number; height: number; format: string }> {
   const { width, height, format } = await new Bun.Image(readFileSync(join(folder, name))).metadata();
   return { width, height, format };

@@ -130,7 +130,7 @@ const TARGETS: readonly Target[] = [
 
 const SETTINGS = { baseUrl: "http://127.0.0.1:9", apiKey: new Secret("upstream-secret-key") };
 
-/** Stands in for the web: a picture, or a document. */
+/** Stands in for the web: an image, or a document. */
 const fetchMedia = (url: string) => {
   const [data, mimeType] = url.endsWith(".png") ? [PNG, "image/png"] : [PDF, "application/pdf"];
   return Promise.resolve({ bytes: new Uint8Array(Buffer.from(data, "base64")), mimeType });

@@ -7,7 +7,7 @@ import { simulatedProviders, startTestGateway, TEST_KEY, type TestGateway } from
 /** Calls whose client and model speak different protocols, on all six pairs, with the simulator behind them. */
 
 const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
-const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 let simulator: Simulator;
 let gateway: TestGateway;
@@ -205,7 +205,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     }
   });
 
-  test("S12: an address in the gateway's own network is not fetched; a picture in the request arrives", async () => {
+  test("S12: an address in the gateway's own network is not fetched; an image in the request arrives", async () => {
     const inside = await call(client, `${upstream}/standard`, { body: prompt(client, "https://127.0.0.1/a.png") });
     // Targets that fetch for themselves get the address as it is.
     if (inside.status !== 200) expect((await errorOf(inside)).message).toContain("could not be fetched");
@@ -216,8 +216,8 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
 });
 
 function prompt(client: DialectName, url: string | undefined): Record<string, unknown> {
-  const data = `data:image/png;base64,${PICTURE}`;
-  const words = "What is in this picture?";
+  const data = `data:image/png;base64,${IMAGE}`;
+  const words = "What is in this image?";
   switch (client) {
     case "chat":
       return {
@@ -232,7 +232,7 @@ function prompt(client: DialectName, url: string | undefined): Record<string, un
         ],
       };
     case "messages": {
-      const source = url ? { type: "url", url } : { type: "base64", media_type: "image/png", data: PICTURE };
+      const source = url ? { type: "url", url } : { type: "base64", media_type: "image/png", data: IMAGE };
       return {
         messages: [
           {
@@ -246,10 +246,10 @@ function prompt(client: DialectName, url: string | undefined): Record<string, un
       };
     }
     case "genai": {
-      const picture = url
+      const image = url
         ? { fileData: { mimeType: "image/png", fileUri: url } }
-        : { inlineData: { mimeType: "image/png", data: PICTURE } };
-      return { contents: [{ role: "user", parts: [{ text: words }, picture] }] };
+        : { inlineData: { mimeType: "image/png", data: IMAGE } };
+      return { contents: [{ role: "user", parts: [{ text: words }, image] }] };
     }
   }
 }

@@ -527,7 +527,7 @@ describe("docs/adding-a-provider.md", () => {
     expect(rowsUnder(page, "field", "meaning").map(([field]) => field)).toEqual(Object.keys(acme));
   });
 
-  test("its media wire is whole, and brings a picture from its ticket to its link", async () => {
+  test("its media wire is whole, and brings an image from its ticket to its link", async () => {
     const code = fencesIn(page).find(({ info }) => info === "ts wire")?.code ?? "";
     const { images } = await loadShown<{ images: ImageWire }>(
       code
@@ -543,7 +543,7 @@ describe("docs/adding-a-provider.md", () => {
     const url = "https://cdn.acme.example/p1.png";
     const read = (body: Record<string, string>) => images.readPoll?.(mediaAnswer(body), { id: "p1" }, context);
     expect(read({ status: "running" })).toMatchObject({ state: "waiting" });
-    expect(read({ result_url: url })).toMatchObject({ state: "done", reply: { results: [{ picture: { url } }] } });
+    expect(read({ result_url: url })).toMatchObject({ state: "done", reply: { results: [{ image: { url } }] } });
     expect(read({ status: "failed", code: "content_policy" })).toMatchObject({ error: { kind: "content_blocked" } });
     expect(images.error(mediaAnswer({ code: "no_credit" }, 403)).kind).toBe("upstream_credentials");
   });

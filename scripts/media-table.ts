@@ -3,9 +3,9 @@
  * read from the abilities that requests are fitted to.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import type { PixelSize } from "../src/media/image.ts";
 import type { FreeSizes, ImageAbilities, SizeRule } from "../src/media/image-abilities.ts";
 import type { ImageWish } from "../src/media/image-call.ts";
-import type { PixelSize } from "../src/media/picture.ts";
 import type { VideoAbilities } from "../src/media/video-call.ts";
 import { imageRows, type MediaRow, videoRows } from "./media-rows.ts";
 

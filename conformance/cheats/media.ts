@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { plainPng } from "../../src/media/pictures.sample.ts";
+import { plainPng } from "../../src/media/images.sample.ts";
 import { startSimulator } from "../../src/sim/simulator.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";

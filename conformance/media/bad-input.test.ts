@@ -8,16 +8,16 @@ import { drawPicture, type PictureWish } from "../../src/sim/media-maker/draw-pi
 import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
 import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
-/** Mistakes of those who ask for pictures and films: each is told in the caller's protocol, with its place and what would be right. */
+/** Mistakes of those who ask for images and films: each is told in the caller's protocol, with its place and what would be right. */
 
 const OTHER_KEY = `sk-trv-${"AnotherProjectsKey".padEnd(43, "x")}`;
-const PICTURES = "openai/gpt-image-2";
+const IMAGES = "openai/gpt-image-2";
 const BATCHES = "bytedance/doubao-seedream-4-5-251128";
 const MEGABYTE = 1024 * 1024;
 
 let simulator: Simulator;
 let gateway: TestGateway;
-let picture: Buffer;
+let image: Buffer;
 let glass: Buffer;
 let wideGlass: Buffer;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
   const draw = async (wish: Partial<PictureWish>) =>
     Buffer.from(await drawPicture({ prompt: "input", width: 128, height: 128, seed: 1, format: "png", ...wish }));
-  picture = await draw({});
+  image = await draw({});
   glass = await draw({ transparent: true });
   wideGlass = await draw({ transparent: true, width: 256 });
 });
@@ -73,9 +73,9 @@ const at = (model: string, verb: string) => `/api/genai/v1/publishers/${model.re
 const GENERATIONS = "/api/v1/images/generations";
 const EDITS = "/api/v1/images/edits";
 
-const generate = (body: object) => postJson(GENERATIONS, { model: PICTURES, prompt: "a fox", ...body });
+const generate = (body: object) => postJson(GENERATIONS, { model: IMAGES, prompt: "a fox", ...body });
 
-const predict = (instance: object, parameters: object = {}, model = PICTURES) =>
+const predict = (instance: object, parameters: object = {}, model = IMAGES) =>
   postJson(at(model, "predict"), { instances: [{ prompt: "a fox", ...instance }], parameters });
 
 const film = (instance: object, model = "sim/video") =>
@@ -83,7 +83,7 @@ const film = (instance: object, model = "sim/video") =>
 
 function edit(
   fields: Record<string, string | Buffer>,
-  base: Record<string, string> = { model: PICTURES, prompt: "more" },
+  base: Record<string, string> = { model: IMAGES, prompt: "more" },
 ) {
   const form = new FormData();
   for (const [name, value] of Object.entries({ ...base, ...fields })) {
@@ -97,7 +97,7 @@ const encoded = (bytes: Buffer) => ({ bytesBase64Encoded: bytes.toString("base64
 
 const references = (mask: Buffer) => ({
   referenceImages: [
-    { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: encoded(picture) },
+    { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: encoded(image) },
     {
       referenceType: "REFERENCE_TYPE_MASK",
       referenceId: 2,
@@ -200,8 +200,8 @@ const MASK = "instances[0].referenceImages[1].referenceImage";
 refused(
   "contract 2.4, H12: masks and images that are none",
   [
-    ["a mask of another size", () => edit({ image: picture, mask: wideGlass }), "mask", /128x128; it is 256x128/],
-    ["a mask without alpha", () => edit({ image: picture, mask: picture }), "mask", /alpha channel.*it has none/],
+    ["a mask of another size", () => edit({ image, mask: wideGlass }), "mask", /128x128; it is 256x128/],
+    ["a mask without alpha", () => edit({ image, mask: image }), "mask", /alpha channel.*it has none/],
     ["words for an image", () => edit({ image: Buffer.from("words") }), "image", /PNG, JPEG, WebP or GIF/],
     ["a file of no bytes", () => edit({ image: Buffer.alloc(0) }), "image", /the file is empty/],
     ["no image to edit", () => edit({}), "image", /must be the image to be edited; it is missing/],
@@ -210,7 +210,7 @@ refused(
   ],
   [
     ["a mask of another size", () => predict(references(wideGlass)), MASK, /128x128; it is 256x128/],
-    ["a mask without alpha", () => predict(references(picture)), MASK, /alpha channel.*it has none/],
+    ["a mask without alpha", () => predict(references(image)), MASK, /alpha channel.*it has none/],
     ["words for an image", () => predict({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
     ["words for a frame", () => film({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
     [
@@ -231,17 +231,17 @@ refused(
 refused(
   "H12: numbers in forms are text, and must be numbers all the same",
   [
-    ["a word", () => edit({ image: picture, n: "two" }), "n", /integer of at least 1; it is "two"/],
-    ["a fraction", () => edit({ image: picture, n: "1.5" }), "n", /integer/],
-    ["none at all for true or false", () => edit({ image: picture, stream: "yes" }), "stream", /true or false/],
+    ["a word", () => edit({ image, n: "two" }), "n", /integer of at least 1; it is "two"/],
+    ["a fraction", () => edit({ image, n: "1.5" }), "n", /integer/],
+    ["none at all for true or false", () => edit({ image, stream: "yes" }), "stream", /true or false/],
     ["a string in JSON", () => generate({ n: "2" }), "n", /integer of at least 1; it is "2"/],
-    ["too large a level", () => edit({ image: picture, output_compression: "101" }), "output_compression", /100/],
+    ["too large a level", () => edit({ image, output_compression: "101" }), "output_compression", /100/],
   ],
   [["a string in JSON", () => predict({}, { sampleCount: "2" }), "parameters.sampleCount", /integer.*"2"/]],
 );
 
 test("H12: numbers in a form are read as numbers", async () => {
-  const fields = { image: picture, mask: glass, n: "2", output_format: "jpeg", output_compression: "40" };
+  const fields = { image, mask: glass, n: "2", output_format: "jpeg", output_compression: "40" };
   const response = await edit(fields);
   const { data } = (await response.json()) as { data: { b64_json: string }[] };
   expect(data.map(({ b64_json }) => b64_json.slice(0, 4))).toEqual(["/9j/", "/9j/"]);
@@ -253,8 +253,8 @@ refused(
   "contract 4: models that make something else, or nothing",
   [
     ["no model", () => postJson(GENERATIONS, { prompt: "a fox" }), "model", /must be a string.*missing/],
-    ["no model in a form", () => edit({ image: picture }, { prompt: "more" }), "model", /must be a string.*missing/],
-    ["no prompt in a form", () => edit({ image: picture }, { model: PICTURES }), "prompt", /must be a string.*missing/],
+    ["no model in a form", () => edit({ image }, { prompt: "more" }), "model", /must be a string.*missing/],
+    ["no prompt in a form", () => edit({ image }, { model: IMAGES }), "prompt", /must be a string.*missing/],
     ["a text model", () => generate({ model: "sim/standard" }), "model", /makes text, not images/],
     [
       "a video asked for text",
@@ -271,7 +271,7 @@ refused(
     ["videos for images", () => predict({}, {}, "sim/video"), "model", /not images/],
     [
       "an embedding",
-      () => postJson(at(PICTURES, "predict"), { instances: [{ content: "to be embedded" }] }),
+      () => postJson(at(IMAGES, "predict"), { instances: [{ content: "to be embedded" }] }),
       "instances[0].content",
       /embeddings are not served.*instances\[0\]\.prompt/,
     ],
@@ -292,9 +292,9 @@ refused(
 
 refused(
   "contract 4: unknown models, with those that are near",
-  [["pictures", () => generate({ model: "openai/gpt-image-22" }), "model", /Did you mean openai\/gpt-image-2/]],
+  [["images", () => generate({ model: "openai/gpt-image-22" }), "model", /Did you mean openai\/gpt-image-2/]],
   [
-    ["pictures", () => predict({}, {}, "openai/gpt-imaeg-2"), "model", /Did you mean openai\/gpt-image-2/],
+    ["images", () => predict({}, {}, "openai/gpt-imaeg-2"), "model", /Did you mean openai\/gpt-image-2/],
     ["films", () => film({}, "sim/vidoe"), "model", /Did you mean sim\/video/],
   ],
   404,
@@ -315,9 +315,9 @@ refused(
     [
       "for a mask",
       () => {
-        const images = [{ image_url: `data:image/png;base64,${picture.toString("base64")}` }];
+        const images = [{ image_url: `data:image/png;base64,${image.toString("base64")}` }];
         return postJson(EDITS, {
-          model: PICTURES,
+          model: IMAGES,
           prompt: "x",
           images,
           mask: { image_url: "https://192.168.0.1/m.png" },
@@ -386,7 +386,7 @@ describe("choices 2: content types", () => {
     const told = await Promise.all([
       chatError(post(GENERATIONS, "{}", wrong)),
       chatError(post(EDITS, "{}", wrong)),
-      genaiError(post(at(PICTURES, "predict"), "--a--", { "content-type": FORM })),
+      genaiError(post(at(IMAGES, "predict"), "--a--", { "content-type": FORM })),
       genaiError(post(at("sim/video", "predictLongRunning"), "{}", wrong)),
     ]);
     expect(told.map(({ status }) => status)).toEqual([415, 415, 415, 415]);
@@ -439,7 +439,7 @@ describe("H12, H20: bodies that do not come to an end", () => {
     expect(told.message).toContain("64 MB");
     expect(sent).toBeLessThan(150);
     expect(leftovers()).toEqual(before);
-    expect((await edit({ image: picture })).status).toBe(200);
+    expect((await edit({ image })).status).toBe(200);
   }, 30_000);
 
   test("S18: a form full of near-boundaries is refused with its cure", async () => {
@@ -458,7 +458,7 @@ describe("H12, H20: bodies that do not come to an end", () => {
 
   test("half a form and then silence is given up, while others are served", async () => {
     const silent = talk("content-length: 100000", HEAD, 5000);
-    expect((await edit({ image: picture })).status).toBe(200);
+    expect((await edit({ image })).status).toBe(200);
     const answer = await silent;
     expect(answer).toStartWith("HTTP/1.1 400");
     expect(answer).toContain("stopped arriving");

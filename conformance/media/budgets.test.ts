@@ -41,7 +41,7 @@ async function letIn(count: number, call: () => Promise<Response>): Promise<numb
 
 describe("H23: calls at once do not pass on the same remainder of a budget", () => {
   test("images that are priced by their number", async () => {
-    // 0.01 USD a picture.
+    // 0.01 USD an image.
     const body = { model: "sim/image", prompt: "a cat", n: 10 };
     expect(await letIn(6, () => post("/v1/images/generations", keyOf(KEYS.counted), body))).toBe(3);
   });

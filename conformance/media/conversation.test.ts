@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
  * Image output in conversations (contract 2.6 responseModalities and imageConfig): native where the provider's model answers
- * in Google's dialect, and for models that only make pictures through their media API, in all three protocols.
+ * in Google's dialect, and for models that only make images through their media API, in all three protocols.
  */
 let simulator: Simulator;
 let gateway: TestGateway;
@@ -58,8 +58,8 @@ interface WithImages {
   images?: { type: string; image_url: { url: string } }[];
 }
 
-/** The pictures of a chat message, where this protocol's hosts put them. */
-const chatPictures = (message: WithImages | undefined): string[] =>
+/** The images of a chat message, where this protocol's hosts put them. */
+const chatImages = (message: WithImages | undefined): string[] =>
   (message?.images ?? []).map(({ image_url: { url } }) => url.slice(url.indexOf(",") + 1));
 
 async function receiptOf(response: { headers: Headers }) {
@@ -99,12 +99,12 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
     const body = { model: id, messages: [{ role: "user" as const, content: "a red fox" }] };
     const { data, response } = await chat().chat.completions.create(body).withResponse();
     expect(data.choices[0]?.finish_reason).toBe("stop");
-    expect(await sizeOf(chatPictures(data.choices[0]?.message as WithImages)[0] ?? "")).toEqual([...size]);
+    expect(await sizeOf(chatImages(data.choices[0]?.message as WithImages)[0] ?? "")).toEqual([...size]);
     const receipt = await receiptOf(response);
     expect(receipt.cost_nano_usd).toBeGreaterThan(0);
     const streamed: string[] = [];
     for await (const chunk of await chat().chat.completions.create({ ...body, stream: true })) {
-      streamed.push(...chatPictures(chunk.choices[0]?.delta as WithImages | undefined));
+      streamed.push(...chatImages(chunk.choices[0]?.delta as WithImages | undefined));
     }
     expect(await sizeOf(streamed[0] ?? "")).toEqual([...size]);
   });
@@ -117,9 +117,9 @@ describe("contract 2.10: the messages protocol has no place for an image in an a
       .withResponse();
     const [block] = data.content;
     const url = block?.type === "text" ? /\((http[^)]+)\)/.exec(block.text)?.[1] : undefined;
-    const picture = await fetch(url ?? "");
-    expect(picture.headers.get("content-type")).toBe("image/png");
-    expect(await sizeOf(Buffer.from(await picture.bytes()).toString("base64"))).toEqual([1024, 1024]);
+    const image = await fetch(url ?? "");
+    expect(image.headers.get("content-type")).toBe("image/png");
+    expect(await sizeOf(Buffer.from(await image.bytes()).toString("base64"))).toEqual([1024, 1024]);
     const receipt = await receiptOf(response);
     expect(receipt.fields.map(({ path }) => path)).toEqual(["max_tokens", "content"]);
     expect(receipt.usage["images"]).toBe(1);
@@ -150,7 +150,7 @@ describe("what a conversation says to a model that only makes images", () => {
         messages: [{ role: "user", content: "a red fox" }, message as never, { role: "user", content: "now at night" }],
       })
       .withResponse();
-    expect(chatPictures(data.choices[0]?.message as WithImages)).toHaveLength(1);
+    expect(chatImages(data.choices[0]?.message as WithImages)).toHaveLength(1);
     expect(simulator.stats().requests).toBeGreaterThanOrEqual(0);
     const receipt = await receiptOf(response);
     expect(receipt.fields).toEqual([expect.objectContaining({ path: "messages[0]", action: "dropped" }) as never]);
@@ -227,7 +227,7 @@ test("the simulator's models are sim/image and sim/video; what they were called 
   );
   for (const list of lists) {
     for (const name of ["sim/image", "sim/video"]) expect(list.split(`${name}"`)).toHaveLength(2);
-    expect(list).not.toMatch(/sim\/(picture|film)"/);
+    expect(list).not.toMatch(/sim\/(image|film)"/);
   }
   const post = (path: string, body: object) =>
     fetch(gateway.url + path, {

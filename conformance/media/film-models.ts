@@ -8,7 +8,7 @@ export interface FilmModel {
   offer?: { provider: string; model: string };
   /** The frames that it takes; `needed` where it makes no film without the first one. */
   frames: "none" | "first" | "first and last" | "needed" | "both, needed";
-  /** Of the call with every parameter. Models that need a picture get the one that lies. */
+  /** Of the call with every parameter. Models that need an image get the one that lies. */
   made: FilmFacts;
   /** Parameters of that call which change nothing that is seen or paid for, and which the model has not: they are noted. */
   notes: readonly string[];
@@ -17,7 +17,7 @@ export interface FilmModel {
   /** The length of a film with a last frame, where it is another. */
   lastFrameSeconds?: number;
   usdPerSecond: number;
-  /** What the films of a plain call with a picture cost, where they are silent for want of a wish. */
+  /** What the films of a plain call with an image cost, where they are silent for want of a wish. */
   silentUsdPerSecond?: number;
   /** Where the host's words for a fate are not the usual ones. */
   tells?: Readonly<Record<string, number | string>>;

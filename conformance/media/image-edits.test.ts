@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { halfTransparent, plainPng } from "../../src/media/pictures.sample.ts";
+import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
 import { failureOf } from "../sdk/support.ts";
-import { contractDoor, GENAI_PICTURES, type GivenImage, type PictureAnswer } from "./genai-pictures.ts";
+import { contractDoor, GENAI_IMAGES, type GivenImage, type ImageAnswer } from "./genai-images.ts";
+import { CallTable, expectBilled, lookAt, notesOf, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES, type ImageFamily } from "./image-families.ts";
 import { type ImageStand, startImageStand } from "./image-stand.ts";
-import { OPENAI_PICTURES, PICTURE_DOORS, type PictureEvent } from "./openai-pictures.ts";
-import { CallTable, expectBilled, lookAt, notesOf, receiptOf } from "./picture-audit.ts";
+import { IMAGE_DOORS, type ImageEvent, OPENAI_IMAGES } from "./openai-images.ts";
 
 const PROMPT = "give the fox a hat";
 /** Large enough for every host, and square, as the oldest of the models wants it. */
@@ -31,32 +31,32 @@ afterAll(async () => {
   table.print();
 });
 
-const receiptFor = ({ sdkHttpResponse }: PictureAnswer) =>
+const receiptFor = ({ sdkHttpResponse }: ImageAnswer) =>
   receiptOf(stand, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
 
 /** How many to give where several are taken. */
 const several = (family: ImageFamily): number => Math.min(3, family.inputs);
 
-async function expectPicture(picture: string | undefined): Promise<void> {
-  expect(await lookAt(picture)).toMatch(/^(?:png|jpeg) \d+x\d+$/);
+async function expectImage(image: string | undefined): Promise<void> {
+  expect(await lookAt(image)).toMatch(/^(?:png|jpeg) \d+x\d+$/);
 }
 
 for (const family of IMAGE_FAMILIES) {
   const { model } = family;
 
-  for (const { version, connect, error } of GENAI_PICTURES) {
+  for (const { version, connect, error } of GENAI_IMAGES) {
     describe(`genai ${version}, ${model}`, () => {
       const client = () => connect(contractDoor(stand.gateway.url, stand.gateway.key));
 
       if (family.inputs > 0)
         test("contract 2.4: one raw image, and several", async () => {
           const one = await client().edit(model, PROMPT, { inputs: inputs(1) });
-          await expectPicture(one.generatedImages?.[0]?.image?.imageBytes);
+          await expectImage(one.generatedImages?.[0]?.image?.imageBytes);
           const receipt = await receiptFor(one);
           expectBilled(receipt, family, 1);
           expect(notesOf(receipt)).toEqual([]);
           if (family.inputs > 1) {
-            // The simulator draws into a picture how many it was given, so that none can be lost unseen.
+            // The simulator draws into an image how many it was given, so that none can be lost unseen.
             const many = await client().edit(model, PROMPT, { inputs: inputs(several(family)) });
             expect(many.generatedImages).toHaveLength(1);
             expect(many.generatedImages?.[0]?.image?.imageBytes).not.toBe(one.generatedImages?.[0]?.image?.imageBytes);
@@ -77,7 +77,7 @@ for (const family of IMAGE_FAMILIES) {
           const call = client().edit(model, PROMPT, { inputs: inputs(1), mask: given(MASK) });
           if (family.mask) {
             const answer = await call;
-            await expectPicture(answer.generatedImages?.[0]?.image?.imageBytes);
+            await expectImage(answer.generatedImages?.[0]?.image?.imageBytes);
             expect(notesOf(await receiptFor(answer))).toEqual([]);
             table.good(family, `mask-${version}`);
           } else {
@@ -91,8 +91,8 @@ for (const family of IMAGE_FAMILIES) {
   }
 
   if (family.inputs === 0) continue;
-  for (const [index, { version, connect, errors }] of OPENAI_PICTURES.entries()) {
-    const door = PICTURE_DOORS[index % PICTURE_DOORS.length] ?? "";
+  for (const [index, { version, connect, errors }] of OPENAI_IMAGES.entries()) {
+    const door = IMAGE_DOORS[index % IMAGE_DOORS.length] ?? "";
     describe(`openai ${version} at ${door}, ${model}`, () => {
       const client = () =>
         connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
@@ -102,7 +102,7 @@ for (const family of IMAGE_FAMILIES) {
           .images.edit({ model, prompt: PROMPT, image: file(INPUT) })
           .withResponse();
         expect(data.data).toHaveLength(1);
-        await expectPicture(data.data?.[0]?.b64_json);
+        await expectImage(data.data?.[0]?.b64_json);
         expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, 1);
         table.good(family, `openai-${version}`);
       });
@@ -113,13 +113,13 @@ for (const family of IMAGE_FAMILIES) {
           const n = Math.min(2, family.most);
           const answer = await client().images.edit({ model, prompt: PROMPT, image, n });
           expect(answer.data).toHaveLength(n);
-          for (const { b64_json } of answer.data ?? []) await expectPicture(b64_json);
+          for (const { b64_json } of answer.data ?? []) await expectImage(b64_json);
           table.good(family, `files-${version}`);
         });
 
       test("contract 4: a mask beside the file", async () => {
         const call = client().images.edit({ model, prompt: PROMPT, image: file(INPUT), mask: file(MASK, "mask.png") });
-        if (family.mask) await expectPicture((await call).data?.[0]?.b64_json);
+        if (family.mask) await expectImage((await call).data?.[0]?.b64_json);
         else {
           const failure = await failureOf(call);
           expect(failure).toBeInstanceOf(errors.BadRequestError);
@@ -129,10 +129,10 @@ for (const family of IMAGE_FAMILIES) {
 
       test("contract 6.3: streamed, the events are those of an edit, and the last one has the image", async () => {
         const stream = await client().images.edit({ model, prompt: PROMPT, image: file(INPUT), stream: true });
-        const events: PictureEvent[] = [];
+        const events: ImageEvent[] = [];
         for await (const event of stream) events.push(event);
         expect(events.map(({ type }) => type)).toEqual(["image_edit.completed"]);
-        await expectPicture(events[0]?.b64_json);
+        await expectImage(events[0]?.b64_json);
         table.good(family, `stream-${version}`);
       });
     });
@@ -140,7 +140,7 @@ for (const family of IMAGE_FAMILIES) {
 }
 
 test("contract 2.4, providers 2.2: a mask goes on in the form that the host reads, as large as the image", async () => {
-  const [genai] = GENAI_PICTURES;
+  const [genai] = GENAI_IMAGES;
   const client = genai?.connect(contractDoor(stand.gateway.url, stand.gateway.key));
   await client?.edit("google/imagen-3.0-capability-001", PROMPT, { inputs: inputs(1), mask: given(MASK) });
   const sent = stand.simulator.stats().last?.body as SentEdit | undefined;

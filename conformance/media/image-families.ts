@@ -29,15 +29,15 @@ export interface ImageFamily {
   exact: string;
   /** The settings that reach the model; others are noted as dropped, but a watermark, which is refused. */
   takes: readonly Setting[];
-  /** Most pictures of a call, and of one call to the provider. */
+  /** Most images of a call, and of one call to the provider. */
   most: number;
   perCall: number;
-  /** Most pictures to go by. */
+  /** Most images to go by. */
   inputs: number;
   mask?: true;
-  /** It makes nothing without a picture to go by. */
+  /** It makes nothing without an image to go by. */
   editsOnly?: true;
-  /** Dollars for each picture, and for a large one where that is another price; or for a million tokens. */
+  /** Dollars for each image, and for a large one where that is another price; or for a million tokens. */
   price: number | { each: number; large: number } | TokenPrices;
 }
 

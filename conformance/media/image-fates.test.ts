@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import type { Fate } from "../../src/sim/media/fate.ts";
 import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
-import { contractDoor, GENAI_PICTURES, type GenaiPictures } from "./genai-pictures.ts";
+import { contractDoor, GENAI_IMAGES, type GenaiImages } from "./genai-images.ts";
+import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageStand, startImageStand, TWO_OFFERS } from "./image-stand.ts";
-import { OPENAI_PICTURES, type OpenaiPictures, type PictureEvent } from "./openai-pictures.ts";
-import { CallTable, expectBilled, lookAt, receiptOf } from "./picture-audit.ts";
+import { type ImageEvent, OPENAI_IMAGES, type OpenaiImages } from "./openai-images.ts";
 
 /** One model of each wire, with what its host keeps for a while: results at an address, or jobs that are asked about. */
 const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
@@ -46,11 +46,11 @@ afterAll(async () => {
 interface Client {
   name: string;
   blocked: string;
-  /** What became of a call for one picture, in a word or by its status. */
+  /** What became of a call for one image, in a word or by its status. */
   ask(model: string, prompt: string): Promise<string>;
 }
 
-function genaiClient({ version, connect, error }: GenaiPictures): Client {
+function genaiClient({ version, connect, error }: GenaiImages): Client {
   return {
     name: `genai ${version}`,
     // Contract 7: an image that moderation holds back is an element of the answer.
@@ -60,7 +60,7 @@ function genaiClient({ version, connect, error }: GenaiPictures): Client {
       try {
         const [first] = (await client.generate(model, prompt)).generatedImages ?? [];
         if (first?.raiFilteredReason) return first.image?.imageBytes ? "both" : "held back";
-        return first?.image?.imageBytes ? "picture" : "nothing";
+        return first?.image?.imageBytes ? "image" : "nothing";
       } catch (thrown) {
         if (!(thrown instanceof error)) throw thrown;
         return String(extra(thrown, "status"));
@@ -69,7 +69,7 @@ function genaiClient({ version, connect, error }: GenaiPictures): Client {
   };
 }
 
-function openaiClient({ version, connect, errors }: OpenaiPictures): Client {
+function openaiClient({ version, connect, errors }: OpenaiImages): Client {
   const classes = [
     ["BadRequestError", errors.BadRequestError],
     ["RateLimitError", errors.RateLimitError],
@@ -86,7 +86,7 @@ function openaiClient({ version, connect, errors }: OpenaiPictures): Client {
       });
       try {
         const answer = await client.images.generate({ model, prompt });
-        return answer.data?.[0]?.b64_json ? "picture" : "nothing";
+        return answer.data?.[0]?.b64_json ? "image" : "nothing";
       } catch (thrown) {
         if (!(thrown instanceof errors.APIError)) throw thrown;
         expect(headerOf(thrown, "x-trivium-receipt")).toStartWith("rcp_");
@@ -100,7 +100,7 @@ function openaiClient({ version, connect, errors }: OpenaiPictures): Client {
   };
 }
 
-const CLIENTS = [...GENAI_PICTURES.map(genaiClient), ...OPENAI_PICTURES.map(openaiClient)];
+const CLIENTS = [...GENAI_IMAGES.map(genaiClient), ...OPENAI_IMAGES.map(openaiClient)];
 
 /** The error of a kind as a client tells it. */
 const ERRORS = {
@@ -130,13 +130,13 @@ function expectedOf(client: Client, model: string, fate: Fate): string {
     case "moderated":
       return client.blocked;
     case "fails":
-      // A model that talks ends without a picture, and that is its refusal.
+      // A model that talks ends without an image, and that is its refusal.
       return model.includes("gemini") ? client.blocked : failed;
     case "expired":
-      return keeps === "nothing" ? "picture" : failed;
+      return keeps === "nothing" ? "image" : failed;
     case "forgotten":
       // What answers at once has no job to forget.
-      return keeps === "jobs" ? failed : "picture";
+      return keeps === "jobs" ? failed : "image";
     case "busy":
       return ERRORS.rate_limited[family];
     case "overloaded":
@@ -145,7 +145,7 @@ function expectedOf(client: Client, model: string, fate: Fate): string {
     case "garbage":
       return failed;
     default:
-      return "picture";
+      return "image";
   }
 }
 
@@ -177,13 +177,13 @@ test("a question about a job that goes without an answer is put again: nobody is
   const before = stand.simulator.stats().mediaJobs;
   for (const client of CLIENTS) {
     const asked = await Promise.all(models.map((model) => client.ask(model, "a fox sim:unsteady")));
-    expect(asked).toEqual(models.map(() => "picture"));
+    expect(asked).toEqual(models.map(() => "image"));
   }
   expect(stand.simulator.stats().mediaJobs - before).toBe(CLIENTS.length * models.length);
 });
 
 describe("two offers", () => {
-  const [openai] = OPENAI_PICTURES;
+  const [openai] = OPENAI_IMAGES;
   const draw = async (fate: Fate) => {
     const client = openai?.connect({ baseURL: `${stand.gateway.url}/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
     const asked = client?.images.generate({ model: TWO_OFFERS, prompt: `a fox sim:${fate}` });
@@ -211,7 +211,7 @@ describe("one of several fails", () => {
   let calls = 0;
   const nextPrompt = () => `fox number ${++calls} sim:one-fails`;
 
-  for (const { version, connect } of GENAI_PICTURES) {
+  for (const { version, connect } of GENAI_IMAGES) {
     test.each(families)(`contract 2.5: genai ${version} sees an element for each image, $model`, async (family) => {
       const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
       const answer = await client.generate(family.model, nextPrompt(), { numberOfImages: SEVERAL });
@@ -219,13 +219,13 @@ describe("one of several fails", () => {
       expect(elements).toHaveLength(SEVERAL);
       const made = elements.flatMap(({ image }) => image?.imageBytes ?? []);
       expect(made.length).toBeWithin(1, SEVERAL);
-      for (const picture of made) await lookAt(picture);
+      for (const image of made) await lookAt(image);
       expectBilled(await receiptOf(stand, answer.sdkHttpResponse?.headers?.["x-trivium-receipt"]), family, made.length);
       table.good(family, `genai-${version}`);
     });
   }
 
-  for (const { version, connect, errors } of OPENAI_PICTURES) {
+  for (const { version, connect, errors } of OPENAI_IMAGES) {
     const client = () => connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
 
     test.each(families)(
@@ -254,7 +254,7 @@ describe("one of several fails", () => {
         const { data, response } = await client()
           .images.generate({ model: family.model, prompt: nextPrompt(), n: SEVERAL, stream: true })
           .withResponse();
-        const events: PictureEvent[] = [];
+        const events: ImageEvent[] = [];
         const failure = await failureOf(
           (async () => {
             for await (const event of data) events.push(event);
@@ -283,11 +283,11 @@ test("H26: SDKs that leave pay for what each kind of host goes on to make", asyn
   const { signal } = leaving;
   const before = stand.simulator.stats().requests;
   const asked = models.flatMap((model) => [
-    ...GENAI_PICTURES.map(({ connect }) => {
+    ...GENAI_IMAGES.map(({ connect }) => {
       const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
       return failureOf(client.generate(model, prompt, { abortSignal: signal }));
     }),
-    ...OPENAI_PICTURES.flatMap(({ connect }) => {
+    ...OPENAI_IMAGES.flatMap(({ connect }) => {
       const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
       return [
         failureOf(client.images.generate({ model, prompt }, { signal })),

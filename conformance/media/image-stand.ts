@@ -12,7 +12,7 @@ export interface ImageStand {
   stop(): Promise<void>;
 }
 
-/** One gateway with every provider that makes pictures, each at the host that the simulator plays. */
+/** One gateway with every provider that makes images, each at the host that the simulator plays. */
 export async function startImageStand(more: readonly OwnModel[] = []): Promise<ImageStand> {
   const simulator = await startSimulator({ mediaJobMs: 40, tokenDelayMs: 0 });
   const gateway = await startTestGateway({
@@ -68,7 +68,7 @@ function providersAt(simulatorUrl: string): Record<string, object> {
   };
 }
 
-/** Of two offers the first gives links, the second pictures. */
+/** Of two offers the first gives links, the second images. */
 export const TWO_OFFERS = "own/two-offers";
 
 export type OwnModel = ReturnType<typeof own>;

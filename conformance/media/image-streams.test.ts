@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { plainPng } from "../../src/media/pictures.sample.ts";
+import { plainPng } from "../../src/media/images.sample.ts";
 import { collect } from "../sdk/support.ts";
+import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageStand, startImageStand } from "./image-stand.ts";
-import { OPENAI_PICTURES, PICTURE_DOORS, type PictureEvent } from "./openai-pictures.ts";
-import { CallTable, expectBilled, lookAt, receiptOf } from "./picture-audit.ts";
+import { IMAGE_DOORS, type ImageEvent, OPENAI_IMAGES } from "./openai-images.ts";
 
 const PROMPT = "a red fox in the snow";
 const PARTIAL = "image_generation.partial_image";
@@ -21,12 +21,12 @@ afterAll(async () => {
   table.print();
 });
 
-const typesOf = (events: readonly PictureEvent[]) => events.map(({ type }) => type);
+const typesOf = (events: readonly ImageEvent[]) => events.map(({ type }) => type);
 const [family] = IMAGE_FAMILIES;
 if (family === undefined) throw new Error("no family");
 
-for (const [index, { version, connect }] of OPENAI_PICTURES.entries()) {
-  const door = PICTURE_DOORS[index % PICTURE_DOORS.length] ?? "";
+for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
+  const door = IMAGE_DOORS[index % IMAGE_DOORS.length] ?? "";
   const client = () => connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
 
   describe(`openai ${version} at ${door}`, () => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { failureOf } from "../sdk/support.ts";
-import { contractDoor, dropInDoor, GENAI_PICTURES, type PictureAnswer, type PictureConfig } from "./genai-pictures.ts";
+import { contractDoor, dropInDoor, GENAI_IMAGES, type ImageAnswer, type ImageConfig } from "./genai-images.ts";
+import { CallTable, expectBilled, lookAt, lookAtAll, notesOf, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES, type ImageFamily, SETTINGS, type Setting } from "./image-families.ts";
 import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
-import { OPENAI_PICTURES, PICTURE_DOORS } from "./openai-pictures.ts";
-import { CallTable, expectBilled, lookAt, lookAtAll, notesOf, receiptOf } from "./picture-audit.ts";
+import { IMAGE_DOORS, OPENAI_IMAGES } from "./openai-images.ts";
 
 const PROMPT = "a red fox in the snow";
 
 /** Every setting of contract 2.4 but those that exclude each other. */
-const EVERYTHING: PictureConfig = {
+const EVERYTHING: ImageConfig = {
   negativePrompt: "dogs",
   aspectRatio: "16:9",
   guidanceScale: 3,
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const sizeOf = (expected: string): string => expected.replace(/^~/, "");
 /** Every setting that the family does not refuse. */
-const everythingFor = ({ wide }: ImageFamily): PictureConfig => {
+const everythingFor = ({ wide }: ImageFamily): ImageConfig => {
   const { aspectRatio, ...others } = EVERYTHING;
   return wide === "refused" || aspectRatio === undefined ? others : { ...others, aspectRatio };
 };
@@ -53,10 +53,10 @@ async function expectRefusal(call: Promise<unknown>, path: string): Promise<void
   expect(failure.message).toContain(`${path}: `);
   expect(stand.simulator.stats().requests).toBe(before);
 }
-/** Contract 2.4: pictures are PNG by default, whatever the host makes. */
+/** Contract 2.4: images are PNG by default, whatever the host makes. */
 const usualPng = ({ usual }: ImageFamily): string => `png ${usual.split(" ")[1]}`;
-const bytesOf = ({ generatedImages = [] }: PictureAnswer) => generatedImages.map(({ image }) => image?.imageBytes);
-const receiptFor = ({ sdkHttpResponse }: PictureAnswer) =>
+const bytesOf = ({ generatedImages = [] }: ImageAnswer) => generatedImages.map(({ image }) => image?.imageBytes);
+const receiptFor = ({ sdkHttpResponse }: ImageAnswer) =>
   receiptOf(stand, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
 
 /** The notes that a family is expected to make of settings, and of a field of the size. */
@@ -72,7 +72,7 @@ for (const family of families) {
   const { model } = family;
   const two = Math.min(2, family.most);
 
-  for (const { version, connect, error } of GENAI_PICTURES) {
+  for (const { version, connect, error } of GENAI_IMAGES) {
     // What a generation sends does not depend on the model: the older one shows its ways at a few of them.
     const thorough = version === "2" || BOTH_GENERATIONS.includes(model);
     describe(`genai ${version}, ${model}`, () => {
@@ -153,8 +153,8 @@ for (const family of families) {
     });
   }
 
-  for (const [index, { version, connect, errors }] of OPENAI_PICTURES.entries()) {
-    const door = PICTURE_DOORS[index % PICTURE_DOORS.length] ?? "";
+  for (const [index, { version, connect, errors }] of OPENAI_IMAGES.entries()) {
+    const door = IMAGE_DOORS[index % IMAGE_DOORS.length] ?? "";
     describe(`openai ${version} at ${door}, ${model}`, () => {
       const client = () =>
         connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
@@ -169,8 +169,8 @@ for (const family of families) {
         const format = version === "7" ? "png" : "jpeg";
         const asked = client().images.generate({ model, prompt: PROMPT, n: two, output_format: format });
         const { data: answer, response } = await asked.withResponse();
-        const pictures = (answer.data ?? []).map(({ b64_json }) => b64_json);
-        expect(await lookAtAll(pictures)).toEqual(new Array(two).fill(`${format} ${family.usual.split(" ")[1]}`));
+        const images = (answer.data ?? []).map(({ b64_json }) => b64_json);
+        expect(await lookAtAll(images)).toEqual(new Array(two).fill(`${format} ${family.usual.split(" ")[1]}`));
         expect(answer).toMatchObject({ output_format: format, background: expect.any(String) });
         expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, two);
         table.good(family, `openai-${version}`);
@@ -188,7 +188,7 @@ for (const family of families) {
 
 describe("genai 1 at the drop-in door", () => {
   // The second generation refuses the call by itself where it is given a host alone.
-  const first = GENAI_PICTURES.find(({ version }) => version === "1");
+  const first = GENAI_IMAGES.find(({ version }) => version === "1");
 
   test.each(["own/wan-2.7", "google/imagen-4.0-generate-001:gemini", "openai/gpt-image-1.5"])(
     "choices 1: with a host alone, %s",
@@ -201,7 +201,7 @@ describe("genai 1 at the drop-in door", () => {
 });
 
 describe("types that a provider does not make", () => {
-  const [openai] = OPENAI_PICTURES;
+  const [openai] = OPENAI_IMAGES;
 
   test.each(["own/ernie", "own/minimax", "openai/gpt-image-2"])(
     "contract 2.14 output_format: %s as webp",
@@ -215,9 +215,9 @@ describe("types that a provider does not make", () => {
       for (const output_compression of [10, 100]) {
         const format = { output_format: "webp", output_compression } as const;
         const answer = await client?.images.generate({ model, prompt: PROMPT, ...format });
-        const picture = answer?.data?.[0]?.b64_json;
-        expect(await lookAt(picture)).toBe("webp 1024x1024");
-        sizes.push(picture?.length ?? 0);
+        const image = answer?.data?.[0]?.b64_json;
+        expect(await lookAt(image)).toBe("webp 1024x1024");
+        sizes.push(image?.length ?? 0);
       }
       expect(sizes[0]).toBeLessThan(sizes[1] ?? 0);
     },
@@ -225,18 +225,18 @@ describe("types that a provider does not make", () => {
 });
 
 describe("fan-out over what a provider makes in one call", () => {
-  const [genai] = GENAI_PICTURES;
+  const [genai] = GENAI_IMAGES;
   const narrow = families.filter(({ perCall, most }) => perCall < most);
 
   test.each(narrow)("contract 2.4 sampleCount: $model makes its most by several calls", async (family) => {
     const before = stand.simulator.stats().byModel;
     const client = genai?.connect(contractDoor(stand.gateway.url, stand.gateway.key));
     const answer = await client?.generate(family.model, PROMPT, { numberOfImages: family.most, seed: 7 });
-    const pictures = bytesOf(answer ?? {});
-    expect(pictures).toHaveLength(family.most);
-    for (const picture of pictures) expect(await lookAt(picture)).toBe(usualPng(family));
-    // The same seed for all of them would make the same picture several times over.
-    if (family.takes.includes("seed")) expect(new Set(pictures).size).toBe(family.most);
+    const images = bytesOf(answer ?? {});
+    expect(images).toHaveLength(family.most);
+    for (const image of images) expect(await lookAt(image)).toBe(usualPng(family));
+    // The same seed for all of them would make the same image several times over.
+    if (family.takes.includes("seed")) expect(new Set(images).size).toBe(family.most);
     const receipt = await receiptFor(answer ?? {});
     expectBilled(receipt, family, family.most);
     const after = stand.simulator.stats().byModel;

@@ -1,11 +1,11 @@
-import type { Picture } from "../../src/media/picture.ts";
+import type { InlineImage } from "../../src/media/image.ts";
 import type { FilmStand } from "./film-stand.ts";
 import type { FilmWish } from "./random-films.ts";
 
 const PATIENCE_MS = 30_000;
 
 export function filmBody({ prompt, image, lastFrame, parameters }: FilmWish): object {
-  const bytes = ({ base64, mimeType }: Picture) => ({ bytesBase64Encoded: base64, mimeType });
+  const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
   const instance = {
     ...(prompt === undefined ? {} : { prompt }),
     ...(image && { image: bytes(image) }),

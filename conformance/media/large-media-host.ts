@@ -2,8 +2,8 @@ import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
 
 export interface LargeMediaHost {
   url: string;
-  /** The picture that every call for one is answered with. */
-  picture: Uint8Array;
+  /** The image that every call for one is answered with. */
+  image: Uint8Array;
   filmBytes: number;
   /** Bytes of the forms that have arrived. */
   uploadedBytes: number;
@@ -14,14 +14,14 @@ export interface LargeMediaHost {
 
 const FILM_PIECE = new Uint8Array(1024 * 1024);
 
-/** An upstream whose pictures and films are large. It speaks one host's wire, and holds each answer's bytes once. */
-export async function startLargeMediaHost(pictureBytes: number, filmBytes: number): Promise<LargeMediaHost> {
-  const picture = new Uint8Array(pictureBytes);
-  crypto.getRandomValues(picture.subarray(pictureBytes - 32_768));
-  // A whole picture, and behind its end whatever fills the size: readers stop at the end.
+/** An upstream whose images and films are large. It speaks one host's wire, and holds each answer's bytes once. */
+export async function startLargeMediaHost(imageBytes: number, filmBytes: number): Promise<LargeMediaHost> {
+  const image = new Uint8Array(imageBytes);
+  crypto.getRandomValues(image.subarray(imageBytes - 32_768));
+  // A whole image, and behind its end whatever fills the size: readers stop at the end.
   const drawn = await drawPicture({ prompt: "large", width: 64, height: 64, seed: 1, format: "png" });
-  picture.set(drawn);
-  const large = Buffer.from(imagesAnswer(picture));
+  image.set(drawn);
+  const large = Buffer.from(imagesAnswer(image));
   const small = imagesAnswer(drawn);
   let jobs = 0;
   let gate = openGate(1);
@@ -47,7 +47,7 @@ export async function startLargeMediaHost(pictureBytes: number, filmBytes: numbe
   });
   const host: LargeMediaHost = {
     url: `http://127.0.0.1:${server.port}/v1`,
-    picture,
+    image,
     filmBytes,
     uploadedBytes: 0,
     gather: (calls) => {
@@ -60,10 +60,10 @@ export async function startLargeMediaHost(pictureBytes: number, filmBytes: numbe
 
 const JSON_TYPE = { headers: { "content-type": "application/json" } };
 
-const imagesAnswer = (picture: Uint8Array): string =>
+const imagesAnswer = (image: Uint8Array): string =>
   JSON.stringify({
     created: 1,
-    data: [{ b64_json: Buffer.from(picture).toString("base64") }],
+    data: [{ b64_json: Buffer.from(image).toString("base64") }],
     usage: { input_tokens: 10, output_tokens: 100, total_tokens: 110 },
   });
 

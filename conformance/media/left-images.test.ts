@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { plainPng } from "../../src/media/pictures.sample.ts";
+import { plainPng } from "../../src/media/images.sample.ts";
 import { MOST_LEFT_IMAGES } from "../../src/relay/media/image-work.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { halfTransparent, plainPng } from "../../src/media/pictures.sample.ts";
+import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../support/test-gateway.ts";
 import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
 

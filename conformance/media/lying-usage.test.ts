@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { plainPng } from "../../src/media/pictures.sample.ts";
+import { plainPng } from "../../src/media/images.sample.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 import { TEST_KEY } from "../support/test-gateway.ts";

@@ -7,7 +7,7 @@ import { type LargeMediaHost, startLargeMediaHost } from "./large-media-host.ts"
 
 const MEGABYTE = 1024 * 1024;
 const CALLS = 50;
-const PICTURE_BYTES = 20 * MEGABYTE;
+const IMAGE_BYTES = 20 * MEGABYTE;
 const FILMS = 20;
 const FILM_BYTES = 50 * MEGABYTE;
 const NEEDED_BYTES = 6 * 1024 * MEGABYTE;
@@ -77,7 +77,7 @@ const all = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]
 
 describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
   beforeAll(async () => {
-    host = await startLargeMediaHost(PICTURE_BYTES, FILM_BYTES);
+    host = await startLargeMediaHost(IMAGE_BYTES, FILM_BYTES);
   });
   afterAll(() => host.stop());
   beforeEach(startGateway);
@@ -92,17 +92,17 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
 
   test(`contract 4: ${CALLS} answers of 20 MB images at once`, async () => {
     const body = { model: "openai/gpt-image-2", prompt: "a wide field" };
-    const growth = await growthBy("answers", CALLS * PICTURE_BYTES, async () => {
+    const growth = await growthBy("answers", CALLS * IMAGE_BYTES, async () => {
       host.gather(CALLS);
       const lengths = await all(CALLS, async () => lengthOf(await generate("/api/v1/images/generations", body)));
-      expect(Math.min(...lengths)).toBeGreaterThan((PICTURE_BYTES * 4) / 3);
+      expect(Math.min(...lengths)).toBeGreaterThan((IMAGE_BYTES * 4) / 3);
     });
-    expect(growth).toBeLessThan(2 * CALLS * PICTURE_BYTES);
+    expect(growth).toBeLessThan(2 * CALLS * IMAGE_BYTES);
     host.gather(1);
     const whole = (await (await generate("/api/v1/images/generations", body)).json()) as {
       data: { b64_json: string }[];
     };
-    expect(Buffer.from(whole.data[0]?.b64_json ?? "", "base64").equals(host.picture)).toBe(true);
+    expect(Buffer.from(whole.data[0]?.b64_json ?? "", "base64").equals(host.image)).toBe(true);
   }, 40_000);
 
   test(`contract 4: ${CALLS} edits that upload 20 MB each at once`, async () => {
@@ -114,11 +114,11 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
       Buffer.from(
         `--${boundary}\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`,
       ),
-      host.picture,
+      host.image,
       Buffer.from(`\r\n--${boundary}--\r\n`),
     ]);
     host.uploadedBytes = 0;
-    const growth = await growthBy("uploads", CALLS * PICTURE_BYTES, async () => {
+    const growth = await growthBy("uploads", CALLS * IMAGE_BYTES, async () => {
       host.gather(CALLS);
       const headers = { ...bearer, "content-type": `multipart/form-data; boundary=${boundary}` };
       const edit = () => fetch(`${url}/api/v1/images/edits`, { method: "POST", headers, body: form });
@@ -129,8 +129,8 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
       });
       expect(new Set(statuses)).toEqual(new Set([200]));
     });
-    expect(host.uploadedBytes).toBeGreaterThan(CALLS * PICTURE_BYTES);
-    expect(growth).toBeLessThan(4 * CALLS * PICTURE_BYTES);
+    expect(host.uploadedBytes).toBeGreaterThan(CALLS * IMAGE_BYTES);
+    expect(growth).toBeLessThan(4 * CALLS * IMAGE_BYTES);
   }, 40_000);
 
   test(`H22: ${FILMS} videos of 50 MB go to the file store in pieces`, async () => {

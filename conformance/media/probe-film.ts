@@ -26,7 +26,7 @@ export function canDecodeFrames(): boolean {
   return false;
 }
 
-/** The frames of a film, or the one of a picture, as small as thumbnails. */
+/** The frames of a film, or the one of an image, as small as thumbnails. */
 function thumbnails(media: Uint8Array): Uint8Array[] {
   return withFile(media, (file) => {
     const small = ["-vf", `scale=${THUMBNAIL.width}:${THUMBNAIL.height}`, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"];
@@ -39,10 +39,10 @@ function thumbnails(media: Uint8Array): Uint8Array[] {
   });
 }
 
-/** How far each end of a film is from a picture, from 0 to 255. */
-export function distances(film: Uint8Array, picture: Uint8Array): { begin: number; end: number } {
+/** How far each end of a film is from an image, from 0 to 255. */
+export function distances(film: Uint8Array, image: Uint8Array): { begin: number; end: number } {
   const frames = thumbnails(film);
-  const [wanted] = thumbnails(picture);
+  const [wanted] = thumbnails(image);
   const distance = (frame: Uint8Array | undefined) =>
     (wanted ?? new Uint8Array()).reduce((sum, value, at) => sum + Math.abs(value - (frame?.[at] ?? 0)), 0) /
     THUMBNAIL_BYTES;

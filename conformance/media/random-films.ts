@@ -1,17 +1,17 @@
 import fc from "fast-check";
-import type { Picture } from "../../src/media/picture.ts";
-import { plainPng, recoded } from "../../src/media/pictures.sample.ts";
+import type { InlineImage } from "../../src/media/image.ts";
+import { plainPng, recoded } from "../../src/media/images.sample.ts";
 
 /** A request for films, whether or not a model can do what it asks for. */
 export interface FilmWish {
   prompt: string | undefined;
-  image: Picture | undefined;
-  lastFrame: Picture | undefined;
+  image: InlineImage | undefined;
+  lastFrame: InlineImage | undefined;
   parameters: Record<string, unknown>;
 }
 
 const LYING = plainPng(640, 360);
-const FRAMES: readonly Picture[] = [
+const FRAMES: readonly InlineImage[] = [
   LYING,
   plainPng(360, 640),
   await recoded(LYING, "jpeg"),

@@ -10,13 +10,13 @@ import { type FilmStand, startFilmStand } from "./film-stand.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageStand, OWN_MODELS, own, startImageStand } from "./image-stand.ts";
 import { filmBody, judgeFilms } from "./judge-films.ts";
-import { generationBody, judgePictures, predictBody } from "./judge-pictures.ts";
+import { generationBody, judgeImages, predictBody } from "./judge-images.ts";
 import { randomFilmWish } from "./random-films.ts";
-import { type PictureWish, randomPictureWish } from "./random-pictures.ts";
-import { type Maker, unsentFilmWishes, unsentPictureWishes, upstreamModelOf } from "./unsent-wishes.ts";
+import { type ImageWish, randomImageWish } from "./random-images.ts";
+import { type Maker, unsentFilmWishes, unsentImageWishes, upstreamModelOf } from "./unsent-wishes.ts";
 
 /**
- * Random requests for pictures and films at every family of models, through the gateway to the strict hosts of the
+ * Random requests for images and films at every family of models, through the gateway to the strict hosts of the
  * simulator. What comes back is what was asked for, or a refusal of ours that names a field of the client's; never the
  * host's refusal of something that could have been known, and what is not honoured is noted.
  */
@@ -26,7 +26,7 @@ const QUICK_RUNS = RUNS * 10;
 const TIMEOUT_MS = 20_000 + RUNS * 2_000;
 const seeded = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
-const MORE_PICTURES = [
+const MORE_IMAGES = [
   own("more/gpt-image-mini", "openai", "gpt-image-1-mini"),
   own("more/imagen-3", "vertex", "imagen-3.0-generate-002"),
   own("more/seedream-4-5", "volcengine", "doubao-seedream-4-5-251128"),
@@ -57,14 +57,14 @@ const MORE_FILMS = [
   film("more/hailuo-2.3", "minimax", "MiniMax-Hailuo-2.3"),
   film("more/hailuo-fast", "minimax", "MiniMax-Hailuo-2.3-Fast"),
   film("more/i2v", "minimax", "I2V-01"),
-  film("more/vidu-pictures", "z-ai", "vidu2-start-end"),
+  film("more/vidu-images", "z-ai", "vidu2-start-end"),
   film("more/gen4.5", "runway", "gen4.5"),
   film("more/veo3", "runway", "veo3"),
   film("more/ray-3", "luma", "ray-3"),
 ];
 
 /** What a request reads as at its address; throws where it is refused there. */
-function requestOf(model: string, wish: PictureWish): ImageRequest {
+function requestOf(model: string, wish: ImageWish): ImageRequest {
   if (wish.door === "predict") return decodePredict(predictBody(wish));
   const body = generationBody(model, wish);
   if (wish.door === "generations") return decodeGeneration(body);
@@ -81,23 +81,23 @@ function unlessRefused(unsent: () => string[]): string[] {
   }
 }
 
-describe("pictures", () => {
+describe("images", () => {
   let stand: ImageStand;
   beforeAll(async () => {
-    stand = await startImageStand(MORE_PICTURES);
+    stand = await startImageStand(MORE_IMAGES);
   });
   afterAll(() => stand.stop());
 
   const families: readonly { model: string; provider: string }[] = [
     ...IMAGE_FAMILIES,
-    ...MORE_PICTURES.map(({ id, offers: [offer] }) => ({ model: id, provider: offer?.provider ?? "" })),
+    ...MORE_IMAGES.map(({ id, offers: [offer] }) => ({ model: id, provider: offer?.provider ?? "" })),
   ];
   for (const { model, provider } of families) {
     test(
       `contract 2.4, 4: ${model} makes what was asked for and not noted, or the refusal is ours`,
       async () => {
-        const property = fc.asyncProperty(randomPictureWish, async (wish) => {
-          expect(await judgePictures(stand, model, wish)).toEqual([]);
+        const property = fc.asyncProperty(randomImageWish, async (wish) => {
+          expect(await judgeImages(stand, model, wish)).toEqual([]);
         });
         await fc.assert(property, { numRuns: RUNS, ...seeded });
       },
@@ -105,10 +105,10 @@ describe("pictures", () => {
     );
 
     test(`H09: ${model} is told of every wish that is not noted`, () => {
-      const upstreamModel = upstreamModelOf(model, [...OWN_MODELS, ...MORE_PICTURES]);
-      const property = fc.property(randomPictureWish, (wish) => {
+      const upstreamModel = upstreamModelOf(model, [...OWN_MODELS, ...MORE_IMAGES]);
+      const property = fc.property(randomImageWish, (wish) => {
         const unsent = unlessRefused(() =>
-          unsentPictureWishes(requestOf(model, wish), { kind: provider, upstreamModel }),
+          unsentImageWishes(requestOf(model, wish), { kind: provider, upstreamModel }),
         );
         expect(unsent).toEqual([]);
       });

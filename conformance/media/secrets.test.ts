@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { plainPng } from "../../src/media/pictures.sample.ts";
+import { plainPng } from "../../src/media/images.sample.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const SECRET = "upstream-secret-of-the-host";
@@ -23,7 +23,7 @@ beforeAll(async () => {
     config: {
       providers: { host: { kind: "volcengine", base_url: host.url.origin, api_key: SECRET } },
       models: [
-        model("test/pictures", "image", "doubao-seedream-4-5-251128"),
+        model("test/images", "image", "doubao-seedream-4-5-251128"),
         model("test/films", "video", "doubao-seedance-1-5-pro-251215"),
       ],
     },
@@ -52,15 +52,15 @@ function expectClean(text: string, told: string | RegExp = "[secret]"): void {
 
 describe("S10: what a host says of images is told without the gateway's key", () => {
   const ASKS = {
-    images: { path: "/api/v1/images/generations", body: { model: "test/pictures", prompt: "p", n: 2 } },
-    stream: { path: "/api/v1/images/generations", body: { model: "test/pictures", prompt: "p", n: 2, stream: true } },
+    images: { path: "/api/v1/images/generations", body: { model: "test/images", prompt: "p", n: 2 } },
+    stream: { path: "/api/v1/images/generations", body: { model: "test/images", prompt: "p", n: 2, stream: true } },
     genai: {
-      path: "/api/genai/v1/publishers/test/models/pictures:predict",
+      path: "/api/genai/v1/publishers/test/models/images:predict",
       body: { instances: [{ prompt: "p" }], parameters: { sampleCount: 2 } },
     },
     conversation: {
       path: "/api/v1/chat/completions",
-      body: { model: "test/pictures", messages: [{ role: "user", content: "p" }] },
+      body: { model: "test/images", messages: [{ role: "user", content: "p" }] },
     },
   };
   const textOf = async ({ path, body }: { path: string; body: object }) => (await post(path, body)).text();

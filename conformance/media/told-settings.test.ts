@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { halfTransparent, plainPng } from "../../src/media/pictures.sample.ts";
+import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../support/test-gateway.ts";
+import { lookAt, notesOf, receiptOf } from "./image-audit.ts";
 import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
-import { lookAt, notesOf, receiptOf } from "./picture-audit.ts";
 
 const PROMPT = "a red fox in the snow";
 const SEEDREAM = "bytedance/doubao-seedream-5-0-pro-260628";
@@ -48,10 +48,10 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
     [{ sampleImageSize: "1K" }, "png 1024x1024", 0.045],
     [{ sampleImageSize: "2K" }, "png 2048x2048", 0.09],
     [{ imageSize: "2048x1536" }, "png 2048x1536", 0.09],
-  ])("%j makes %s for %d", async (parameters, picture, cost) => {
+  ])("%j makes %s for %d", async (parameters, image, cost) => {
     const { text, receiptId } = await predict(SEEDREAM, { parameters });
     const { predictions } = JSON.parse(text) as { predictions: { bytesBase64Encoded: string }[] };
-    expect(await lookAt(predictions[0]?.bytesBase64Encoded)).toBe(picture);
+    expect(await lookAt(predictions[0]?.bytesBase64Encoded)).toBe(image);
     expect((await receiptOf(stand, receiptId)).cost_usd).toBe(cost);
   });
 

@@ -9,7 +9,7 @@ import type { FittedVideoCall } from "../../src/media/video-call.ts";
 import { createProvider } from "../../src/providers/index.ts";
 import type { ProviderMedia } from "../../src/providers/media/provider-media.ts";
 
-/** Who makes the pictures or films of a model, under which name. */
+/** Who makes the images or films of a model, under which name. */
 export interface Maker {
   kind: string;
   upstreamModel: string;
@@ -46,7 +46,7 @@ function mediaOf(kind: string): ProviderMedia {
 }
 
 /** Another value for each wish. A request that is the same with either of them does not tell the host of it. */
-const OTHER_PICTURE_WISHES: Readonly<Record<ImageWish, unknown>> = {
+const OTHER_IMAGE_WISHES: Readonly<Record<ImageWish, unknown>> = {
   negativePrompt: "another thing",
   quality: undefined,
   seed: 4_711,
@@ -63,13 +63,13 @@ const OTHER_PICTURE_WISHES: Readonly<Record<ImageWish, unknown>> = {
 };
 
 /** The wishes of a call that its model is told nothing of although no note says so, by their paths. */
-export function unsentPictureWishes(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
+export function unsentImageWishes(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
   const wire = media.images(upstreamModel);
   if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
   const { call } = fitImageCall(request.call, wire.abilities(upstreamModel), upstreamModel);
   const sent = (one: FittedImageCall) => JSON.stringify(wire.submit(one, media.context(upstreamModel, "job")));
-  const wishes = Object.keys(OTHER_PICTURE_WISHES) as ImageWish[];
+  const wishes = Object.keys(OTHER_IMAGE_WISHES) as ImageWish[];
   return wishes
     .filter((wish) => call[wish] !== undefined && sent(call) === sent(changed(call, wish)))
     .map((wish) => request.paths[wish]);
@@ -77,7 +77,7 @@ export function unsentPictureWishes(request: ImageRequest, { kind, upstreamModel
 
 function changed(call: FittedImageCall, wish: ImageWish): FittedImageCall {
   const value = call[wish];
-  const other = OTHER_PICTURE_WISHES[wish] ?? (typeof value === "boolean" ? !value : `${value}-`);
+  const other = OTHER_IMAGE_WISHES[wish] ?? (typeof value === "boolean" ? !value : `${value}-`);
   return { ...call, [wish]: other };
 }
 

@@ -15,8 +15,8 @@ beforeAll(async () => {
   // A dead link is asked for many times, at a pace that grows, before its film is given up.
   stand = await startFilmStand({ models: CONFIGURED_MODELS, timings: { mediaPaceFactor: 0.0002 } });
   client = newerClient(stand.gateway);
-  const picture = await drawPicture({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
-  frame = { imageBytes: Buffer.from(picture).toString("base64"), mimeType: "image/png" };
+  const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
+  frame = { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
 });
 afterAll(() => stand.stop());
 

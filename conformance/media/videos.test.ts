@@ -25,8 +25,8 @@ const outcomes = new Map<string, string[]>();
 beforeAll(async () => {
   stand = await startFilmStand({ models: CONFIGURED_MODELS });
   const frame = async (seed: number): Promise<Image> => {
-    const picture = await drawPicture({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
-    return { imageBytes: Buffer.from(picture).toString("base64"), mimeType: "image/png" };
+    const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
+    return { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
   };
   frames = { first: await frame(1), last: await frame(2) };
 });
@@ -58,7 +58,7 @@ async function filmsOf(operation: GenerateVideosOperation): Promise<Uint8Array[]
 const factsOf = async (operation: GenerateVideosOperation): Promise<FilmFacts[]> =>
   (await filmsOf(operation)).map(probeFilm);
 
-/** Two pictures of which one was made after the other are less apart than this, and any others more. */
+/** Two images of which one was made after the other are less apart than this, and any others more. */
 const ALIKE = 8;
 
 const bytesOf = ({ imageBytes }: Image) => Buffer.from(imageBytes ?? "", "base64");
@@ -123,7 +123,7 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
       const submitted = await asked();
       const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, submitted));
       const made = probeFilm(film);
-      // The film has the shape of the picture, and is as long as one without it.
+      // The film has the shape of the image, and is as long as one without it.
       expect(made.width / made.height).toBeCloseTo(16 / 9, 1);
       expect(made.seconds).toBe(model.made.seconds);
       if (decoding) expect(distances(film, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);

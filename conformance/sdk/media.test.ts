@@ -22,7 +22,7 @@ import { CHAT_DOORS, CHAT_GENERATIONS, onlyMessage } from "./openai-clients.ts";
 import { type SimulatedGateway, startSimulatedGateway } from "./support.ts";
 
 /**
- * A picture and a document inside the request, from every package to models of every protocol. The simulator looks at
+ * An image and a document inside the request, from every package to models of every protocol. The simulator looks at
  * the bytes, refuses those that are not what the request calls them, and names what it got.
  */
 
@@ -31,7 +31,7 @@ const PDF = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Page>>endobj\n2 0 obj<</Type/P
   "base64",
 );
 const WORDS = "What are these?";
-const NAME = "H10, contract 2.12, 2.10, 2.6: a picture and a document arrive as what they are";
+const NAME = "H10, contract 2.12, 2.10, 2.6: an image and a document arrive as what they are";
 
 function bothSeen(where: string, ask: () => Promise<string | null | undefined>): void {
   describe(where, () => {

@@ -62,7 +62,7 @@ const BY_TOKENS = {
 };
 const BY_NUMBER = { image: usd(0.04, "perCount"), audio_and_video: usd(0.05, "perSecond") };
 
-/** Models that tell tokens are priced by them, the others by the number of their pictures or the length of their films. */
+/** Models that tell tokens are priced by them, the others by the number of their images or the length of their films. */
 const pricingsOf = ({ upstreamModel }: MediaCase) => (/^g(?:emini|pt)-/.test(upstreamModel) ? BY_TOKENS : BY_NUMBER);
 
 const makesOf = ({ upstreamModel, recording }: MediaCase): string[] => {
@@ -73,8 +73,8 @@ const makesOf = ({ upstreamModel, recording }: MediaCase): string[] => {
 const LINK = /https:\/\/[\w.-]+(?=\/)/g;
 const SIGNATURES = { png: "\x89PNG\r\n\x1a\n", jpeg: "\xff\xd8\xff\xe0" } as const;
 
-/** What lies at a recorded address: the beginning of a picture of its type, then the address, so that no two are alike. */
-export function pictureAt(path: string): Buffer {
+/** What lies at a recorded address: the beginning of an image of its type, then the address, so that no two are alike. */
+export function imageAt(path: string): Buffer {
   const signature = SIGNATURES[new URL(path, "http://host").pathname.endsWith(".jpeg") ? "jpeg" : "png"];
   return Buffer.concat([Buffer.from(signature, "latin1"), Buffer.from(path)]);
 }
@@ -96,7 +96,7 @@ export interface MediaStandOptions {
  * A gateway whose model `recorded/<id>` answers with that recording. Hosts keep what they make at addresses that are long
  * gone: in the answers these become addresses of the stand's own, with the same path.
  */
-export async function startMediaStand({ choose, kept = pictureAt }: MediaStandOptions = {}): Promise<MediaStand> {
+export async function startMediaStand({ choose, kept = imageAt }: MediaStandOptions = {}): Promise<MediaStand> {
   const upstream = await startScriptedUpstream();
   upstream.play(async ({ method, path }, response) => {
     const [, id, keptPath] = /^\/(media-\d+)(?:\/kept(.*))?/.exec(path) ?? [];

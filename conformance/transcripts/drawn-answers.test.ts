@@ -8,7 +8,7 @@ import { type Json, object, present, requestOf, textOf } from "../support/record
 
 /**
  * Recorded answers of models that talk and draw. Their own protocol gives them on as they are; the others say what they
- * have a place for. The ledger counts the tokens of pictures apart, whoever asked.
+ * have a place for. The ledger counts the tokens of images apart, whoever asked.
  */
 
 interface Drawn {
@@ -56,11 +56,11 @@ const partsOf = (chunk: Json): Json[] =>
     (candidate) => (object(candidate["content"])["parts"] as Json[] | undefined) ?? [],
   );
 
-function recordedPicture(one: MediaCase): { mimeType: string; data: string } {
+function recordedImage(one: MediaCase): { mimeType: string; data: string } {
   const [found, second] = recordedChunks(one)
     .flatMap(partsOf)
     .flatMap(({ inlineData }) => (inlineData ? [inlineData] : []));
-  if (found === undefined || second !== undefined) throw new Error("one picture was recorded");
+  if (found === undefined || second !== undefined) throw new Error("one image was recorded");
   return found as { mimeType: string; data: string };
 }
 
@@ -81,7 +81,7 @@ const genaiClient = () =>
     httpOptions: { baseUrl: `${stand.gateway.url}/api/genai`, apiVersion: "v1" },
   });
 
-describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with pictures", () => {
+describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () => {
   test.each(DRAWN)("genai ← $case: the recorded request is sent on, its answer comes back as it was", async (drawn) => {
     const one = mediaCase(drawn.case);
     const verb = one.recording.stream ? "streamGenerateContent?alt=sse" : "generateContent";
@@ -105,7 +105,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with pictures", (
     await expectReceipt(response, drawn, "native");
   });
 
-  test.each(DRAWN)("@google/genai ← $case: text, picture and usage", async (drawn) => {
+  test.each(DRAWN)("@google/genai ← $case: text, image and usage", async (drawn) => {
     const one = mediaCase(drawn.case);
     const request = {
       model: `recorded/${one.id}`,
@@ -118,9 +118,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with pictures", (
     else for await (const chunk of await models.generateContentStream(request)) answers.push(chunk);
     const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
     expect(parts.map((part) => part.text ?? "").join("")).toBe(drawn.text);
-    expect<unknown>(parts.flatMap(({ inlineData }) => (inlineData ? [inlineData] : []))).toEqual([
-      recordedPicture(one),
-    ]);
+    expect<unknown>(parts.flatMap(({ inlineData }) => (inlineData ? [inlineData] : []))).toEqual([recordedImage(one)]);
     const usage = answers.at(-1)?.usageMetadata;
     expect<unknown>(usage?.candidatesTokensDetails).toEqual([
       { modality: "IMAGE", tokenCount: drawn.usage["image_output"] },
@@ -128,9 +126,9 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with pictures", (
     expect((usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0)).toBe(outputOf(drawn));
   });
 
-  test.each(DRAWN)("openai ← $case: the picture stands beside the text, as a data URL", async (drawn) => {
+  test.each(DRAWN)("openai ← $case: the image stands beside the text, as a data URL", async (drawn) => {
     const one = mediaCase(drawn.case);
-    const { mimeType, data } = recordedPicture(one);
+    const { mimeType, data } = recordedImage(one);
     const client = new OpenAI({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
     const body = { model: `recorded/${one.id}`, messages: [{ role: "user" as const, content: "Draw." }] };
     let text = "";
@@ -164,7 +162,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with pictures", (
     await expectReceipt(response, drawn, "translated");
   });
 
-  test.each(DRAWN)("anthropic ← $case: the text says that there was a picture", async (drawn) => {
+  test.each(DRAWN)("anthropic ← $case: the text says that there was an image", async (drawn) => {
     const one = mediaCase(drawn.case);
     const client = new Anthropic({ baseURL: `${stand.gateway.url}/api/msg`, apiKey: stand.gateway.key, maxRetries: 0 });
     const body = {

@@ -43,7 +43,7 @@ export interface OperationPart {
   error?: StoredError;
 }
 
-/** What the job is, as far as it has to be known later: neither its prompt nor its pictures. */
+/** What the job is, as far as it has to be known later: neither its prompt nor its images. */
 export interface OperationJob {
   upstreamModel: string;
   count: number;

@@ -13,7 +13,7 @@ interface PartBase {
   /** JSON path in the client's request; absent in answers. */
   path?: string;
   cache?: CacheMark;
-  /** A signature on a part that is not reasoning: some hosts sign text, calls and pictures too. */
+  /** A signature on a part that is not reasoning: some hosts sign text, calls and images too. */
   signature?: Opaque;
   /** Fields that only the dialect they came in knows. Its own encoder puts them back; every other one reports them. */
   extras?: JsonObject;

@@ -18,7 +18,7 @@ export interface ModelTraits {
   rejectsStop?: boolean;
   /** Answers 400 to a call in the history without the signature that came with it. */
   demandsSignatures?: boolean;
-  /** Takes pictures and documents inside the result of a tool. */
+  /** Takes images and documents inside the result of a tool. */
   mediaInToolResults?: boolean;
   /** Knows an answer's JSON Schema; where it does not, a forced tool call stands in for it. */
   structuredOutput?: boolean;

@@ -13,13 +13,13 @@ export interface Usage {
   /** Generated tokens, without those of reasoning. */
   output?: number;
   reasoning?: number;
-  /** Prompt tokens of pictures, where the upstream counts them apart. */
+  /** Prompt tokens of images, where the upstream counts them apart. */
   imageInput?: number;
   /** Prompt tokens of sound, where the upstream counts them apart. */
   audioInput?: number;
-  /** Generated tokens of pictures, where the upstream counts them apart. */
+  /** Generated tokens of images, where the upstream counts them apart. */
   imageOutput?: number;
-  /** Pictures that were made. */
+  /** Images that were made. */
   images?: number;
   seconds?: number;
   searches?: number;

@@ -57,7 +57,7 @@ export function genaiModelEntry(model: Model, nowMs: number) {
   };
 }
 
-/** Contract 2.9 has no name for prompt tokens of pictures and no word for resolutions: such prices are not shown. */
+/** Contract 2.9 has no name for prompt tokens of images and no word for resolutions: such prices are not shown. */
 function shownPricings(pricings: Pricings): Pricings {
   const shown: Pricings = {};
   for (const name of PRICE_NAMES) {

@@ -18,7 +18,7 @@ export interface PriceItem {
   value: number;
   unit: "perMTokens" | "perCount" | "perSecond";
   currency: "USD";
-  /** The price holds for pictures or films of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
+  /** The price holds for images or films of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
   resolution?: string;
   /** Stands in place of `resolution` once the price was chosen for a call: see resolution-prices.ts. Data never has it. */
   chosenFor?: string;
@@ -43,7 +43,7 @@ export const PRICE_NAMES = [
 
 export type PriceName = (typeof PRICE_NAMES)[number];
 
-/** The contract's price list, and what it has no name for: prompt tokens of pictures. Lists show the contract's names alone. */
+/** The contract's price list, and what it has no name for: prompt tokens of images. Lists show the contract's names alone. */
 export type AnyPriceName = PriceName | "image_input";
 
 export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;

@@ -117,7 +117,7 @@ describe("H06: cached tokens are billed once, at their own price", () => {
 });
 
 describe("what is not tokens", () => {
-  test("searches, pictures and seconds", () => {
+  test("searches, images and seconds", () => {
     const pricings: Pricings = { prompt: [perToken(1)], web_search: [each(0.01)], image: [each(0.04)] };
     expect(priceUsage({ input: 1, searches: 3, images: 2 }, pricings)).toEqual({
       costNanoUsd: 1000 + 3 * 10_000_000 + 2 * 40_000_000,
@@ -131,7 +131,7 @@ describe("what is not tokens", () => {
     expect(priceUsage({ seconds: 8 }, { video: [perSecond(0.2)] }).costNanoUsd).toBe(1_600_000_000);
   });
 
-  test("seconds at a price of one resolution, and pictures, are not charged by it before it was chosen", () => {
+  test("seconds at a price of one resolution, and images, are not charged by it before it was chosen", () => {
     const dear: PriceItem = { ...perSecond(0.6), resolution: "4k" };
     expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear, perSecond(0.4)] }).rule).toBe(
       "audio_and_video 0.4 USD/s",
@@ -153,7 +153,7 @@ describe("what is not tokens", () => {
   });
 });
 
-describe("H06: a picture is paid for once, by its tokens or by number", () => {
+describe("H06: an image is paid for once, by its tokens or by number", () => {
   const BY_TOKENS: Pricings = {
     prompt: [perToken(5)],
     completion: [perToken(10)],
@@ -161,7 +161,7 @@ describe("H06: a picture is paid for once, by its tokens or by number", () => {
     image_input: [perToken(8)],
   };
 
-  test("by tokens: the prompt's words and pictures, the answer's words and pictures, each at its own price", () => {
+  test("by tokens: the prompt's words and images, the answer's words and images, each at its own price", () => {
     const usage = { input: 10, imageInput: 100, output: 40, imageOutput: 4160, images: 2 };
     expect(priceUsage(usage, BY_TOKENS)).toEqual({
       costNanoUsd: 10 * 5000 + 100 * 8000 + 40 * 10_000 + 4160 * 30_000,
@@ -169,7 +169,7 @@ describe("H06: a picture is paid for once, by its tokens or by number", () => {
     });
   });
 
-  test("tokens of pictures without a price of their own cost what those of words cost, and the other way round", () => {
+  test("tokens of images without a price of their own cost what those of words cost, and the other way round", () => {
     const words: Pricings = { prompt: [perToken(2)], completion: [perToken(12)] };
     expect(priceUsage({ imageInput: 7, imageOutput: 9, images: 1 }, words)).toEqual({
       costNanoUsd: 7 * 2000 + 9 * 12_000,
@@ -181,7 +181,7 @@ describe("H06: a picture is paid for once, by its tokens or by number", () => {
     });
   });
 
-  test("reasoning and words beside a picture stay what they are, whichever way the picture is priced", () => {
+  test("reasoning and words beside an image stay what they are, whichever way the image is priced", () => {
     const usage = { input: 33, output: 660, reasoning: 529, imageOutput: 1120, images: 1 };
     const words: Pricings = { prompt: [perToken(2)], completion: [perToken(12)] };
     const wordsCost = 33 * 2000 + (660 + 529) * 12_000;
@@ -207,14 +207,14 @@ describe("H06: a picture is paid for once, by its tokens or by number", () => {
     );
   });
 
-  test("pictures that nothing pays for are said to be unpriced", () => {
+  test("images that nothing pays for are said to be unpriced", () => {
     expect(priceUsage({ images: 1 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ images: 1, imageOutput: 1000 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ images: 1 }, BY_TOKENS)).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ input: 10, images: 1 }, BY_TOKENS).rule).toBe("prompt 5 USD/MTok, image unpriced");
   });
 
-  test("tokens of pictures count for the size that tiers go by", () => {
+  test("tokens of images count for the size that tiers go by", () => {
     expect(priceUsage({ input: 100_000, imageInput: 100_000 }, TIERED).costNanoUsd).toBe(200_000 * 2500);
   });
 });

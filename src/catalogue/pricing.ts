@@ -47,7 +47,7 @@ const NANO_DOLLAR = BigInt(MILLION) * BigInt(MILLION);
 /**
  * The price of what a call used, in integer nano-dollars, rounded once. A tier goes by all prompt (or completion) tokens,
  * cached ones included, and holds for the whole call. Prices of one resolution count only where pricingsOfFilm or
- * pricingsOfPicture chose them.
+ * pricingsOfImage chose them.
  */
 export function priceUsage(usage: Usage, pricings: Pricings): Priced {
   const size = { prompt: promptTokens(usage), completion: completionTokens(usage) };
@@ -57,24 +57,24 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
   /** Token charges that a number holds exactly, in millionths of a nano-dollar: nearly always all of them. */
   let small = 0;
   let used = 0;
-  const countedPictures = (usage.images ?? 0) > 0 && findPrice(pricings, SOURCES.images, size) !== undefined;
-  let picturesPaid = false;
+  const countedImages = (usage.images ?? 0) > 0 && findPrice(pricings, SOURCES.images, size) !== undefined;
+  let imagesPaid = false;
   for (const counter of USAGE_COUNTERS) {
     const amount = usage[counter] ?? 0;
     if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
     used |= BIT_OF[counter];
     const source = SOURCES[counter];
-    // Who prices pictures by number often tells their tokens too, and they may have a price as plain completion.
-    if (countedPictures && counter === "imageOutput") continue;
+    // Who prices images by number often tells their tokens too, and they may have a price as plain completion.
+    if (countedImages && counter === "imageOutput") continue;
     const price = findPrice(pricings, source, size);
     if (price !== undefined) {
       const charge = source.unit === "perMTokens" ? amount * Math.round(price.item.value * BILLION) : Number.NaN;
       if (Number.isSafeInteger(charge) && Number.isSafeInteger(small + charge)) small += charge;
       else total += exactCharge(amount, price.item.value, source.unit);
       applied.push(price);
-      picturesPaid ||= counter === "imageOutput" || price.name === "image";
-    } else if (counter === "images" ? !picturesPaid : !(countedPictures && source.unit === "perMTokens")) {
-      // A picture is paid for by its number or by its tokens: whichever has no price of its own is then not missing one.
+      imagesPaid ||= counter === "imageOutput" || price.name === "image";
+    } else if (counter === "images" ? !imagesPaid : !(countedImages && source.unit === "perMTokens")) {
+      // An image is paid for by its number or by its tokens: whichever has no price of its own is then not missing one.
       unpriced.push(source.names[0]);
     }
   }

@@ -20,7 +20,7 @@ export class UnheardError extends GatewayError {}
 /** These failures come before anything is sent. */
 const NEVER_SENT: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND"];
 
-/** Words for a picture that moderation held back. Some providers' own take the place of the gateway's. */
+/** Words for an image that moderation held back. Some providers' own take the place of the gateway's. */
 const MODERATION_CODES: readonly unknown[] = ["content_filter", "moderation_blocked"];
 export const isModerationCode = (code: unknown): boolean => MODERATION_CODES.includes(code);
 
@@ -111,7 +111,7 @@ export class GatewayClient {
     const limit = AbortSignal.timeout(timeoutMs);
     let response: Response;
     try {
-      // Bun would give up after five silent minutes; a picture may take longer.
+      // Bun would give up after five silent minutes; an image may take longer.
       const patience = { timeout: timeoutMs, signal: signal ? AbortSignal.any([signal, limit]) : limit };
       response = await fetch(url, { ...init, ...patience });
     } catch (cause) {

@@ -3,15 +3,15 @@ import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import { isModerationCode, piecesOf, readJson } from "./gateway-client.ts";
 
-/** What an answer tells of one picture. */
+/** What an answer tells of one image. */
 export type ImageStep =
   | { kind: "partial"; index: number; bytes: Uint8Array }
-  | { kind: "made"; index: number; picture: { bytes: Uint8Array } | { url: string }; revisedPrompt?: string }
+  | { kind: "made"; index: number; image: { bytes: Uint8Array } | { url: string }; revisedPrompt?: string }
   | { kind: "failed"; reason: string; moderated: boolean };
 
 const MAX_EVENT_BYTES = 256 * 1024 * 1024;
 
-/** The pictures of an answer in one piece, at the places that they were asked for. */
+/** The images of an answer in one piece, at the places that they were asked for. */
 export async function* readImages(response: Response): AsyncGenerator<ImageStep> {
   const body = await readJson(response);
   const failures = new Map(arrayAt(body, "errors").map((error) => [numberAt(error, "index"), error]));
@@ -19,12 +19,12 @@ export async function* readImages(response: Response): AsyncGenerator<ImageStep>
   for (const failure of failures.values()) yield readFailure(failure);
   for (const item of arrayAt(body, "data")) {
     while (failures.has(index)) index += 1;
-    yield readPicture(item, index);
+    yield readImage(item, index);
     index += 1;
   }
 }
 
-/** The same of a stream (contract 2.14), with pictures half made. */
+/** The same of a stream (contract 2.14), with images half made. */
 export async function* readImageStream(response: Response): AsyncGenerator<ImageStep> {
   let index = 0;
   for await (const event of eventsOf(response)) {
@@ -32,7 +32,7 @@ export async function* readImageStream(response: Response): AsyncGenerator<Image
     const error = objectAt(event, "error");
     if (type.endsWith(".partial_image")) {
       yield { kind: "partial", index: numberAt(event, "partial_image_index") ?? 0, bytes: bytesOf(event) };
-    } else if (type.endsWith(".completed")) yield readPicture(event, index++);
+    } else if (type.endsWith(".completed")) yield readImage(event, index++);
     else if (error) {
       index += 1;
       yield readFailure(error);
@@ -51,14 +51,14 @@ async function* eventsOf(response: Response) {
   }
 }
 
-function readPicture(item: unknown, index: number): ImageStep {
+function readImage(item: unknown, index: number): ImageStep {
   const url = stringAt(item, "url");
   if (url === undefined && !stringAt(item, "b64_json")) return readFailure(undefined);
   const revisedPrompt = stringAt(item, "revised_prompt");
   return {
     kind: "made",
     index,
-    picture: url === undefined ? { bytes: bytesOf(item) } : { url },
+    image: url === undefined ? { bytes: bytesOf(item) } : { url },
     ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
   };
 }

@@ -4,7 +4,7 @@ import { defineCommand, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
-import { MOST_WORKS, readPictureFile } from "./media-flags.ts";
+import { MOST_WORKS, readImageFile } from "./media-flags.ts";
 import { checkOutput, numbered, withSuffix, writeOutput } from "./output-file.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
 import { readWholeNumber } from "./whole-number.ts";
@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   jpeg: [".jpg", ".jpeg"],
   webp: [".webp"],
 };
-/** Some models take minutes for one picture, and several may be made one after the other. */
+/** Some models take minutes for one image, and several may be made one after the other. */
 const TIMEOUT_MS = 20 * 60_000;
 /** As many as the gateway takes. */
 const MOST_PARTIALS = 3;
@@ -52,8 +52,8 @@ export const image = defineCommand({
     const partials = readWholeNumber("--partial", values.partial, 0, MOST_PARTIALS) ?? 0;
     const seed = readWholeNumber("--seed", values.seed);
     const format = readFormat(values.format, output);
-    const pictures = values.image.map((path) => readPictureFile("--image", path));
-    const mask = values.mask === undefined ? undefined : readPictureFile("--mask", values.mask);
+    const images = values.image.map((path) => readImageFile("--image", path));
+    const mask = values.mask === undefined ? undefined : readImageFile("--mask", values.mask);
     const paths = Array.from({ length: count }, (_, index) => numbered(output, index, count));
     const partialPaths = Array.from({ length: partials * count }, (_, index) => partialPath(output, index));
     checkOutput([...paths, ...partialPaths], force);
@@ -71,9 +71,9 @@ export const image = defineCommand({
       ...(seed === undefined ? {} : { seed }),
       ...(partials === 0 ? {} : { stream: true, partial_images: partials }),
     };
-    const edit = pictures.length > 0;
+    const edit = images.length > 0;
     const path = edit ? "/api/v1/images/edits" : "/api/v1/images/generations";
-    const body = edit ? formOf(fields, pictures, mask) : fields;
+    const body = edit ? formOf(fields, images, mask) : fields;
     const response = await client.post(path, body, { timeoutMs: TIMEOUT_MS });
     const about = readAbout(response);
     const steps = partials === 0 ? readImages(response) : readImageStream(response);
@@ -102,14 +102,14 @@ function readFormat(flag: string | undefined, output: string): string {
   return format;
 }
 
-type PictureFile = ReturnType<typeof readPictureFile>;
+type ImageFile = ReturnType<typeof readImageFile>;
 
-function formOf(fields: object, pictures: readonly PictureFile[], mask: PictureFile | undefined): FormData {
+function formOf(fields: object, images: readonly ImageFile[], mask: ImageFile | undefined): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
-  const add = (name: string, { bytes, mimeType, name: fileName }: PictureFile) =>
+  const add = (name: string, { bytes, mimeType, name: fileName }: ImageFile) =>
     form.append(name, new Blob([bytes], { type: mimeType }), fileName);
-  for (const picture of pictures) add(pictures.length === 1 ? "image" : "image[]", picture);
+  for (const input of images) add(images.length === 1 ? "image" : "image[]", input);
   if (mask) add("mask", mask);
   return form;
 }
@@ -122,7 +122,7 @@ interface Writing {
   format: string;
 }
 
-/** Every picture is written as it comes: what was paid for is not lost when a later one fails. */
+/** Every image is written as it comes: what was paid for is not lost when a later one fails. */
 async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): Promise<MediaOutcome> {
   const { output, count } = writing;
   const files: MediaOutcome["files"] = [];
@@ -143,11 +143,11 @@ async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): 
 }
 
 async function writeImage(
-  { index, picture, revisedPrompt }: Extract<ImageStep, { kind: "made" }>,
+  { index, image: made, revisedPrompt }: Extract<ImageStep, { kind: "made" }>,
   { client, output, count, force, format }: Writing,
 ): Promise<MediaOutcome["files"][number]> {
   const path = numbered(output, index, count);
-  const content = "url" in picture ? client.download(picture.url, { timeoutMs: TIMEOUT_MS }) : [picture.bytes];
+  const content = "url" in made ? client.download(made.url, { timeoutMs: TIMEOUT_MS }) : [made.bytes];
   const bytes = await writeOutput({ path, content, force });
   const first = new Uint8Array(await Bun.file(path).slice(0, 16).arrayBuffer());
   const mimeType = sniffMedia(first) ?? "application/octet-stream";

@@ -6,16 +6,16 @@ import { UsageError } from "./command.ts";
 /** The gateway takes less; a film that was named by mistake need not be read to know that. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** Pictures or films of one call; every one of them has a file, whose place is looked at before the call. */
+/** Images or films of one call; every one of them has a file, whose place is looked at before the call. */
 export const MOST_WORKS = 100;
 
-export interface PictureFile {
+export interface ImageFile {
   name: string;
   mimeType: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-export function readPictureFile(flag: string, path: string): PictureFile {
+export function readImageFile(flag: string, path: string): ImageFile {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const { size } = statSync(path);

@@ -5,7 +5,7 @@ import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
-import { MOST_WORKS, readPictureFile } from "./media-flags.ts";
+import { MOST_WORKS, readImageFile } from "./media-flags.ts";
 import { checkOutput, numbered, writeOutput } from "./output-file.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
@@ -81,7 +81,7 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
   const frame = (flag: "image" | "last-frame") => {
     const path = values[flag];
     if (path === undefined) return undefined;
-    const { bytes, mimeType } = readPictureFile(`--${flag}`, path);
+    const { bytes, mimeType } = readImageFile(`--${flag}`, path);
     return { bytesBase64Encoded: Buffer.from(bytes).toString("base64"), mimeType };
   };
   const [first, last] = [frame("image"), frame("last-frame")];

@@ -1,4 +1,4 @@
-import type { PixelSize } from "./picture.ts";
+import type { PixelSize } from "./image.ts";
 
 /** `16:9` as a number; undefined where the text is no ratio. */
 export function readRatio(text: string): number | undefined {

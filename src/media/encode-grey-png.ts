@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { crc32, deflate, type InputType, type ZlibOptions } from "node:zlib";
-import type { PixelSize } from "./picture.ts";
+import type { PixelSize } from "./image.ts";
 import { eachRow } from "./pixels.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);

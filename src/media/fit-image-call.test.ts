@@ -14,7 +14,7 @@ const ABILITIES: ImageAbilities = {
   formats: ["image/png"],
   compresses: false,
 };
-const PICTURE = { mimeType: "image/png", base64: "AAAA" };
+const IMAGE = { mimeType: "image/png", base64: "AAAA" };
 const call = (fields: Partial<ImageCall> = {}): ImageCall => ({
   prompt: "a fox",
   count: 1,
@@ -92,7 +92,7 @@ describe("contract 8: limits of a model", () => {
   });
 
   test("reference images: 1 for one, up to 8 for another, none for others", () => {
-    const inputs = (length: number) => Array.from({ length }, () => PICTURE);
+    const inputs = (length: number) => Array.from({ length }, () => IMAGE);
     expect(fit({ inputs: inputs(8) }, { maxInputs: 8 }).call.inputs).toHaveLength(8);
     expect(refused({ inputs: inputs(9) }, { maxInputs: 8 })).toMatchObject({ path: "inputs" });
     expect(refused({ inputs: inputs(1) }, { maxInputs: 0 }).message).toBe(
@@ -101,12 +101,12 @@ describe("contract 8: limits of a model", () => {
   });
 
   test("a mask needs a model that takes one, and an image that it belongs to", () => {
-    expect(refused({ inputs: [PICTURE], mask: PICTURE })).toEqual({
+    expect(refused({ inputs: [IMAGE], mask: IMAGE })).toEqual({
       path: "mask",
       message: "acme/paint takes no mask.",
     });
-    expect(refused({ mask: PICTURE }, { mask: true }).path).toBe("mask");
-    expect(fit({ inputs: [PICTURE], mask: PICTURE }, { mask: true }).call.mask).toBe(PICTURE);
+    expect(refused({ mask: IMAGE }, { mask: true }).path).toBe("mask");
+    expect(fit({ inputs: [IMAGE], mask: IMAGE }, { mask: true }).call.mask).toBe(IMAGE);
   });
 
   test("a prompt is measured in characters, not in code units", () => {
@@ -121,7 +121,7 @@ describe("contract 1: rules that depend on more than one field", () => {
   test("a setting that exists only with, or only without, an image", () => {
     const rule = { onlyWithoutInputs: ["negativePrompt"] as const };
     expect(fit({ negativePrompt: "dogs" }, rule).call.negativePrompt).toBe("dogs");
-    const beside = fit({ negativePrompt: "dogs", inputs: [PICTURE] }, rule);
+    const beside = fit({ negativePrompt: "dogs", inputs: [IMAGE] }, rule);
     expect(beside.call.negativePrompt).toBeUndefined();
     expect(notesOf(beside)).toEqual(["negativePrompt dropped"]);
     expect(notesOf(fit({ seed: 1 }, { onlyWithInputs: ["seed"] }))).toEqual(["seed dropped"]);
@@ -129,7 +129,7 @@ describe("contract 1: rules that depend on more than one field", () => {
 
   test("a model that edits needs an image", () => {
     expect(refused({}, { imageOnly: true })).toMatchObject({ path: "inputs" });
-    expect(fit({ inputs: [PICTURE] }, { imageOnly: true }).notes).toEqual([]);
+    expect(fit({ inputs: [IMAGE] }, { imageOnly: true }).notes).toEqual([]);
   });
 
   test("a seed is given up for a watermark where both cannot be", () => {
@@ -166,7 +166,7 @@ describe("contract 1: rules that depend on more than one field", () => {
 
   test("images that go in and come out are counted together", () => {
     const abilities = { ...ABILITIES, perCall: 15, together: 15 };
-    const given = (count: number) => call({ inputs: new Array(count).fill(PICTURE) });
+    const given = (count: number) => call({ inputs: new Array(count).fill(IMAGE) });
     expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), abilities))).toEqual([15, 13, 1, 1]);
     expect(mostPerCall(given(14), ABILITIES)).toBe(1);
   });
@@ -185,11 +185,11 @@ describe("contract 2.4, 8: what changes the price or what is seen is met or refu
     ["background", { background: "transparent" }, {}, "makes no transparent backgrounds"],
     [
       "background",
-      { background: "transparent", inputs: [PICTURE] },
+      { background: "transparent", inputs: [IMAGE] },
       { takes: ["background"], onlyWithoutInputs: ["background"] },
       "that are made from an image",
     ],
-    ["editMode", { editMode: "EDIT_MODE_OUTPAINT", inputs: [PICTURE] }, {}, "has no such kind of edit"],
+    ["editMode", { editMode: "EDIT_MODE_OUTPAINT", inputs: [IMAGE] }, {}, "has no such kind of edit"],
     ["personGeneration", { personGeneration: "dont_allow" }, {}, "cannot be told to show no people"],
     ["aspectRatio", { aspectRatio: "7:5" }, {}, "1:1 or 16:9, not of 7:5"],
     ["tier", { tier: "4K" }, {}, "level 1K, not of 4K"],
@@ -202,9 +202,9 @@ describe("contract 2.4, 8: what changes the price or what is seen is met or refu
   });
 
   test("what a model does anyway is no wish that it would have to meet", () => {
-    const mask = { inputs: [PICTURE], mask: PICTURE };
+    const mask = { inputs: [IMAGE], mask: IMAGE };
     expect(fit({ background: "opaque", watermark: false }).notes).toEqual([]);
-    expect(fit({ editMode: "EDIT_MODE_DEFAULT", inputs: [PICTURE] }).notes).toEqual([]);
+    expect(fit({ editMode: "EDIT_MODE_DEFAULT", inputs: [IMAGE] }).notes).toEqual([]);
     expect(fit({ editMode: "EDIT_MODE_INPAINT_INSERTION", ...mask }, { mask: true }).notes).toEqual([]);
     expect(fit({ personGeneration: "allow_adult" }).notes).toHaveLength(1);
   });

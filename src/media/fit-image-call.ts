@@ -153,7 +153,7 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, mode
   fitted.quality = same ?? refuseField("quality", `${model} takes ${listed(qualities)}, not ${quality}.`);
 }
 
-/** Most pictures of this call that one call to the provider makes. */
+/** Most images of this call that one call to the provider makes. */
 export function mostPerCall(
   { inputs }: ImageCall,
   { perCall, together = Number.POSITIVE_INFINITY }: ImageAbilities,

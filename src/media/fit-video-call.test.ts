@@ -14,7 +14,7 @@ const ABILITIES: VideoAbilities = {
   image: true,
   lastFrame: true,
 };
-const PICTURE = { mimeType: "image/png", base64: "AAAA" };
+const IMAGE = { mimeType: "image/png", base64: "AAAA" };
 const fit = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}) =>
   fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...abilities }, "acme/film");
 const noted = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
@@ -79,7 +79,7 @@ describe("contract 8: durations", () => {
     expect(fit({ resolution: "1080p" }, tied).call.seconds).toBe(8);
     expect(fit({ seconds: 5 }, tied).call.seconds).toBe(5);
     expect(refusal({ seconds: 5, resolution: "1080p" }, tied).message).toContain("8 seconds with 1080p, not of 5");
-    const frames = { image: PICTURE, lastFrame: PICTURE };
+    const frames = { image: IMAGE, lastFrame: IMAGE };
     expect(refusal({ seconds: 5, ...frames }, tied).message).toContain("8 seconds with a last frame, not of 5");
   });
 });
@@ -90,7 +90,7 @@ describe("contract 2.1, 8: what changes the price or what is seen is met or refu
     ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not of 1:1"],
     ["aspectRatio", { aspectRatio: "7:5" }, { ratios: ["4:3", "16:9"] }, "4:3 or 16:9, not of 7:5"],
     ["aspectRatio", { aspectRatio: "16:9" }, { ratios: [] }, "cannot be chosen. Leave it out."],
-    ["aspectRatio", { aspectRatio: "9:16", image: PICTURE }, { shapedByImage: true }, "shape of their first frame"],
+    ["aspectRatio", { aspectRatio: "9:16", image: IMAGE }, { shapedByImage: true }, "shape of their first frame"],
     ["audio", { audio: true }, { audio: "never" }, "silent videos only. Leave it out, or set it to false."],
     ["audio", { audio: false }, { audio: "always" }, "always have sound. Leave it out, or set it to true."],
     ["fps", { fps: 24 }, {}, "cannot be chosen. Leave it out."],
@@ -130,9 +130,9 @@ describe("contract 1: each model supports a subset", () => {
 describe("contract 2.1: what would make another video is refused", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoAbilities>][] = [
     ["count", { count: 5 }, {}],
-    ["image", { image: PICTURE }, { image: false }],
-    ["lastFrame", { image: PICTURE, lastFrame: PICTURE }, { lastFrame: false }],
-    ["lastFrame", { lastFrame: PICTURE }, {}],
+    ["image", { image: IMAGE }, { image: false }],
+    ["lastFrame", { image: IMAGE, lastFrame: IMAGE }, { lastFrame: false }],
+    ["lastFrame", { lastFrame: IMAGE }, {}],
     ["image", {}, { imageOnly: true }],
     ["prompt", { prompt: "🦊🦊🦊" }, { maxPrompt: 2 }],
   ];
@@ -143,8 +143,8 @@ describe("contract 2.1: what would make another video is refused", () => {
 
 describe("contract 2.1: rules that not every model has", () => {
   test("a prompt may be needed beside an image", () => {
-    expect(refused({ prompt: "", image: PICTURE }, { promptNeeded: true })).toBe("prompt");
-    expect(fit({ prompt: "", image: PICTURE }).notes).toEqual([]);
+    expect(refused({ prompt: "", image: IMAGE }, { promptNeeded: true })).toBe("prompt");
+    expect(fit({ prompt: "", image: IMAGE }).notes).toEqual([]);
   });
 
   test("a seed that the model does not take becomes one that it takes", () => {

@@ -1,6 +1,6 @@
+import type { ImageTier, PixelSize } from "./image.ts";
 import type { ImageWish } from "./image-call.ts";
 import type { NumberRange } from "./number-range.ts";
-import type { ImageTier, PixelSize } from "./picture.ts";
 
 /** Any size within bounds. */
 export interface FreeSizes {
@@ -14,7 +14,7 @@ export interface FreeSizes {
   maxRatio: number;
 }
 
-/** How a model is told the size of its pictures. */
+/** How a model is told the size of its images. */
 export type SizeRule =
   /** One of a few; `free` beside them where any other size within bounds is good too. `auto`: the model may choose. */
   | { kind: "presets"; sizes: readonly PixelSize[]; auto?: true; free?: FreeSizes }
@@ -27,28 +27,28 @@ export type SizeRule =
 
 /** What a model can do, as far as a request depends on it. */
 export interface ImageAbilities {
-  /** Most pictures of one call of a client's. */
+  /** Most images of one call of a client's. */
   maxCount: number;
-  /** Most pictures of one call to the provider; more are asked for by several calls at once. */
+  /** Most images of one call to the provider; more are asked for by several calls at once. */
   perCall: number;
-  /** Most pictures going in and coming out of one call to the provider, where they are counted together. */
+  /** Most images going in and coming out of one call to the provider, where they are counted together. */
   together?: number;
   takes: readonly ImageWish[];
-  /** Those of `takes` that it has only beside a picture, or only without one. */
+  /** Those of `takes` that it has only beside an image, or only without one. */
   onlyWithInputs?: readonly ImageWish[];
   onlyWithoutInputs?: readonly ImageWish[];
   /** The seeds that it takes; any whole number where absent. */
   seeds?: NumberRange;
-  /** It takes no seed for pictures that are to have a watermark. */
+  /** It takes no seed for images that are to have a watermark. */
   seedExcludesWatermark?: true;
   guidance?: NumberRange;
   /** Its words for quality, where `quality` is taken. */
   qualities?: readonly string[];
   sizes: SizeRule;
-  /** The sizes beside a picture, where they are others. */
+  /** The sizes beside an image, where they are others. */
   sizesWithInputs?: SizeRule;
   maxInputs: number;
-  /** A picture is needed: the model edits and does not invent. */
+  /** An image is needed: the model edits and does not invent. */
   imageOnly?: true;
   mask: boolean;
   /** How its masks mark what is to be changed: by transparency, as clients do, or in white on black. `alpha` where absent. */
@@ -59,6 +59,6 @@ export interface ImageAbilities {
   compresses: boolean;
   /** Most characters of a prompt, where that is known. */
   maxPrompt?: number;
-  /** It can show a picture while it is being made. */
+  /** It can show an image while it is being made. */
   partialImages?: true;
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
-import type { ImageTier, Picture, PixelSize } from "./picture.ts";
+import type { ImageTier, InlineImage, PixelSize } from "./image.ts";
 
-/** A request for pictures in canonical form (contract 2.4, 2.14 and the images addresses of part 4). */
+/** A request for images in canonical form (contract 2.4, 2.14 and the images addresses of part 4). */
 export interface ImageCall {
   prompt: string;
-  /** How many pictures. */
+  /** How many images. */
   count: number;
   negativePrompt?: string;
   /** Width to height, such as `16:9`. */
@@ -30,10 +30,10 @@ export interface ImageCall {
   background?: string;
   moderation?: string;
   inputFidelity?: string;
-  /** Pictures to go by; the first is the one to be edited. */
-  inputs: readonly Picture[];
+  /** Images to go by; the first is the one to be edited. */
+  inputs: readonly InlineImage[];
   /** Where it is transparent, the first input is to be changed. */
-  mask?: Picture;
+  mask?: InlineImage;
   /** The words for a kind of edit that only some models know, such as `EDIT_MODE_OUTPAINT`. */
   editMode?: string;
   /** Fields that no two providers share, as the client wrote them. */

@@ -91,8 +91,8 @@ describe("H09: nor of the messages before it", () => {
     expect(wordless.call.inputs).toEqual([{ mimeType: "image/png", base64: PNG }]);
     const wordy = chat(say(), { role: "assistant", content: "here it is", images }, later);
     expect(droppedOf(wordy)).toEqual(["messages[0]", "messages[1].content"]);
-    const pictureless = chat(say(), { role: "assistant", content: "what colour?" }, later);
-    expect(droppedOf(pictureless)).toEqual(["messages[0]", "messages[1]"]);
+    const textOnly = chat(say(), { role: "assistant", content: "what colour?" }, later);
+    expect(droppedOf(textOnly)).toEqual(["messages[0]", "messages[1]"]);
   });
 
   test("an instruction in the middle is noted", () => {

@@ -6,14 +6,14 @@ import { Notes } from "../canon/notes.ts";
 import type { MediaPart, Part } from "../canon/part.ts";
 import { refuse } from "../dialects/check.ts";
 import type { ImageField } from "./fit-image-call.ts";
+import { IMAGE_TIERS, type InlineImage } from "./image.ts";
 import type { ImageCall } from "./image-call.ts";
 import type { ImageLink, ImageRequest } from "./image-request.ts";
-import { IMAGE_TIERS, type Picture } from "./picture.ts";
 
-/** The settings that mean something to a model that only makes pictures. */
+/** The settings that mean something to a model that only makes images. */
 const HONOURED: ReadonlySet<keyof CallSettings> = new Set(["seed", "candidateCount"]);
 
-const MAKES_PICTURES = "this model makes images";
+const MAKES_IMAGES = "this model makes images";
 const NO_CONVERSATION = "this model makes images, and hears the last message alone";
 const NO_OTHER_MEDIA = "this model makes images out of text and images alone";
 const NO_SUCH_SETTING = "this model has no such setting";
@@ -21,7 +21,7 @@ const IMAGE_CONFIG = "generationConfig.imageConfig";
 const MODALITIES = "generationConfig.responseModalities";
 
 /**
- * A conversation with a model that makes pictures and nothing else: its last message is the prompt, and the pictures in it,
+ * A conversation with a model that makes images and nothing else: its last message is the prompt, and the images in it,
  * or else those of the answer before it, are what is to be changed. The body is looked at for a wish for text alone: a call
  * in canonical form leaves it out, because every other model does so anyway.
  */
@@ -33,13 +33,13 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
     const message = "The last message holds no text; a model that makes images needs one that says what to make.";
     throw new GatewayError("invalid_request", message, { path: last?.path ?? "messages" });
   }
-  const given = picturesOf(last);
-  const pictures = given.length > 0 ? given : picturesOf(call.turns.findLast((turn) => turn.role === "assistant"));
-  noteUnheardWords(call, last, new Set(pictures), notes);
+  const given = imagesOf(last);
+  const images = given.length > 0 ? given : imagesOf(call.turns.findLast((turn) => turn.role === "assistant"));
+  noteUnheardWords(call, last, new Set(images), notes);
   noteUnheardSettings(call, notes);
   const modalities = objectAt(body, "generationConfig")?.["responseModalities"];
-  if (Array.isArray(modalities) && !asksForPictures(modalities)) notes.dropped(MODALITIES, MAKES_PICTURES);
-  const { inputs, links, inputPaths } = inputsOf(pictures);
+  if (Array.isArray(modalities) && !asksForImages(modalities)) notes.dropped(MODALITIES, MAKES_IMAGES);
+  const { inputs, links, inputPaths } = inputsOf(images);
   const imageCall: ImageCall = {
     prompt: prompt.join("\n\n"),
     count: call.candidateCount ?? 1,
@@ -62,7 +62,7 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
 }
 
 /** Whole messages by their own path; of those that are heard in part, the parts that are not. */
-function noteUnheardWords(call: CanonCall, last: Turn, pictures: ReadonlySet<Part>, notes: Notes): void {
+function noteUnheardWords(call: CanonCall, last: Turn, images: ReadonlySet<Part>, notes: Notes): void {
   // What is no text in an instruction stands in the extras of an empty one.
   for (const { text, path, extras } of call.system) {
     if (text !== "" || path === undefined) continue;
@@ -70,9 +70,9 @@ function noteUnheardWords(call: CanonCall, last: Turn, pictures: ReadonlySet<Par
   }
   for (const turn of call.turns) {
     const unheard = turn.parts.filter(
-      (part) => !pictures.has(part) && !(part.type === "text" && (turn === last || part.text === "")),
+      (part) => !images.has(part) && !(part.type === "text" && (turn === last || part.text === "")),
     );
-    const inPart = turn === last || turn.role === "system" || turn.parts.some((part) => pictures.has(part));
+    const inPart = turn === last || turn.role === "system" || turn.parts.some((part) => images.has(part));
     const reason = turn === last ? NO_OTHER_MEDIA : NO_CONVERSATION;
     if (inPart) for (const part of unheard) notes.dropped(part.path ?? turn.path, reason);
     else if (unheard.length > 0) notes.dropped(turn.path, reason);
@@ -82,25 +82,25 @@ function noteUnheardWords(call: CanonCall, last: Turn, pictures: ReadonlySet<Par
 function noteUnheardSettings(call: CanonCall, notes: Notes): void {
   for (const name of Object.keys(call.paths) as (keyof typeof call.paths)[]) {
     const path = call.paths[name];
-    if (path !== undefined && !HONOURED.has(name as keyof CallSettings)) notes.dropped(path, MAKES_PICTURES);
+    if (path !== undefined && !HONOURED.has(name as keyof CallSettings)) notes.dropped(path, MAKES_IMAGES);
   }
-  if (call.tools.length > 0) notes.dropped("tools", MAKES_PICTURES);
+  if (call.tools.length > 0) notes.dropped("tools", MAKES_IMAGES);
   for (const extra of call.extras) {
     const path = pathOfExtra(extra);
-    if (path.includes("imageConfig") || (path.includes("responseModalities") && asksForPictures(extra.value))) continue;
-    notes.dropped(path, MAKES_PICTURES);
+    if (path.includes("imageConfig") || (path.includes("responseModalities") && asksForImages(extra.value))) continue;
+    notes.dropped(path, MAKES_IMAGES);
   }
 }
 
 /** Text is what may come beside them, and need not. */
-const asksForPictures = (modalities: unknown): boolean =>
+const asksForImages = (modalities: unknown): boolean =>
   Array.isArray(modalities) && modalities.includes("IMAGE") && !modalities.includes("AUDIO");
 
-const picturesOf = (turn: Turn | undefined): MediaPart[] =>
+const imagesOf = (turn: Turn | undefined): MediaPart[] =>
   (turn?.parts ?? []).filter((part): part is MediaPart => part.type === "media" && part.kind === "image");
 
-function inputsOf(parts: readonly MediaPart[]): Pick<ImageRequest, "links" | "inputPaths"> & { inputs: Picture[] } {
-  const inputs: Picture[] = [];
+function inputsOf(parts: readonly MediaPart[]): Pick<ImageRequest, "links" | "inputPaths"> & { inputs: InlineImage[] } {
+  const inputs: InlineImage[] = [];
   const links: ImageLink[] = [];
   const inputPaths: string[] = [];
   for (const { source, path = "messages" } of parts) {

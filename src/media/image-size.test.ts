@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../canon/error.ts";
+import type { PixelSize } from "./image.ts";
 import type { FreeSizes, ImageAbilities, SizeRule } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
 import { settleSize, sizeProblem, tierOf } from "./image-size.ts";
-import type { PixelSize } from "./picture.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
 /** Contract 8: the custom sizes of one model. */

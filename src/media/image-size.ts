@@ -1,7 +1,7 @@
 import { nearRatio, ratioDistance, ratioOf, readRatio, sameRatio } from "./aspect-ratio.ts";
+import type { ImageTier, PixelSize } from "./image.ts";
 import type { FreeSizes, ImageAbilities, SizeRule } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
-import type { ImageTier, PixelSize } from "./picture.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };

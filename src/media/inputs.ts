@@ -1,28 +1,28 @@
 import { refuse } from "../dialects/check.ts";
+import type { InlineImage } from "./image.ts";
 import type { ImageLink } from "./image-request.ts";
-import type { Picture } from "./picture.ts";
-import type { PictureSource } from "./read-picture.ts";
+import type { ImageSource } from "./read-image.ts";
 
-/** The pictures of a request as they are found, with where each stood. */
+/** The images of a request as they are found, with where each stood. */
 export class Inputs {
-  readonly #inputs: Picture[] = [];
+  readonly #inputs: InlineImage[] = [];
   readonly #paths: string[] = [];
   readonly #links: ImageLink[] = [];
-  #mask: { source: PictureSource; path: string } | undefined;
+  #mask: { source: ImageSource; path: string } | undefined;
 
-  add(source: PictureSource, path: string): void {
+  add(source: ImageSource, path: string): void {
     if ("url" in source) this.#links.push({ url: source.url, place: this.#paths.length });
     else this.#inputs.push(source);
     this.#paths.push(path);
   }
 
-  setMask(source: PictureSource, path: string): void {
+  setMask(source: ImageSource, path: string): void {
     if (this.#mask !== undefined)
       refuse(path, `is a second mask; only one is taken, and ${this.#mask.path} is the first`);
     this.#mask = { source, path };
   }
 
-  done(): { inputs: Picture[]; inputPaths: string[]; links: ImageLink[]; mask?: Picture; maskPath?: string } {
+  done(): { inputs: InlineImage[]; inputPaths: string[]; links: ImageLink[]; mask?: InlineImage; maskPath?: string } {
     const mask = this.#mask;
     const found = { inputs: this.#inputs, inputPaths: this.#paths, links: this.#links };
     if (mask === undefined) return found;

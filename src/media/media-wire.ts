@@ -66,13 +66,13 @@ interface Jobs<Call, Reply> {
   readPoll?: (answer: MediaAnswer, ticket: Ticket, context: WireContext) => JobState<Reply>;
   /** What an answer that is no 2xx means. */
   error: (answer: MediaAnswer) => GatewayError;
-  /** Between two questions about a job, unless its state says otherwise; 2 seconds for pictures, 10 for films where absent. */
+  /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for films where absent. */
   pollEveryMs?: number;
 }
 
 export interface ImageWire extends Jobs<FittedImageCall, UpstreamImageReply> {
   abilities: (model: string) => ImageAbilities;
-  /** For models with `partialImages`, or whose batch arrives picture by picture. */
+  /** For models with `partialImages`, or whose batch arrives image by image. */
   stream?: {
     serves: (model: string) => boolean;
     submit: (call: FittedImageCall & { partialImages?: number }, context: WireContext) => MediaRequest;

@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
 import { type InputType, inflate, type ZlibOptions } from "node:zlib";
-import { MAX_PIXELS } from "./inspect-picture.ts";
-import type { PixelSize } from "./picture.ts";
+import type { PixelSize } from "./image.ts";
+import { MAX_PIXELS } from "./inspect-image.ts";
 
-/** The pixels of a picture: four bytes each, red, green, blue and alpha. */
+/** The pixels of an image: four bytes each, red, green, blue and alpha. */
 export interface Pixels extends PixelSize {
   bytes: Uint8Array;
   /** Where the first byte of a pixel is. */
@@ -18,11 +18,11 @@ const PIXELS_A_TURN = 64 * 1024;
 const expand = promisify<InputType, ZlibOptions, Buffer>(inflate);
 
 /**
- * The pixels of any picture that `Bun.Image` reads. It gives none away itself, but a PNG that it is told not to compress
+ * The pixels of any image that `Bun.Image` reads. It gives none away itself, but a PNG that it is told not to compress
  * holds them as they are: eight bits a channel, with alpha, unfiltered, each row behind one byte.
  */
-export async function readPixels(picture: Uint8Array): Promise<Pixels> {
-  const png = await new Bun.Image(picture, { maxPixels: MAX_PIXELS }).png({ compressionLevel: 0 }).buffer();
+export async function readPixels(image: Uint8Array): Promise<Pixels> {
+  const png = await new Bun.Image(image, { maxPixels: MAX_PIXELS }).png({ compressionLevel: 0 }).buffer();
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   const parts: Uint8Array[] = [];
   for (let at = SIGNATURE_LENGTH; at + 12 <= png.length; at += png.readUInt32BE(at) + 12) {
@@ -41,13 +41,13 @@ export async function readPixels(picture: Uint8Array): Promise<Pixels> {
   return { width, height, bytes, offset: (x, y) => y * stride + 1 + x * 4 };
 }
 
-/** A copy of a large picture is worth avoiding where it came in one part. */
+/** A copy of a large image is worth avoiding where it came in one part. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
-/** Goes through a picture row by row without holding up every other call for as long as a large one takes. */
+/** Goes through an image row by row without holding up every other call for as long as a large one takes. */
 export async function eachRow({ width, height }: PixelSize, visit: (y: number) => void): Promise<void> {
   const rowsATurn = Math.max(1, Math.floor(PIXELS_A_TURN / width));
   for (let y = 0; y < height; y++) {

@@ -1,5 +1,5 @@
+import { IMAGE_TIERS } from "./image.ts";
 import type { ImageCall } from "./image-call.ts";
-import { IMAGE_TIERS } from "./picture.ts";
 
 /** One word for a size, as clients write it: `1024x1536`, `auto`, or a level such as `2K`. */
 export const SIZE_WORD = "^(?:auto|[124][kK]|[1-9][0-9]{0,4}[xX][1-9][0-9]{0,4})$";

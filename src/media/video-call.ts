@@ -1,13 +1,13 @@
 import type { JsonObject } from "../base/json.ts";
+import type { InlineImage } from "./image.ts";
 import type { NumberRange } from "./number-range.ts";
-import type { Picture } from "./picture.ts";
 
 /** A request for videos in canonical form (contract 2.1). */
 export interface VideoCall {
   prompt?: string;
   /** The first frame. */
-  image?: Picture;
-  lastFrame?: Picture;
+  image?: InlineImage;
+  lastFrame?: InlineImage;
   count: number;
   aspectRatio?: string;
   /** Lower case: `480p`, `720p`, `1080p`, `4k`. */
@@ -46,7 +46,7 @@ export interface VideoAbilities {
   people?: readonly string[];
   /** The usual one first; empty where the shape cannot be chosen. */
   ratios: readonly string[];
-  /** A film that begins with a picture has the picture's shape, whatever was asked for. */
+  /** A film that begins with an image has the image's shape, whatever was asked for. */
   shapedByImage?: true;
   /** The usual one first. */
   resolutions: readonly string[];
@@ -59,9 +59,9 @@ export interface VideoAbilities {
   usualAudio?: boolean;
   image: boolean;
   lastFrame: boolean;
-  /** A picture is needed: the model animates and does not invent. */
+  /** An image is needed: the model animates and does not invent. */
   imageOnly?: true;
-  /** A prompt is needed beside a picture as well. */
+  /** A prompt is needed beside an image as well. */
   promptNeeded?: true;
   /** Frame rates to choose from, where `fps` is taken. */
   fps?: readonly number[];

@@ -31,6 +31,6 @@ export const azureOpenai: ProviderDeclaration = {
   probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },
   wires: { chat: { generate: completions } },
   quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
-  // With or without an `api_version`, pictures are asked for in the form whose model is in the body.
+  // With or without an `api_version`, images are asked for in the form whose model is in the body.
   media: { base: (baseUrl) => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1), images: [openaiImages] },
 };

@@ -61,8 +61,8 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
     for (const [index, result] of results.entries()) {
       if (result.kind !== "made") throw new Error(`image ${index} is ${result.kind}`);
       const { b64_json: base64, url, revised_prompt: revised } = body.data[index] ?? {};
-      if (typeof base64 === "string") expect(result.picture).toEqual({ mimeType: "image/png", base64 });
-      else expect(result.picture).toMatchObject({ url });
+      if (typeof base64 === "string") expect(result.image).toEqual({ mimeType: "image/png", base64 });
+      else expect(result.image).toMatchObject({ url });
       expect(result.revisedPrompt).toEqual(revised as string);
     }
     const total = body.usage?.["total_tokens"];

@@ -14,7 +14,7 @@ import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
 import { makeTimedId } from "./ids.ts";
 import { refuseFilms, relayConversationImages } from "./media/conversation.ts";
-import { expectedPictureCost } from "./media/expected-picture-cost.ts";
+import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
 import { readBody } from "./read-body.ts";
 import { RelayError } from "./relay-error.ts";
@@ -127,7 +127,7 @@ function estimateFor(
   if (!countsUse(limits) || incoming.verb === "count_tokens") return NO_ESTIMATE;
   if (!model.outputModalities.includes("text")) {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
-    return { estimatedCostNanoUsd: expectedPictureCost(count, {}, offers), estimatedTokens: 0 };
+    return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };
   }
   const input = incoming.dialect.estimateTokens(body);
   const asked = incoming.dialect.outputLimit(body);

@@ -228,7 +228,7 @@ test("contract 4: an edit is a form whose images are files, with the fields that
 });
 
 describe("the answers of the program fit the document", () => {
-  const made = { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw0KGgo=" } } as const;
+  const made = { kind: "made", image: { mimeType: "image/png", base64: "iVBORw0KGgo=" } } as const;
   const failed = { kind: "failed", error: new GatewayError("overloaded", "The provider is overloaded.") } as const;
   const results = [made, { kind: "filtered", reason: "violence" } as const, failed];
   const usage = { input: 10, imageInput: 5, imageOutput: 100 };
@@ -246,7 +246,7 @@ describe("the answers of the program fit the document", () => {
     const media = operation("/api/v1/images/generations").responses["200"]?.content?.["text/event-stream"];
     const fits = checkAgainst(media?.schema ?? {});
     const encoder = createImageEventEncoder(request, 1);
-    const texts = [encoder.partial(made.picture), encoder.completed(made.picture, { usage })];
+    const texts = [encoder.partial(made.image), encoder.completed(made.image, { usage })];
     for (const text of texts) expect(fits(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""))).toBe(true);
     expect(fits({ type: "image_edit.completed", created_at: 1 })).toBe(false);
   });

@@ -6,8 +6,8 @@ const PIECE_LENGTH = 256 * 1024;
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
- * The text of a JSON value in pieces, as `JSON.stringify` would write it. A picture in base64 is tens of megabytes, and one
- * text of all of it would hold it a second time; its pieces here share the memory of the picture.
+ * The text of a JSON value in pieces, as `JSON.stringify` would write it. An image in base64 is tens of megabytes, and one
+ * text of all of it would hold it a second time; its pieces here share the memory of the image.
  */
 export function* jsonPieces(value: unknown): Generator<string, void> {
   let held = "";

@@ -116,7 +116,7 @@ describe("H12: what a part is", () => {
     expect(await one(headers)).toMatchObject({ name: "image", fileName: "naïve.png" });
   });
 
-  test("a picture without a file name is a file, a text of a stated type is not", async () => {
+  test("an image without a file name is a file, a text of a stated type is not", async () => {
     const name = 'Content-Disposition: form-data; name="f"';
     expect(await one(`${name}\r\nContent-Type: image/png`)).toHaveProperty("bytes");
     expect(await one(`${name}\r\nContent-Type: text/plain; charset=utf-8`)).toEqual({ name: "f", value: "x" });

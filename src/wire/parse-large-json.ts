@@ -2,7 +2,7 @@
 const LIFTED_LENGTH = 256 * 1024;
 
 /**
- * `JSON.parse` for texts that hold pictures. Parsing copies each string; here the long ones become parts of the text itself,
+ * `JSON.parse` for texts that hold images. Parsing copies each string; here the long ones become parts of the text itself,
  * which share its memory, and only what stands around them is parsed.
  */
 export function parseLargeJson(text: string): unknown {

@@ -41,7 +41,7 @@ describe("room for bytes", () => {
     expect(room.length).toBe(0);
   });
 
-  test("a room that had to hold a picture is not kept", () => {
+  test("a room that had to hold an image is not kept", () => {
     const room = new Scratch();
     room.putBytes(new Uint8Array(3 * 1024 * 1024));
     room.clear();

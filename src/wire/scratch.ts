@@ -1,5 +1,5 @@
 const FIRST_BYTES = 1024;
-/** A room that has grown beyond this is not kept: a single event may be as large as a picture. */
+/** A room that has grown beyond this is not kept: a single event may be as large as an image. */
 const KEPT_BYTES = 1024 * 1024;
 const KEPT_ROOMS = 16;
 

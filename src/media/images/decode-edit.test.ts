@@ -103,18 +103,18 @@ describe("contract 4: forms as SDKs write them (sdks 3.3)", () => {
       },
     });
     const client = new Client({ apiKey: "key", baseURL: server.url.href, maxRetries: 0 });
-    const picture = (name: string) => new File([PNG], name, { type: "image/png" });
+    const image = (name: string) => new File([PNG], name, { type: "image/png" });
     await client.images.edit({
       model: "acme/paint",
       prompt: "grün",
-      image: picture("a.png"),
-      mask: picture("m.png"),
+      image: image("a.png"),
+      mask: image("m.png"),
       n: 2,
     });
     await client.images.edit({
       model: "acme/paint",
       prompt: "x",
-      image: [picture("a.png"), picture("b.png")],
+      image: [image("a.png"), image("b.png")],
       size: "auto",
     });
     expect(requests[0]).toMatchObject({

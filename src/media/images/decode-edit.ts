@@ -2,7 +2,7 @@ import { refuse } from "../../dialects/check.ts";
 import type { Form, FormEntry } from "../../wire/multipart.ts";
 import type { ImageRequest } from "../image-request.ts";
 import { Inputs } from "../inputs.ts";
-import { readPictureText } from "../read-picture.ts";
+import { readImageText } from "../read-image.ts";
 import { decodeEditFields } from "./decode-images.ts";
 
 type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
@@ -11,8 +11,8 @@ type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
 const NUMBERS = ["n", "output_compression", "partial_images", "seed", "guidance_scale"];
 const BOOLEANS = ["stream", "watermark"];
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
-/** One picture goes by the bare name, several by `image[]` or, from some clients, by numbered names. */
-const PICTURE_NAME = /^images?(?:\[[0-9]*\])?$/;
+/** One image goes by the bare name, several by `image[]` or, from some clients, by numbered names. */
+const IMAGE_NAME = /^images?(?:\[[0-9]*\])?$/;
 
 /** Reads the form of `images/edits`, in whatever order its parts came. */
 export function decodeEdit(form: Form): ImageRequest {
@@ -20,7 +20,7 @@ export function decodeEdit(form: Form): ImageRequest {
   const fields = new Map<string, unknown>();
   for (const entry of form) {
     const { name } = entry;
-    if (PICTURE_NAME.test(name)) inputs.add(sourceOf(entry), name);
+    if (IMAGE_NAME.test(name)) inputs.add(sourceOf(entry), name);
     else if (name === "mask" || name === "mask[]") inputs.setMask(sourceOf(entry), name);
     else if ("bytes" in entry) refuse(name, "must be text; it is a file");
     else if (fields.has(name)) refuse(name, "is given more than once");
@@ -30,10 +30,10 @@ export function decodeEdit(form: Form): ImageRequest {
 }
 
 function sourceOf(entry: FormEntry) {
-  return "bytes" in entry ? pictureOf(entry) : readPictureText(entry.value, entry.name);
+  return "bytes" in entry ? imageOf(entry) : readImageText(entry.value, entry.name);
 }
 
-function pictureOf({ name, mimeType, bytes }: FormFile) {
+function imageOf({ name, mimeType, bytes }: FormFile) {
   if (bytes.length === 0) refuse(name, "must be an image; the file is empty");
   return { mimeType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
 }

@@ -5,7 +5,7 @@ import { decodeEditBody, decodeGeneration } from "./decode-images.ts";
 
 const MINIMAL = { model: "acme/paint", prompt: "a fox" };
 const DATA_URL = "data:image/png;base64,iVBORw0KGgo=";
-const PICTURE = { mimeType: "image/png", base64: "iVBORw0KGgo=" };
+const IMAGE = { mimeType: "image/png", base64: "iVBORw0KGgo=" };
 const refused = (
   decode: (body: unknown) => ImageRequest,
   fields: object,
@@ -95,7 +95,7 @@ describe("contract 4: images/generations", () => {
 
   test("images by data URL and by address", () => {
     const request = decodeGeneration({ ...MINIMAL, image: [DATA_URL, "https://example.com/b.jpg", DATA_URL] });
-    expect(request.call.inputs).toEqual([PICTURE, PICTURE]);
+    expect(request.call.inputs).toEqual([IMAGE, IMAGE]);
     expect(request.links).toEqual([{ url: "https://example.com/b.jpg", place: 1 }]);
     expect(request.inputPaths).toEqual(["image[0]", "image[1]", "image[2]"]);
     expect(request.edit).toBe(false);
@@ -103,7 +103,7 @@ describe("contract 4: images/generations", () => {
 
   test("H12: a mask is read here too, whole and by its address", () => {
     const request = decodeGeneration({ ...MINIMAL, image: DATA_URL, mask: { image_url: DATA_URL } });
-    expect(request).toMatchObject({ edit: false, call: { inputs: [PICTURE], mask: PICTURE, extras: {} } });
+    expect(request).toMatchObject({ edit: false, call: { inputs: [IMAGE], mask: IMAGE, extras: {} } });
     const linked = decodeGeneration({ ...MINIMAL, image: DATA_URL, mask: "https://example.com/m.png" });
     expect(linked.links).toEqual([{ url: "https://example.com/m.png", place: "mask" }]);
   });
@@ -146,7 +146,7 @@ describe("contract 4: images/edits as JSON", () => {
       input_fidelity: "high",
     });
     expect(request).toMatchObject({ edit: true, inputPaths: ["images[0]", "images[1]"] });
-    expect(request.call).toMatchObject({ inputs: [PICTURE], mask: PICTURE, inputFidelity: "high", extras: {} });
+    expect(request.call).toMatchObject({ inputs: [IMAGE], mask: IMAGE, inputFidelity: "high", extras: {} });
     expect(request.links).toEqual([{ url: "https://example.com/b.png", place: 1 }]);
   });
 

@@ -7,7 +7,7 @@ import type { ImageField } from "../fit-image-call.ts";
 import type { ImageCall } from "../image-call.ts";
 import type { ImageRequest } from "../image-request.ts";
 import { Inputs } from "../inputs.ts";
-import { type PictureSource, readPictureText } from "../read-picture.ts";
+import { type ImageSource, readImageText } from "../read-image.ts";
 import { readSize } from "../read-size.ts";
 import { checkEdit, checkGeneration } from "./schema.ts";
 
@@ -47,7 +47,7 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
   const fields = new Fields(request);
   fields.skip("model", ...ROUTING_FIELDS);
   noteRouting(request, notes);
-  for (const name of ["image", "images"]) readPictures(fields.take(name), name, inputs);
+  for (const name of ["image", "images"]) readImages(fields.take(name), name, inputs);
   const drawn = fields.take("mask");
   if (drawn !== undefined) inputs.setMask(readSource(drawn, "mask"), "mask");
   const { mask, maskPath, ...given } = inputs.done();
@@ -86,18 +86,18 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
   };
 }
 
-function readPictures(value: unknown, path: string, inputs: Inputs): void {
+function readImages(value: unknown, path: string, inputs: Inputs): void {
   if (value === undefined) return;
   if (!Array.isArray(value)) inputs.add(readSource(value, path), path);
   else
     for (const [index, item] of value.entries()) inputs.add(readSource(item, `${path}[${index}]`), `${path}[${index}]`);
 }
 
-function readSource(value: unknown, path: string): PictureSource {
-  if (typeof value === "string") return readPictureText(value, path);
+function readSource(value: unknown, path: string): ImageSource {
+  if (typeof value === "string") return readImageText(value, path);
   const fields = new Fields(value);
   const url = fields.string("image_url");
-  if (url !== undefined) return readPictureText(url, `${path}.image_url`);
+  if (url !== undefined) return readImageText(url, `${path}.image_url`);
   if (fields.string("file_id") !== undefined) {
     refuse(
       `${path}.file_id`,

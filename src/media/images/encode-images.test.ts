@@ -22,8 +22,8 @@ describe("choices 5: the answer of the images addresses", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "auto", size: "auto" });
     const settings = { size: "1536x1024", quality: "high", background: "opaque", outputFormat: "png" };
     const results = [
-      { kind: "made", picture: JPEG, revisedPrompt: "a red fox" },
-      { kind: "made", picture: { mimeType: "image/jpeg", url: "https://gateway.example/1" } },
+      { kind: "made", image: JPEG, revisedPrompt: "a red fox" },
+      { kind: "made", image: { mimeType: "image/jpeg", url: "https://gateway.example/1" } },
     ] as const;
     expect(encodeImages({ results, settings, usage: TOKENS }, request, 1_700_000_000)).toEqual({
       created: 1_700_000_000,
@@ -38,7 +38,7 @@ describe("choices 5: the answer of the images addresses", () => {
 
   test("what the provider does not tell is what it was told; images that are only counted have no usage", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "low", size: "640x480" });
-    const answer = encodeImages({ results: [{ kind: "made", picture: PNG }], usage: { images: 1 } }, request, 1);
+    const answer = encodeImages({ results: [{ kind: "made", image: PNG }], usage: { images: 1 } }, request, 1);
     expect(answer).toEqual({
       created: 1,
       data: [{ b64_json: "iVBORw==" }],
@@ -58,7 +58,7 @@ describe("choices 5: the answer of the images addresses", () => {
   test("images that were not made are told beside the others", () => {
     const results = [
       { kind: "filtered", reason: "blocked" },
-      { kind: "made", picture: PNG },
+      { kind: "made", image: PNG },
       { kind: "failed", error: new GatewayError("upstream_failed", "broken") },
     ] as const;
     expect(encodeImages({ results }, decodeGeneration(MINIMAL), 1)).toMatchObject({

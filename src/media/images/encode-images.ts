@@ -1,19 +1,19 @@
 import type { JsonObject } from "../../base/json.ts";
 import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
-import type { GivenPicture } from "../given-picture.ts";
+import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
 import { encodeSettings } from "./settings.ts";
 import { encodeImageUsage } from "./usage.ts";
 
-type Made = Extract<ImageResult<GivenPicture>, { kind: "made" }>;
+type Made = Extract<ImageResult<DeliveredImage>, { kind: "made" }>;
 
 /**
- * The answer without a stream (choices 5) to a request as its model was told it. Pictures that were not made are told
+ * The answer without a stream (choices 5) to a request as its model was told it. Images that were not made are told
  * beside the others, in `errors`.
  */
 export function encodeImages(
-  reply: ImageReply<GivenPicture>,
+  reply: ImageReply<DeliveredImage>,
   request: ImageRequest,
   createdSeconds: number,
 ): JsonObject {
@@ -22,8 +22,8 @@ export function encodeImages(
   let mimeType: string | undefined;
   for (const [index, result] of reply.results.entries()) {
     if (result.kind === "made") {
-      mimeType ??= result.picture.mimeType;
-      data.push(encodePicture(result));
+      mimeType ??= result.image.mimeType;
+      data.push(encodeImage(result));
     } else errors.push({ index, ...encodeProblem(result) });
   }
   const usage = encodeImageUsage(reply.usage);
@@ -36,14 +36,14 @@ export function encodeImages(
   };
 }
 
-function encodePicture({ picture, revisedPrompt }: Made): JsonObject {
+function encodeImage({ image, revisedPrompt }: Made): JsonObject {
   return {
-    ...("url" in picture ? { url: picture.url } : { b64_json: picture.base64 }),
+    ...("url" in image ? { url: image.url } : { b64_json: image.base64 }),
     ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
   };
 }
 
-function encodeProblem(result: Exclude<ImageResult<GivenPicture>, Made>): JsonObject {
+function encodeProblem(result: Exclude<ImageResult<DeliveredImage>, Made>): JsonObject {
   if (result.kind === "filtered") return { code: ERROR_WORDS.content_blocked.code, message: result.reason };
   const { code, kind, message } = result.error;
   return { code: code ?? ERROR_WORDS[kind].code ?? kind, message };

@@ -2,17 +2,17 @@ import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
-import type { GivenPicture } from "../given-picture.ts";
+import type { DeliveredImage } from "../delivered-image.ts";
+import type { InlineImage } from "../image.ts";
 import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
-import type { Picture } from "../picture.ts";
 import { encodeSettings } from "./settings.ts";
 import { encodeImageUsage } from "./usage.ts";
 
 /** Writes the events of contract 2.14. Each method gives the text of one server-sent event. */
 export interface ImageEventEncoder {
-  partial(picture: Picture, settings?: ImageSettings): string;
-  completed(picture: GivenPicture, about?: { settings?: ImageSettings; usage?: Usage }): string;
+  partial(image: InlineImage, settings?: ImageSettings): string;
+  completed(image: DeliveredImage, about?: { settings?: ImageSettings; usage?: Usage }): string;
   /** Ends the stream. */
   error(error: GatewayError): string;
 }
@@ -22,20 +22,20 @@ export function createImageEventEncoder(request: ImageRequest, createdSeconds: n
   // Counted here: an upstream that was tried anew, or several of them side by side, would begin again.
   let partials = 0;
   return {
-    partial(picture, settings) {
+    partial(image, settings) {
       return write(`${family}.partial_image`, {
-        b64_json: picture.base64,
+        b64_json: image.base64,
         created_at: createdSeconds,
-        ...encodeSettings(request, settings, picture.mimeType),
+        ...encodeSettings(request, settings, image.mimeType),
         partial_image_index: partials++,
       });
     },
-    completed(picture, { settings, usage } = {}) {
+    completed(image, { settings, usage } = {}) {
       const tokens = encodeImageUsage(usage);
       return write(`${family}.completed`, {
-        ...("url" in picture ? { url: picture.url } : { b64_json: picture.base64 }),
+        ...("url" in image ? { url: image.url } : { b64_json: image.base64 }),
         created_at: createdSeconds,
-        ...encodeSettings(request, settings, picture.mimeType),
+        ...encodeSettings(request, settings, image.mimeType),
         ...(tokens === undefined ? {} : { usage: tokens }),
       });
     },

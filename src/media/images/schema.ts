@@ -6,16 +6,16 @@ import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
 
 const text = Type.String();
-const PICTURE = "a data URL of an image, or an https address";
+const IMAGE = "a data URL of an image, or an https address";
 
-const PictureField = Type.Union([
+const ImageField = Type.Union([
   Type.String(),
   Type.Object({ image_url: Type.Optional(Type.String()), file_id: Type.Optional(Type.String()) }),
 ]);
-const PictureFields = Type.Union([PictureField, Type.Array(PictureField)], {
-  [EXPECTED]: `${PICTURE}, or an array of them`,
+const ImageFields = Type.Union([ImageField, Type.Array(ImageField)], {
+  [EXPECTED]: `${IMAGE}, or an array of them`,
 });
-const PictureMask = Type.Union([...PictureField.anyOf], { [EXPECTED]: PICTURE });
+const ImageMask = Type.Union([...ImageField.anyOf], { [EXPECTED]: IMAGE });
 
 const shared = {
   model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
@@ -47,9 +47,9 @@ export const ImageGenerationRequest = Type.Object(
   {
     ...shared,
     moderation: Type.Optional(Type.Enum(["auto", "low"])),
-    image: Type.Optional(PictureFields),
-    images: Type.Optional(PictureFields),
-    mask: Type.Optional(PictureMask),
+    image: Type.Optional(ImageFields),
+    images: Type.Optional(ImageFields),
+    mask: Type.Optional(ImageMask),
   },
   { title: "ImageGenerationRequest" },
 );
@@ -60,9 +60,9 @@ export const ImageEditRequest = Type.Object(
     ...shared,
     moderation: Type.Optional(Type.Enum(["auto", "low"])),
     input_fidelity: Type.Optional(Type.Enum(["high", "low"])),
-    image: Type.Optional(PictureFields),
-    images: Type.Optional(PictureFields),
-    mask: Type.Optional(PictureMask),
+    image: Type.Optional(ImageFields),
+    images: Type.Optional(ImageFields),
+    mask: Type.Optional(ImageMask),
   },
   { title: "ImageEditRequest" },
 );

@@ -5,7 +5,7 @@ import { defineBodyCheck } from "../check-body.ts";
 import type { VideoField } from "../fit-video-call.ts";
 import { leftOver } from "../predict/left-over.ts";
 import { normalisePrediction } from "../predict/normalise.ts";
-import { readPredictPicture } from "../predict/read-picture.ts";
+import { readPredictImage } from "../predict/read-image.ts";
 import type { VideoCall } from "../video-call.ts";
 import { VideoRequestBody } from "./schema.ts";
 
@@ -56,7 +56,7 @@ export function decodeVideo(body: unknown): VideoRequest {
 function readFrame(request: VideoRequestBody, field: VideoLink["field"], links: VideoLink[]): Partial<VideoCall> {
   const frame = request.instances[0]?.[field];
   if (frame === undefined) return {};
-  const source = readPredictPicture(frame, `instances[0].${field}`);
+  const source = readPredictImage(frame, `instances[0].${field}`);
   if (!("url" in source)) return { [field]: source };
   links.push({ url: source.url, field });
   return {};

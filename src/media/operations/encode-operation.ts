@@ -4,7 +4,7 @@ import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
 import { operationName } from "./operation-name.ts";
 
 /** A film as a client is given it. */
-export interface GivenVideo {
+export interface DeliveredVideo {
   url?: string;
   base64?: string;
   mimeType: string;
@@ -25,7 +25,7 @@ const CODES: Readonly<Record<string, number>> = {
 };
 
 /** Where an operation stands (contract 2.2 and 3). `videos`: those of its parts, in their order. */
-export function encodeOperation(operation: Operation, videos: readonly GivenVideo[]): JsonObject {
+export function encodeOperation(operation: Operation, videos: readonly DeliveredVideo[]): JsonObject {
   const name = operationName(operation.model, operation.id);
   switch (operation.state) {
     case "submitting":
@@ -55,7 +55,7 @@ function encodeFailure(name: string, operation: Operation): JsonObject {
   };
 }
 
-function encodeResponse(operation: Operation, videos: readonly GivenVideo[]): JsonObject {
+function encodeResponse(operation: Operation, videos: readonly DeliveredVideo[]): JsonObject {
   return {
     "@type": RESPONSE_TYPE,
     ...encodeFiltered(operation.parts.flatMap((part) => part.filtered)),
@@ -66,7 +66,7 @@ function encodeResponse(operation: Operation, videos: readonly GivenVideo[]): Js
 const encodeFiltered = (reasons: readonly string[]): JsonObject =>
   reasons.length === 0 ? {} : { raiMediaFilteredCount: reasons.length, raiMediaFilteredReasons: reasons };
 
-function encodeVideo({ url, base64, mimeType }: GivenVideo): JsonObject {
+function encodeVideo({ url, base64, mimeType }: DeliveredVideo): JsonObject {
   return {
     ...(url === undefined ? {} : { gcsUri: url }),
     ...(base64 === undefined ? {} : { bytesBase64Encoded: base64 }),

@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import { EXPECTED, stringLike } from "../../dialects/forms.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";
-import { aspectRatio, PredictPicture } from "../predict/schema.ts";
+import { aspectRatio, PredictImage } from "../predict/schema.ts";
 
 const Instance = Type.Object({
   prompt: Type.Optional(Type.String()),
-  image: Type.Optional(PredictPicture),
-  lastFrame: Type.Optional(PredictPicture),
+  image: Type.Optional(PredictImage),
+  lastFrame: Type.Optional(PredictImage),
 });
 
 const Parameters = Type.Object({

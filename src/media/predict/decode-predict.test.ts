@@ -5,7 +5,7 @@ import { decodePredict } from "./decode-predict.ts";
 
 const BYTES = Buffer.from([0xfb, 0xff, 0xfe, 0xff]);
 const STANDARD = BYTES.toString("base64");
-const picture = { bytesBase64Encoded: STANDARD, mimeType: "image/png" };
+const image = { bytesBase64Encoded: STANDARD, mimeType: "image/png" };
 const decode = (parameters: object, root: object = {}) =>
   decodePredict({ instances: [{ prompt: "a fox" }], parameters, ...root });
 const refused = (body: unknown): { path: string | undefined; message: string } => {
@@ -193,7 +193,7 @@ describe("contract 2.4: images to edit", () => {
   const reference = (referenceType: string, more: object = {}) => ({
     referenceType,
     referenceId: 1,
-    referenceImage: picture,
+    referenceImage: image,
     ...more,
   });
   const edit = (...referenceImages: object[]) => ({ instances: [{ prompt: "edit", referenceImages }] });
@@ -212,7 +212,7 @@ describe("contract 2.4: images to edit", () => {
   });
 
   test("the REST form of the contract stands first", () => {
-    const { inputPaths, paths } = decodePredict({ instances: [{ prompt: "edit", image: picture }] });
+    const { inputPaths, paths } = decodePredict({ instances: [{ prompt: "edit", image }] });
     expect(inputPaths).toEqual(["instances[0].image"]);
     expect(paths.inputs).toBe("instances[0].image");
   });

@@ -10,7 +10,7 @@ import { Inputs } from "../inputs.ts";
 import { readSize } from "../read-size.ts";
 import { leftOver } from "./left-over.ts";
 import { normalisePrediction } from "./normalise.ts";
-import { readPredictPicture } from "./read-picture.ts";
+import { readPredictImage } from "./read-image.ts";
 import { readReferences } from "./read-references.ts";
 import { PredictRequest } from "./schema.ts";
 
@@ -32,7 +32,7 @@ export function decodePredict(body: unknown): ImageRequest {
   const inputs = new Inputs();
   const { image, referenceImages = [] } = request.instances[0] ?? {};
   instance.skip("image", "referenceImages");
-  if (image !== undefined) inputs.add(readPredictPicture(image, "instances[0].image"), "instances[0].image");
+  if (image !== undefined) inputs.add(readPredictImage(image, "instances[0].image"), "instances[0].image");
   const otherReferences = readReferences(referenceImages, inputs, notes);
   const passed = readPassthrough(root, parameters, notes);
   noteSecondLevel(passed, notes);
@@ -101,7 +101,7 @@ function readWishes(parameters: Fields): Partial<ImageCall> {
   };
 }
 
-/** Without a word about it pictures are PNG here, whatever the model makes. */
+/** Without a word about it images are PNG here, whatever the model makes. */
 const USUAL_TYPE = "image/png";
 
 /** Only JPEG is compressed here, and by default as little as can be. */

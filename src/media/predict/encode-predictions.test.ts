@@ -2,14 +2,14 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { GoogleGenAI } from "@google/genai";
 import { GoogleGenAI as OlderGenAI } from "genai-1";
 import { GatewayError } from "../../canon/error.ts";
-import type { GivenPicture } from "../given-picture.ts";
+import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply } from "../image-reply.ts";
 import { encodePredictions } from "./encode-predictions.ts";
 
-const reply: ImageReply<GivenPicture> = {
+const reply: ImageReply<DeliveredImage> = {
   results: [
-    { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw==" }, revisedPrompt: "a red fox" },
-    { kind: "made", picture: { mimeType: "image/jpeg", url: "https://gateway.example/files/1" } },
+    { kind: "made", image: { mimeType: "image/png", base64: "iVBORw==" }, revisedPrompt: "a red fox" },
+    { kind: "made", image: { mimeType: "image/jpeg", url: "https://gateway.example/files/1" } },
     { kind: "filtered", reason: "The image was blocked." },
     { kind: "failed", error: new GatewayError("upstream_timeout", "The provider took too long.") },
   ],

@@ -1,31 +1,31 @@
 import type { JsonObject } from "../../base/json.ts";
 import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
-import type { GivenPicture } from "../given-picture.ts";
+import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 
-/** The answer of `:predict` (contract 2.5): one element for each picture that was asked for, made or not. */
-export function encodePredictions(reply: ImageReply<GivenPicture>): JsonObject {
+/** The answer of `:predict` (contract 2.5): one element for each image that was asked for, made or not. */
+export function encodePredictions(reply: ImageReply<DeliveredImage>): JsonObject {
   return { predictions: reply.results.map(encodeResult) };
 }
 
-function encodeResult(result: ImageResult<GivenPicture>): JsonObject {
+function encodeResult(result: ImageResult<DeliveredImage>): JsonObject {
   switch (result.kind) {
     case "made":
       return {
-        ...encodePicture(result.picture),
+        ...encodeImage(result.image),
         ...(result.revisedPrompt === undefined ? {} : { prompt: result.revisedPrompt }),
       };
     case "filtered":
       return { raiFilteredReason: result.reason };
     case "failed": {
-      // The contract has no field for it. Readers that know none either see an element without a picture.
+      // The contract has no field for it. Readers that know none either see an element without an image.
       const { kind, rule, message } = result.error;
       return { error: { code: rule.status, message, status: ERROR_WORDS[kind] } };
     }
   }
 }
 
-function encodePicture(picture: GivenPicture): JsonObject {
-  const { mimeType } = picture;
-  return "url" in picture ? { gcsUri: picture.url, mimeType } : { bytesBase64Encoded: picture.base64, mimeType };
+function encodeImage(image: DeliveredImage): JsonObject {
+  const { mimeType } = image;
+  return "url" in image ? { gcsUri: image.url, mimeType } : { bytesBase64Encoded: image.base64, mimeType };
 }

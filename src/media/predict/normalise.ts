@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 
-const PICTURE = ["bytesBase64Encoded", "mimeType", "gcsUri"];
+const IMAGE = ["bytesBase64Encoded", "mimeType", "gcsUri"];
 const CONFIGS = ["maskImageConfig", "controlImageConfig", "styleImageConfig", "subjectImageConfig"];
 const REFERENCE = ["referenceImage", "referenceId", "referenceType", ...CONFIGS];
 const LOWER = ["personGeneration", "safetySetting", "quality", "resolution", "imageSize"];
@@ -9,7 +9,7 @@ type Edit = (value: unknown) => unknown;
 
 const lower: Edit = (value) => (typeof value === "string" ? value.toLowerCase() : value);
 const upper: Edit = (value) => (typeof value === "string" ? value.toUpperCase() : value);
-const picture: Edit = (value) => normal(value, PICTURE, { mimeType: lower });
+const image: Edit = (value) => normal(value, IMAGE, { mimeType: lower });
 const config: Edit = (value) => normal(value, ["maskMode", "maskClasses"], { maskMode: upper });
 const list =
   (edit: Edit): Edit =>
@@ -17,12 +17,12 @@ const list =
     Array.isArray(value) ? value.map(edit) : value;
 
 const reference: Edit = (value) =>
-  normal(value, REFERENCE, { referenceImage: picture, referenceType: upper, maskImageConfig: config });
+  normal(value, REFERENCE, { referenceImage: image, referenceType: upper, maskImageConfig: config });
 
 const instance: Edit = (value) =>
   normal(value, ["prompt", "image", "lastFrame", "referenceImages"], {
-    image: picture,
-    lastFrame: picture,
+    image,
+    lastFrame: image,
     referenceImages: list(reference),
   });
 

@@ -1,6 +1,6 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Inputs } from "../inputs.ts";
-import { readPredictPicture } from "./read-picture.ts";
+import { readPredictImage } from "./read-image.ts";
 import type { ReferenceImage } from "./schema.ts";
 
 const USER_PROVIDED = "MASK_MODE_USER_PROVIDED";
@@ -16,12 +16,12 @@ export function readReferences(
     const path = `instances[0].referenceImages[${index}]`;
     const { referenceType, referenceImage, maskImageConfig } = reference;
     if (referenceType === "REFERENCE_TYPE_RAW") {
-      inputs.add(readPredictPicture(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
+      inputs.add(readPredictImage(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
     } else if (
       referenceType === "REFERENCE_TYPE_MASK" &&
       (maskImageConfig?.maskMode ?? USER_PROVIDED) === USER_PROVIDED
     ) {
-      inputs.setMask(readPredictPicture(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
+      inputs.setMask(readPredictImage(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
       if (maskImageConfig?.dilation !== undefined) {
         const reason = "the mask goes on as it is, without being widened";
         notes.push({ path: `${path}.maskImageConfig.dilation`, action: "dropped", reason });

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { EXPECTED, openObject, stringLike } from "../../dialects/forms.ts";
+import { IMAGE_TIERS } from "../image.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";
-import { IMAGE_TIERS } from "../picture.ts";
 import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
 
@@ -13,17 +13,17 @@ const REFERENCE_TYPES = [
   "REFERENCE_TYPE_SUBJECT",
 ] as const;
 
-export const PredictPicture = Type.Object({
+export const PredictImage = Type.Object({
   bytesBase64Encoded: Type.Optional(Type.String({ description: "Base64, in either alphabet." })),
   gcsUri: Type.Optional(Type.String({ description: "An https address that is fetched, instead of the bytes." })),
   mimeType: Type.Optional(Type.String({ description: "Such as `image/png`; the bytes decide." })),
 });
-export type PredictPicture = Static<typeof PredictPicture>;
+export type PredictImage = Static<typeof PredictImage>;
 
 const ReferenceImage = Type.Object({
   referenceType: Type.Enum([...REFERENCE_TYPES]),
   referenceId: Type.Optional(Type.Integer()),
-  referenceImage: Type.Optional(PredictPicture),
+  referenceImage: Type.Optional(PredictImage),
   maskImageConfig: Type.Optional(
     Type.Object({
       maskMode: Type.Optional(Type.String({ description: "`MASK_MODE_USER_PROVIDED`." })),
@@ -35,7 +35,7 @@ export type ReferenceImage = Static<typeof ReferenceImage>;
 
 const Instance = Type.Object({
   prompt: Type.String({ minLength: 1 }),
-  image: Type.Optional(PredictPicture),
+  image: Type.Optional(PredictImage),
   referenceImages: Type.Optional(Type.Array(ReferenceImage)),
 });
 

@@ -63,8 +63,8 @@ describe("providers 2.10: answers", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: { url: "https://bos.example/a" } },
-          { kind: "made", picture: PNG },
+          { kind: "made", image: { url: "https://bos.example/a" } },
+          { kind: "made", image: PNG },
         ],
       },
     });

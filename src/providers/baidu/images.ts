@@ -1,12 +1,12 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import type { InlineImage, MediaLink, PixelSize } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
-import type { MediaLink, Picture, PixelSize } from "../../media/picture.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { BAIDU_CODES } from "./errors.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
@@ -60,7 +60,7 @@ const HOSTED: ImageAbilities = {
 interface Family {
   path: string;
   abilities: ImageAbilities;
-  /** It can give its pictures as base64; elsewhere they come as links that last a day. */
+  /** It can give its images as base64; elsewhere they come as links that last a day. */
   base64?: true;
 }
 
@@ -109,11 +109,11 @@ function bodyOf(call: FittedImageCall, model: string, { abilities, base64 }: Fam
 }
 
 function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
-  const results = arrayAt(answer.body, "data").flatMap((item): ImageResult<Picture | MediaLink>[] => {
+  const results = arrayAt(answer.body, "data").flatMap((item): ImageResult<InlineImage | MediaLink>[] => {
     const base64 = stringAt(item, "b64_json");
     const url = stringAt(item, "url");
-    if (base64) return [{ kind: "made", picture: { mimeType: pictureType(base64, undefined), base64 } }];
-    return url ? [{ kind: "made", picture: { url } }] : [];
+    if (base64) return [{ kind: "made", image: { mimeType: imageType(base64, undefined), base64 } }];
+    return url ? [{ kind: "made", image: { url } }] : [];
   });
   if (results.length > 0) return { state: "done", reply: { results } };
   throw answer.body?.["error"] == null ? emptyAnswer("images") : mediaFailure(answer, BAIDU_CODES);

@@ -4,7 +4,7 @@ import { bearer } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { baiduImages } from "./images.ts";
 
-/** Qianfan, for its pictures. */
+/** Qianfan, for its images. */
 export const baidu: ProviderDeclaration = {
   kind: "baidu",
   publishers: ["baidu"],

@@ -1,6 +1,6 @@
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 
-/** How a model is given the pictures to go by. */
+/** How a model is given the images to go by. */
 export type InputField = "input_image" | "image_prompt" | "image";
 
 export interface Flux {

@@ -114,7 +114,7 @@ describe("providers 2.6: a job", () => {
 
   test("has an image, and another prompt only where that was asked for", () => {
     const body = { status: "Ready", result: { sample: "https://cdn.example/1.jpeg", prompt: "a red fox in snow" } };
-    const made = { kind: "made", picture: { url: "https://cdn.example/1.jpeg" } } as const;
+    const made = { kind: "made", image: { url: "https://cdn.example/1.jpeg" } } as const;
     expect(poll(body)).toEqual({ state: "done", reply: { results: [made] } });
     const asked = readSubmit({ id: "j-1" }, true);
     expect(poll(body, asked.state === "waiting" ? asked.ticket : {})).toEqual({

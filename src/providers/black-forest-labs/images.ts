@@ -12,7 +12,7 @@ import { flux } from "./flux.ts";
 function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
   const { pixels, aspectRatio, seed, guidanceScale, enhancePrompt, outputMimeType, mask } = call;
   const { inputField, extras, abilities } = flux(model);
-  // Input fields are numbered from the second picture on.
+  // Input fields are numbered from the second image on.
   const inputs = call.inputs.map(({ base64 }, index) => [
     index === 0 ? inputField : `${inputField}_${index + 1}`,
     base64,
@@ -58,7 +58,7 @@ function readResult(result: JsonObject | undefined, ticket: Ticket): JobState<Up
   const revisedPrompt = ticket["enhanced"] === true ? stringAt(result, "prompt") : undefined;
   return {
     state: "done",
-    reply: { results: [{ kind: "made", picture: { url }, ...(revisedPrompt && { revisedPrompt }) }] },
+    reply: { results: [{ kind: "made", image: { url }, ...(revisedPrompt && { revisedPrompt }) }] },
   };
 }
 

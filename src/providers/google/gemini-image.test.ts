@@ -9,7 +9,7 @@ const PRO = "gemini-3-pro-image";
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   gemini.readSubmit(mediaAnswer(body), imageCall(), wireContext(PRO));
 const replyOf = (state: ReturnType<typeof read>) => (state.state === "done" ? state.reply : undefined);
-const picturePart = { inlineData: { mimeType: "image/png", data: PNG.base64 } };
+const imagePart = { inlineData: { mimeType: "image/png", data: PNG.base64 } };
 const answer = (parts: unknown[], more: object = {}) => ({
   candidates: [{ content: { parts }, finishReason: "STOP", ...more }],
 });
@@ -33,7 +33,7 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
       contents: [
         {
           role: "user",
-          parts: [picturePart, { inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } }, { text: "a red fox" }],
+          parts: [imagePart, { inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } }, { text: "a red fox" }],
         },
       ],
       generationConfig: {
@@ -88,9 +88,9 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
 describe("providers 2.3: answers", () => {
   test("the first image is the answer; drafts among the thoughts and words are not", () => {
     const draft = { thought: true, inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } };
-    expect(read(answer([draft, { text: "Here it is." }, { ...picturePart, thoughtSignature: "c2ln" }]))).toEqual({
+    expect(read(answer([draft, { text: "Here it is." }, { ...imagePart, thoughtSignature: "c2ln" }]))).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: PNG }] },
+      reply: { results: [{ kind: "made", image: PNG }] },
     });
   });
 
@@ -105,7 +105,7 @@ describe("providers 2.3: answers", () => {
       candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1120 }],
       thoughtsTokenCount: 80,
     };
-    expect(replyOf(read({ ...answer([picturePart]), usageMetadata }))?.usage).toEqual({
+    expect(replyOf(read({ ...answer([imagePart]), usageMetadata }))?.usage).toEqual({
       input: 300,
       output: 30,
       imageOutput: 1120,
@@ -116,7 +116,7 @@ describe("providers 2.3: answers", () => {
 
   test("a host that does not tell tokens apart is billed as for an image, if there is one", () => {
     const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 1290 };
-    expect(replyOf(read({ ...answer([picturePart]), usageMetadata }))?.usage).toEqual({
+    expect(replyOf(read({ ...answer([imagePart]), usageMetadata }))?.usage).toEqual({
       input: 10,
       output: 0,
       imageOutput: 1290,
@@ -169,6 +169,6 @@ describe("providers 2.3: answers", () => {
 test.skipIf(!recordingsThere)("a recorded answer: image, thoughts and searches", () => {
   const file = "gemini-images/google/pydantic-ai.google-image-generation-with-web-search.response.json";
   const reply = replyOf(gemini.readSubmit(recordedAnswer(file), imageCall(), wireContext(PRO)));
-  expect(reply?.results).toMatchObject([{ kind: "made", picture: { mimeType: "image/jpeg" } }]);
+  expect(reply?.results).toMatchObject([{ kind: "made", image: { mimeType: "image/jpeg" } }]);
   expect(reply?.usage).toMatchObject({ input: 33, output: 660, imageOutput: 1120, reasoning: 529, images: 1 });
 });

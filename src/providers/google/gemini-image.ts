@@ -5,28 +5,28 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { bareFinishReason, decodeStop } from "../../dialects/genai/stop-reason.ts";
 import { decodeUsage } from "../../dialects/genai/usage.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 
-/** Ends without a picture that mean a refusal beside those that mean one for text as well. */
+/** Ends without an image that mean a refusal beside those that mean one for text as well. */
 const REFUSALS: ReadonlySet<string> = new Set(["NO_IMAGE", "IMAGE_OTHER"]);
 
-/** The contract's words for people in pictures, as `imageConfig` spells them. */
+/** The contract's words for people in images, as `imageConfig` spells them. */
 const PERSON_GENERATION: ReadonlyMap<string, string> = new Map([
   ["dont_allow", "ALLOW_NONE"],
   ["allow_adult", "ALLOW_ADULT"],
   ["allow_all", "ALLOW_ALL"],
 ]);
 
-/** The generation of models that takes no size draws at one level only, and looks at fewer pictures. */
+/** The generation of models that takes no size draws at one level only, and looks at fewer images. */
 const isOld = (model: string): boolean => /^gemini-2/.test(model);
 
 /** Models that talk and draw, by `generateContent`. */
@@ -52,7 +52,7 @@ export function geminiImage(host: GoogleHost): ImageWire {
         json: {
           contents: [{ role: "user", parts: [...call.inputs.map(inlineData), { text: call.prompt }] }],
           generationConfig: {
-            // Pictures alone are refused by some of the models.
+            // Images alone are refused by some of the models.
             responseModalities: ["TEXT", "IMAGE"],
             ...(call.seed === undefined ? {} : { seed: call.seed }),
             imageConfig: {
@@ -79,7 +79,7 @@ function vertexConfig({ personGeneration, outputMimeType, compression }: FittedI
   };
 }
 
-const inlineData = ({ mimeType, base64 }: Picture): JsonObject => ({ inlineData: { mimeType, data: base64 } });
+const inlineData = ({ mimeType, base64 }: InlineImage): JsonObject => ({ inlineData: { mimeType, data: base64 } });
 
 function readSubmit({ body }: MediaAnswer): JobState<UpstreamImageReply> {
   const [candidate] = arrayAt(body, "candidates");
@@ -95,8 +95,8 @@ function readSubmit({ body }: MediaAnswer): JobState<UpstreamImageReply> {
   return { state: "done", reply: { results: [result], ...(usage === undefined ? {} : { usage }) } };
 }
 
-/** One picture was asked for: the first is the answer, and drafts among the thoughts are not. */
-function readCandidate(candidate: unknown): ImageResult<Picture> {
+/** One image was asked for: the first is the answer, and drafts among the thoughts are not. */
+function readCandidate(candidate: unknown): ImageResult<InlineImage> {
   const parts = arrayAt(objectAt(candidate, "content"), "parts").filter(
     (part) => isObject(part) && part["thought"] !== true,
   );
@@ -104,8 +104,8 @@ function readCandidate(candidate: unknown): ImageResult<Picture> {
     const data = objectAt(part, "inlineData");
     const base64 = stringAt(data, "data");
     if (base64 === undefined) continue;
-    const mimeType = pictureType(base64, stringAt(data, "mimeType"));
-    return { kind: "made", picture: { mimeType, base64 } };
+    const mimeType = imageType(base64, stringAt(data, "mimeType"));
+    return { kind: "made", image: { mimeType, base64 } };
   }
   const words = parts.map((part) => stringAt(part, "text") ?? "").join("");
   const finish = stringAt(candidate, "finishReason") ?? "";
@@ -119,7 +119,7 @@ function readCandidate(candidate: unknown): ImageResult<Picture> {
   return { kind: "failed", error: new GatewayError("upstream_failed", message) };
 }
 
-/** Where a host does not tell the tokens of pictures apart, the picture was made of all of them. */
+/** Where a host does not tell the tokens of images apart, the image was made of all of them. */
 function readUsage(body: JsonObject, made: boolean): Usage | undefined {
   const usage = decodeUsage(body);
   if (!usage) return undefined;

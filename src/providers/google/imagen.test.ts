@@ -145,8 +145,8 @@ describe("contract 2.5: answers of Imagen", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: PNG, revisedPrompt: "a red fox in fog" },
-          { kind: "made", picture: JPEG },
+          { kind: "made", image: PNG, revisedPrompt: "a red fox in fog" },
+          { kind: "made", image: JPEG },
         ],
         usage: { images: 2 },
       },
@@ -156,7 +156,7 @@ describe("contract 2.5: answers of Imagen", () => {
   test("what is missing was filtered, for the reason that was given or for the usual one", () => {
     const made = { bytesBase64Encoded: PNG.base64, mimeType: "image/png" };
     expect(resultsOf(read({ predictions: [made, { raiFilteredReason: "Code 58061214" }] }, 3))).toEqual([
-      { kind: "made", picture: PNG },
+      { kind: "made", image: PNG },
       { kind: "filtered", reason: "Code 58061214" },
       { kind: "filtered", reason: "Code 58061214" },
     ]);
@@ -192,11 +192,11 @@ describe.skipIf(!recordingsThere)("recorded answers of Imagen", () => {
   test("one image of each host", () => {
     const file = "vertex/js-genai.client-tests-generateimages-ve--images-with-specified-parameters.response.json";
     const [result, ...others] = recorded(file, 1) ?? [];
-    expect(result).toMatchObject({ kind: "made", picture: { mimeType: "image/jpeg" } });
+    expect(result).toMatchObject({ kind: "made", image: { mimeType: "image/jpeg" } });
     expect(result).toHaveProperty("revisedPrompt", expect.stringContaining("robot"));
     expect(others).toEqual([]);
     expect(recorded("google/weave.image-generation-async.response.json", 1)).toMatchObject([
-      { kind: "made", picture: { mimeType: "image/png" } },
+      { kind: "made", image: { mimeType: "image/png" } },
     ]);
   });
 

@@ -2,14 +2,14 @@
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
@@ -20,7 +20,7 @@ const SEEDS = { min: 0, max: 4_294_967_295 };
 const GUIDANCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const FILTERED = "The provider's safety filter held this image back.";
 
-/** Edits a picture instead of inventing one. */
+/** Edits an image instead of inventing one. */
 const edits = (model: string): boolean => model.includes("capability");
 
 /** Imagen, by `predict`. */
@@ -126,14 +126,14 @@ function references({ inputs, mask }: FittedImageCall): JsonObject[] {
   return [...images, masked];
 }
 
-const bytes = ({ base64, mimeType }: Picture): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
+const bytes = ({ base64, mimeType }: InlineImage): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
 
 const usualEditMode = ({ mask }: FittedImageCall): string =>
   mask ? "EDIT_MODE_INPAINT_INSERTION" : "EDIT_MODE_DEFAULT";
 
 function readSubmit({ body }: MediaAnswer, call: FittedImageCall): JobState<UpstreamImageReply> {
   if (!body) throw emptyAnswer("a prediction");
-  const results: ImageResult<Picture | MediaLink>[] = [];
+  const results: ImageResult<InlineImage | MediaLink>[] = [];
   let reason = FILTERED;
   for (const prediction of arrayAt(body, "predictions")) {
     const said = stringAt(prediction, "raiFilteredReason");
@@ -149,13 +149,13 @@ function readSubmit({ body }: MediaAnswer, call: FittedImageCall): JobState<Upst
   return { state: "done", reply: { results, usage: { images } } };
 }
 
-/** Undefined for the item that scores the prompt, which stands behind the pictures. */
-function readPrediction(prediction: unknown): ImageResult<Picture> | undefined {
+/** Undefined for the item that scores the prompt, which stands behind the images. */
+function readPrediction(prediction: unknown): ImageResult<InlineImage> | undefined {
   const base64 = stringAt(prediction, "bytesBase64Encoded");
   if (base64 !== undefined) {
-    const mimeType = pictureType(base64, stringAt(prediction, "mimeType"));
+    const mimeType = imageType(base64, stringAt(prediction, "mimeType"));
     const revisedPrompt = stringAt(prediction, "prompt");
-    return { kind: "made", picture: { mimeType, base64 }, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) };
+    return { kind: "made", image: { mimeType, base64 }, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) };
   }
   if (stringAt(prediction, "gcsUri") === undefined) return undefined;
   const error = new GatewayError(

@@ -2,8 +2,8 @@
 
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -77,7 +77,7 @@ function instance({ prompt, image, lastFrame }: FittedVideoCall): JsonObject {
   };
 }
 
-const bytes = ({ base64, mimeType }: Picture): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
+const bytes = ({ base64, mimeType }: InlineImage): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
 
 function parameters(call: FittedVideoCall, model: string, vertex: boolean): JsonObject {
   return {
@@ -118,7 +118,7 @@ function readReply(response: JsonObject | undefined): VideoReply {
 }
 
 /** Addresses in a bucket are left out: the gateway asks for none, and could not read them. */
-function readVideo(video: unknown): MediaLink | Picture | undefined {
+function readVideo(video: unknown): MediaLink | InlineImage | undefined {
   const base64 = stringAt(video, "bytesBase64Encoded") ?? stringAt(video, "encodedVideo");
   if (base64 !== undefined) {
     return { mimeType: stringAt(video, "mimeType") ?? stringAt(video, "encoding") ?? "video/mp4", base64 };

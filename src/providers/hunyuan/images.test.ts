@@ -93,7 +93,7 @@ describe("providers 2.9: a job", () => {
     const url = "https://files.example/1.png";
     expect(poll({ JobStatusCode: "5", ResultImage: [url], RevisedPrompt: ["a red fox in snow"] })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: { url }, revisedPrompt: "a red fox in snow" }] },
+      reply: { results: [{ kind: "made", image: { url }, revisedPrompt: "a red fox in snow" }] },
     });
   });
 
@@ -146,7 +146,7 @@ describe("providers 2.9: the small model answers at once", () => {
     const read = (Response: object) => liteImages.readSubmit(mediaAnswer({ Response }), imageCall(), context);
     expect(read({ ResultImage: JPEG.base64, Seed: 7 })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: JPEG }] },
+      reply: { results: [{ kind: "made", image: JPEG }] },
     });
     expect(thrownBy(() => read({ Error: { Code: "OperationDenied.TextIllegalDetected", Message: "no" } }))).toEqual({
       kind: "content_blocked",

@@ -1,9 +1,9 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import type { MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
-import type { MediaLink } from "../../media/picture.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { forgottenJob } from "../media/unmade.ts";
@@ -53,7 +53,7 @@ function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageR
     }
     throw readRefusal(body) ?? emptyAnswer("the status of the job");
   }
-  if (code === "5") return { state: "done", reply: { results: readPictures(response) } };
+  if (code === "5") return { state: "done", reply: { results: readImages(response) } };
   if (code !== "4") return { state: "waiting", ticket };
   return {
     state: "failed",
@@ -61,13 +61,13 @@ function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageR
   };
 }
 
-function readPictures(response: JsonObject): ImageResult<MediaLink>[] {
+function readImages(response: JsonObject): ImageResult<MediaLink>[] {
   const prompts = arrayAt(response, "RevisedPrompt");
   const results = arrayAt(response, "ResultImage").flatMap((url, index): ImageResult<MediaLink>[] => {
     if (typeof url !== "string" || url === "") return [];
     const revised = prompts[index];
     return [
-      { kind: "made", picture: { url }, ...(typeof revised === "string" && revised && { revisedPrompt: revised }) },
+      { kind: "made", image: { url }, ...(typeof revised === "string" && revised && { revisedPrompt: revised }) },
     ];
   });
   if (results.length === 0) throw emptyAnswer("an image");

@@ -1,9 +1,9 @@
 import { objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { action, SEEDS } from "./action.ts";
 import { readError, readRefusal } from "./errors.ts";
 
@@ -34,7 +34,7 @@ const ABILITIES: ImageAbilities = {
   maxPrompt: 1024,
 };
 
-/** The small model, which answers with the picture itself. */
+/** The small model, which answers with the image itself. */
 export const liteImages: ImageWire = {
   serves: (model) => model === NAME,
   abilities: () => ABILITIES,
@@ -54,8 +54,8 @@ export const liteImages: ImageWire = {
   readSubmit: ({ body }) => {
     const base64 = stringAt(objectAt(body, "Response"), "ResultImage");
     if (!base64) throw readRefusal(body) ?? emptyAnswer("an image");
-    const picture = { mimeType: pictureType(base64, "image/jpeg"), base64 };
-    return { state: "done", reply: { results: [{ kind: "made", picture }] } };
+    const image = { mimeType: imageType(base64, "image/jpeg"), base64 };
+    return { state: "done", reply: { results: [{ kind: "made", image }] } };
   },
   error: readError,
 };

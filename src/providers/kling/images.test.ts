@@ -90,7 +90,7 @@ describe("providers 2.7: a task", () => {
     const task_result = { images: urls.map((url, index) => ({ index, url })) };
     expect(poll({ code: 0, data: { task_status: "succeed", task_result } })).toEqual({
       state: "done",
-      reply: { results: urls.map((url) => ({ kind: "made", picture: { url } })) },
+      reply: { results: urls.map((url) => ({ kind: "made", image: { url } })) },
     });
   });
 

@@ -45,19 +45,19 @@ function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObj
   };
 }
 
-function readPictures(result: JsonObject | undefined): UpstreamImageReply {
+function readImages(result: JsonObject | undefined): UpstreamImageReply {
   const urls = arrayAt(result, "images").flatMap((image) => stringAt(image, "url") || []);
   if (urls.length === 0) throw emptyAnswer("an image");
-  return { results: urls.map((url) => ({ kind: "made", picture: { url } })) };
+  return { results: urls.map((url) => ({ kind: "made", image: { url } })) };
 }
 
-/** Kling's pictures. */
+/** Kling's images. */
 export const images: ImageWire = {
   serves: (model) => model.startsWith("kling-"),
   abilities: () => ABILITIES,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
   readSubmit: (answer) => ({ state: "waiting", ticket: { id: readTaskId(answer) } }),
   poll: (ticket) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
-  readPoll: (answer, ticket) => readTask(answer, ticket, readPictures, (error) => ({ state: "failed", error })),
+  readPoll: (answer, ticket) => readTask(answer, ticket, readImages, (error) => ({ state: "failed", error })),
   error: readError,
 };

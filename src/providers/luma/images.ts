@@ -1,11 +1,11 @@
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadePicture } from "../media/unmade.ts";
+import { unmadeImage } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 
-/** Pictures to go by are taken by public address only, so a client can give them in the host's own fields. */
+/** Images to go by are taken by public address only, so a client can give them in the host's own fields. */
 const EXTRAS = ["image_ref", "style_ref", "character_ref", "modify_image_ref"];
 
 export const images: ImageWire = {
@@ -42,10 +42,10 @@ function read(answer: MediaAnswer): JobState<UpstreamImageReply> {
   return readGeneration<UpstreamImageReply>(
     answer,
     "image",
-    (url) => ({ results: [{ kind: "made", picture: { url } }], usage: { images: 1 } }),
+    (url) => ({ results: [{ kind: "made", image: { url } }], usage: { images: 1 } }),
     (error) =>
       error.kind === "content_blocked"
-        ? { state: "done", reply: { results: [unmadePicture(error)], usage: { images: 0 } } }
+        ? { state: "done", reply: { results: [unmadeImage(error)], usage: { images: 0 } } }
         : { state: "failed", error },
   );
 }

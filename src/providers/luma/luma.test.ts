@@ -6,7 +6,7 @@ import { videos } from "./videos.ts";
 const ticket = { id: "gen-1" };
 const film = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), ticket, wireContext("ray-2"));
-const picture = (body: Parameters<typeof mediaAnswer>[0]) =>
+const image = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("photon-1"));
 
 describe("providers 3.8: requests", () => {
@@ -78,9 +78,9 @@ describe("providers 3.8: the life of a generation", () => {
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/a.mp4", mimeType: "video/mp4" }], filtered: [] },
     });
-    expect(picture({ ...ticket, state: "completed", assets: { image: "https://cdn.example/a.jpg" } })).toEqual({
+    expect(image({ ...ticket, state: "completed", assets: { image: "https://cdn.example/a.jpg" } })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: { url: "https://cdn.example/a.jpg" } }], usage: { images: 1 } },
+      reply: { results: [{ kind: "made", image: { url: "https://cdn.example/a.jpg" } }], usage: { images: 1 } },
     });
   });
 
@@ -88,7 +88,7 @@ describe("providers 3.8: the life of a generation", () => {
     const body = { ...ticket, state: "failed", failure_reason: "400: prompt not allowed by advanced moderation" };
     const reason = "400: prompt not allowed by advanced moderation";
     expect(film(body)).toEqual({ state: "done", reply: { videos: [], filtered: [reason] } });
-    expect(picture(body)).toEqual({
+    expect(image(body)).toEqual({
       state: "done",
       reply: { results: [{ kind: "filtered", reason }], usage: { images: 0 } },
     });
@@ -100,7 +100,7 @@ describe("providers 3.8: the life of a generation", () => {
     [{ ...ticket, state: "completed", assets: {} }],
   ])("what failed: %j", (body) => {
     expect(film(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
-    expect(picture(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
+    expect(image(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
   });
 
   test("garbage is a question that failed", () => {

@@ -5,7 +5,7 @@ import { unmadeVideo } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 
-/** Keyframes are taken by public address only, so a client can give them as the host's own field and not as a picture. */
+/** Keyframes are taken by public address only, so a client can give them as the host's own field and not as an image. */
 const EXTRAS = ["loop", "concepts", "keyframes"];
 
 export const videos: VideoWire = {

@@ -1,6 +1,6 @@
-import type { Picture } from "../../media/picture.ts";
+import type { InlineImage } from "../../media/image.ts";
 
-/** The form of a picture for hosts that take an address or the picture itself in one field. */
-export function dataUrl({ mimeType, base64 }: Picture): string {
+/** The form of an image for hosts that take an address or the image itself in one field. */
+export function dataUrl({ mimeType, base64 }: InlineImage): string {
   return `data:${mimeType.toLowerCase()};base64,${base64}`;
 }

@@ -4,7 +4,7 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FormPart, MediaAnswer, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 
-/** Calls and answers for tests of media wires. The pictures are no more than beginnings. */
+/** Calls and answers for tests of media wires. The images are no more than beginnings. */
 export const PNG = { mimeType: "image/png", base64: "iVBORw0KGgoAAAA=" };
 export const JPEG = { mimeType: "image/jpeg", base64: "/9j/4AAQSkZJRg==" };
 

@@ -15,8 +15,8 @@ export function unmade(facts: FailureWords): GatewayError {
   return error.withMessage(`The provider could not finish the job: ${reason}`);
 }
 
-/** One picture that was not made: moderation is no failure. */
-export function unmadePicture(error: GatewayError): ImageResult<never> {
+/** One image that was not made: moderation is no failure. */
+export function unmadeImage(error: GatewayError): ImageResult<never> {
   return error.kind === "content_blocked" ? { kind: "filtered", reason: error.message } : { kind: "failed", error };
 }
 

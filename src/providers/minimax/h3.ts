@@ -1,8 +1,8 @@
 // https://platform.minimax.io/docs/api-reference/video-generation-t2v
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -62,9 +62,9 @@ export const h3: VideoWire = {
 };
 
 /** The address stands one level deeper than elsewhere; a flat one is silently ignored there. */
-const frame = (picture: Picture, role: string): JsonObject => ({
+const frame = (image: InlineImage, role: string): JsonObject => ({
   type: "image_url",
-  image_url: { url: dataUrl(picture) },
+  image_url: { url: dataUrl(image) },
   role,
 });
 

@@ -63,7 +63,7 @@ describe("providers 2.12: answers", () => {
     expect(read({ data: { image_base64: [JPEG.base64, PNG.base64] }, metadata, base_resp: ok }, 3)).toEqual({
       state: "done",
       reply: {
-        results: [{ kind: "made", picture: JPEG }, { kind: "made", picture: PNG }, filtered],
+        results: [{ kind: "made", image: JPEG }, { kind: "made", image: PNG }, filtered],
         usage: { images: 2 },
       },
     } as never);

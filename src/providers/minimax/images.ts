@@ -1,15 +1,15 @@
 // https://platform.minimax.io/docs/api-reference/api-overview
 
 import { arrayAt, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const FILTERED = "The provider's moderation held this image back.";
@@ -18,7 +18,7 @@ const ABILITIES: ImageAbilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["seed", "enhancePrompt", "watermark"],
-  // Each of a call's pictures has the next one.
+  // Each of a call's images has the next one.
   seeds: { min: 0, max: Number.MAX_SAFE_INTEGER - 9 },
   sizes: {
     kind: "free",
@@ -64,7 +64,7 @@ export const images: ImageWire = {
   error: minimaxError,
 };
 
-const subject = (input: Picture) => ({ type: "character", image_file: dataUrl(input) });
+const subject = (input: InlineImage) => ({ type: "character", image_file: dataUrl(input) });
 
 function readSubmit(answer: MediaAnswer, call: FittedImageCall): JobState<UpstreamImageReply> {
   const failure = failureInside(answer);
@@ -72,12 +72,12 @@ function readSubmit(answer: MediaAnswer, call: FittedImageCall): JobState<Upstre
   const data = objectAt(answer.body, "data");
   const made = arrayAt(data, "image_base64")
     .filter((base64) => typeof base64 === "string")
-    .map((base64): ImageResult<Picture> => {
-      return { kind: "made", picture: { mimeType: pictureType(base64, "image/jpeg"), base64 } };
+    .map((base64): ImageResult<InlineImage> => {
+      return { kind: "made", image: { mimeType: imageType(base64, "image/jpeg"), base64 } };
     });
   const held = Math.min(call.count - made.length, heldBack(answer));
   if (made.length + held <= 0) throw emptyAnswer("an image");
-  const filtered = Array.from({ length: Math.max(0, held) }, (): ImageResult<Picture> => {
+  const filtered = Array.from({ length: Math.max(0, held) }, (): ImageResult<InlineImage> => {
     return { kind: "filtered", reason: FILTERED };
   });
   return { state: "done", reply: { results: [...made, ...filtered], usage: { images: made.length } } };

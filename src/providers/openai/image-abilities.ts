@@ -1,5 +1,5 @@
+import type { PixelSize } from "../../media/image.ts";
 import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
-import type { PixelSize } from "../../media/picture.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
 

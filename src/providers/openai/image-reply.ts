@@ -1,11 +1,11 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { JobState, MediaAnswer } from "../../media/media-wire.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer, errorWords, mediaFailure } from "../media/media-failure.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
 type Reply = JobState<UpstreamImageReply>;
@@ -29,15 +29,15 @@ export function readImageEvent(event: JsonObject): ImageEvent | undefined {
   if (event["error"] != null || type === "error") throw streamError(event);
   const base64 = stringAt(event, "b64_json");
   if (base64 === undefined) return undefined;
-  const picture = { mimeType: mimeTypeOf(base64, stringAt(event, "output_format")), base64 };
+  const image = { mimeType: mimeTypeOf(base64, stringAt(event, "output_format")), base64 };
   const settings = readSettings(event);
   const set = settings === undefined ? {} : { settings };
   if (type.endsWith(".partial_image")) {
-    return { kind: "partial", picture, index: numberAt(event, "partial_image_index") ?? 0, ...set };
+    return { kind: "partial", image, index: numberAt(event, "partial_image_index") ?? 0, ...set };
   }
   if (!type.endsWith(".completed")) return undefined;
   const usage = readUsage(event, 1);
-  return { kind: "result", result: { kind: "made", picture }, ...set, ...(usage === undefined ? {} : { usage }) };
+  return { kind: "result", result: { kind: "made", image }, ...set, ...(usage === undefined ? {} : { usage }) };
 }
 
 function streamError(event: JsonObject): GatewayError {
@@ -49,17 +49,17 @@ function streamError(event: JsonObject): GatewayError {
   });
 }
 
-function readResult(item: unknown, format: string | undefined): ImageResult<Picture | MediaLink>[] {
+function readResult(item: unknown, format: string | undefined): ImageResult<InlineImage | MediaLink>[] {
   const base64 = stringAt(item, "b64_json");
   const url = stringAt(item, "url");
   const revised = stringAt(item, "revised_prompt");
-  const picture = base64 === undefined ? url && { url } : { mimeType: mimeTypeOf(base64, format), base64 };
-  if (!picture) return [];
-  return [{ kind: "made", picture, ...(revised === undefined ? {} : { revisedPrompt: revised }) }];
+  const image = base64 === undefined ? url && { url } : { mimeType: mimeTypeOf(base64, format), base64 };
+  if (!image) return [];
+  return [{ kind: "made", image, ...(revised === undefined ? {} : { revisedPrompt: revised }) }];
 }
 
 function mimeTypeOf(base64: string, format: string | undefined): string {
-  return pictureType(base64, format === undefined ? undefined : `image/${format}`);
+  return imageType(base64, format === undefined ? undefined : `image/${format}`);
 }
 
 function readSettings(body: JsonObject): ImageSettings | undefined {
@@ -76,7 +76,7 @@ function readSettings(body: JsonObject): ImageSettings | undefined {
   return Object.keys(settings).length === 0 ? undefined : settings;
 }
 
-/** The host's totals hold text and pictures together. What it does not tell apart is text on the way in, picture on the way out. */
+/** The host's totals hold text and images together. What it does not tell apart is text on the way in, image on the way out. */
 function readUsage(body: JsonObject, images: number): Usage | undefined {
   const usage = body["usage"];
   if (!isObject(usage)) return undefined;

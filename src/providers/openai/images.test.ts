@@ -128,8 +128,8 @@ describe("providers 2.1: answers", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: { mimeType: "image/webp", base64: "UklGRgAA" } },
-          { kind: "made", picture: { mimeType: "image/webp", base64: "QUFB" }, revisedPrompt: "two foxes" },
+          { kind: "made", image: { mimeType: "image/webp", base64: "UklGRgAA" } },
+          { kind: "made", image: { mimeType: "image/webp", base64: "QUFB" }, revisedPrompt: "two foxes" },
         ],
         usage: { images: 2, input: 10, imageInput: 100, output: 40, imageOutput: 4160 },
         settings: { size: "1536x1024", quality: "high", background: "opaque", outputFormat: "webp" },
@@ -139,11 +139,11 @@ describe("providers 2.1: answers", () => {
 
   test("without details what came out is images; links stay links; no usage is no usage", () => {
     expect(read({ data: [{ b64_json: JPEG.base64 }], usage: { input_tokens: 9, output_tokens: 1056 } })).toMatchObject({
-      reply: { results: [{ picture: JPEG }], usage: { images: 1, input: 9, imageOutput: 1056 } },
+      reply: { results: [{ image: JPEG }], usage: { images: 1, input: 9, imageOutput: 1056 } },
     });
     expect(read({ created: 1, data: [{ url: "https://files.example/a.png" }] })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: { url: "https://files.example/a.png" } }] },
+      reply: { results: [{ kind: "made", image: { url: "https://files.example/a.png" } }] },
     });
   });
 
@@ -203,11 +203,11 @@ describe("contract 2.14: streamed images", () => {
     const told = { size: "1024x1024", quality: "low", background: "auto", output_format: "png" };
     const settings = { size: "1024x1024", quality: "low", background: "auto", outputFormat: "png" };
     const preview = { type: `${word}.partial_image`, b64_json: PNG.base64, partial_image_index: 1, ...told };
-    expect(stream.read(preview)).toEqual({ kind: "partial", picture: PNG, index: 1, settings });
+    expect(stream.read(preview)).toEqual({ kind: "partial", image: PNG, index: 1, settings });
     const usage = { input_tokens: 60, output_tokens: 272, input_tokens_details: { text_tokens: 10, image_tokens: 50 } };
     expect(stream.read({ type: `${word}.completed`, b64_json: PNG.base64, usage, ...told })).toEqual({
       kind: "result",
-      result: { kind: "made", picture: PNG },
+      result: { kind: "made", image: PNG },
       settings,
       usage: { images: 1, input: 10, imageInput: 50, imageOutput: 272 },
     });

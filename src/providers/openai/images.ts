@@ -1,9 +1,9 @@
 // https://platform.openai.com/docs/api-reference/images
 
 import type { JsonObject } from "../../base/json.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FormPart, ImageWire, MediaRequest, WireContext } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
 import { mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { OPENAI_CODES } from "./errors.ts";
@@ -66,17 +66,17 @@ function streamSettings(call: StreamedCall, model: string): JsonObject {
   return { ...settingsOf(call, model), stream: true, partial_images: call.partialImages ?? 0 };
 }
 
-/** One picture goes by the name that the oldest model knows too. */
+/** One image goes by the name that the oldest model knows too. */
 function files({ inputs, mask }: FittedImageCall): FormPart[] {
   const name = inputs.length === 1 ? "image" : "image[]";
   return [
-    ...inputs.map((picture, index) => file(name, `image-${index + 1}`, picture)),
+    ...inputs.map((image, index) => file(name, `image-${index + 1}`, image)),
     ...(mask === undefined ? [] : [file("mask", "mask", mask)]),
   ];
 }
 
 /** The host tells a file's type by its name as well. */
-function file(name: string, stem: string, { mimeType, base64 }: Picture): FormPart {
+function file(name: string, stem: string, { mimeType, base64 }: InlineImage): FormPart {
   const extension = mimeType === "image/jpeg" ? "jpg" : mimeType.slice("image/".length);
   return { name, fileName: `${stem}.${extension}`, mimeType, base64 };
 }

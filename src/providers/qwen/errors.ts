@@ -25,7 +25,7 @@ export function readError(answer: MediaAnswer): GatewayError {
   return failedAnswer(answer, factsOf(answer.body));
 }
 
-/** The same two fields in a task, for one picture of several, or beside HTTP 200. */
+/** The same two fields in a task, for one image of several, or beside HTTP 200. */
 export function readFailure(failure: JsonObject | undefined): GatewayError {
   return unmade(factsOf(failure));
 }

@@ -91,8 +91,8 @@ describe("providers 2.5: what comes back", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: { url: "https://files.example/1.png" } },
-          { kind: "made", picture: { url: "https://files.example/2.png" } },
+          { kind: "made", image: { url: "https://files.example/1.png" } },
+          { kind: "made", image: { url: "https://files.example/2.png" } },
         ],
         usage: { images: 2 },
       },

@@ -5,7 +5,7 @@ import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { readError } from "./errors.ts";
-import { messagesBody, readChoices, readUsage, SEEDS } from "./picture-messages.ts";
+import { messagesBody, readChoices, readUsage, SEEDS } from "./image-messages.ts";
 import { refusalIn } from "./tasks.ts";
 
 const STANDARD = { width: 1024, height: 1024 };
@@ -72,7 +72,7 @@ const FAMILIES: readonly [RegExp, ImageAbilities][] = [
   [/^qwen-image-\d/, V2],
 ];
 
-/** Qwen-Image, which answers with the pictures themselves. */
+/** Qwen-Image, which answers with the images themselves. */
 export const images: ImageWire = {
   serves: (model) => /^(qwen|z)-image/.test(model),
   abilities: (model) => FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V1,

@@ -10,7 +10,7 @@ import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { unmadeVideo } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
-import { SEEDS } from "./picture-messages.ts";
+import { SEEDS } from "./image-messages.ts";
 import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
 import { wanVersion } from "./wan-version.ts";
 
@@ -24,12 +24,12 @@ const PIXELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1080p": { "16:9": "1920*1080", "9:16": "1080*1920", "1:1": "1440*1440", "4:3": "1632*1248", "3:4": "1248*1632" },
 };
 
-type Start = "text" | "picture" | "two pictures" | "either";
+type Start = "text" | "image" | "two images" | "either";
 
 function startOf(model: string): Start {
   if (/-t2v/.test(model)) return "text";
-  if (/-kf2v/.test(model)) return "two pictures";
-  return /-i2v/.test(model) ? "picture" : "either";
+  if (/-kf2v/.test(model)) return "two images";
+  return /-i2v/.test(model) ? "image" : "either";
 }
 
 function secondsOf(version: number): VideoAbilities["seconds"] {
@@ -58,8 +58,8 @@ function abilities(model: string): VideoAbilities {
     usualSeconds: 5,
     ...audioOf(version),
     image: start !== "text",
-    lastFrame: start === "two pictures" || (version >= 2.7 && start !== "text"),
-    ...((start === "picture" || start === "two pictures") && { imageOnly: true }),
+    lastFrame: start === "two images" || (version >= 2.7 && start !== "text"),
+    ...((start === "image" || start === "two images") && { imageOnly: true }),
   };
 }
 
@@ -82,7 +82,7 @@ function submit(call: FittedVideoCall, { model }: WireContext): MediaRequest {
       ...(enhancePrompt !== undefined && { prompt_extend: enhancePrompt }),
     },
   };
-  const older = startOf(model) === "two pictures" && wanVersion(model) < 2.7;
+  const older = startOf(model) === "two images" && wanVersion(model) < 2.7;
   return submitTask(older ? "image2video/video-synthesis" : "video-generation/video-synthesis", json);
 }
 
@@ -96,7 +96,7 @@ function framesOf({ image, lastFrame }: FittedVideoCall, model: string): JsonObj
     ];
     return media.length === 0 ? {} : { media };
   }
-  if (startOf(model) === "two pictures") {
+  if (startOf(model) === "two images") {
     return { ...(first && { first_frame_url: first }), ...(last && { last_frame_url: last }) };
   }
   return first ? { img_url: first } : {};

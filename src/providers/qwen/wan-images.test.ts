@@ -34,9 +34,9 @@ describe("providers 2.5: what is sent", () => {
       input: { prompt: "a red fox", negative_prompt: "hounds" },
       parameters: { n: 2, watermark: false },
     });
-    const fromPicture = submit({ inputs: [PNG] }, "wan2.5-i2i-preview");
-    expect(fromPicture.url).toBe("/services/aigc/image2image/image-synthesis");
-    expect(jsonOf(fromPicture)["input"]).toEqual({ prompt: "a red fox", images: [DATA_URL] });
+    const fromImage = submit({ inputs: [PNG] }, "wan2.5-i2i-preview");
+    expect(fromImage.url).toBe("/services/aigc/image2image/image-synthesis");
+    expect(jsonOf(fromImage)["input"]).toEqual({ prompt: "a red fox", images: [DATA_URL] });
   });
 
   test("a task is asked for by its name", () => {
@@ -75,7 +75,7 @@ describe("providers 2.5: where a task stands", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: { url: "https://files.example/1.png" }, revisedPrompt: "a red fox in snow" },
+          { kind: "made", image: { url: "https://files.example/1.png" }, revisedPrompt: "a red fox in snow" },
           { kind: "filtered", reason: "held back" },
           { kind: "failed", error: { kind: "upstream_failed" } },
         ],
@@ -88,7 +88,7 @@ describe("providers 2.5: where a task stands", () => {
     const choices = [{ message: { content: [{ type: "image", image: "https://files.example/1.png" }] } }];
     expect(poll({ output: { task_status: "SUCCEEDED", choices } })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: { url: "https://files.example/1.png" } }] },
+      reply: { results: [{ kind: "made", image: { url: "https://files.example/1.png" } }] },
     });
   });
 

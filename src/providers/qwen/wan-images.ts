@@ -1,16 +1,16 @@
 // https://www.alibabacloud.com/help/en/model-studio/qwen-image-api
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import type { MediaLink } from "../../media/image.ts";
 import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaRequest, WireContext } from "../../media/media-wire.ts";
-import type { MediaLink } from "../../media/picture.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
-import { unmadePicture } from "../media/unmade.ts";
+import { unmadeImage } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
-import { messagesBody, parametersOf, readChoices, readUsage, SEEDS } from "./picture-messages.ts";
+import { messagesBody, parametersOf, readChoices, readUsage, SEEDS } from "./image-messages.ts";
 import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
 import { wanVersion } from "./wan-version.ts";
 
@@ -40,7 +40,7 @@ const V2_7: ImageAbilities = {
 const V2_7_PRO: ImageAbilities = {
   ...V2_7,
   sizes: { kind: "free", free: sizes(768 * 768, 4096), tiers: ["1K", "2K", "4K"], standard: STANDARD },
-  // The largest are for pictures from text alone.
+  // The largest are for images from text alone.
   sizesWithInputs: V2_7.sizes,
 };
 
@@ -78,12 +78,12 @@ function submit(call: FittedImageCall, context: WireContext): MediaRequest {
     : submitTask("text2image/image-synthesis", { model, input, parameters });
 }
 
-/** An item of `output.results`: a picture, or why it is not there. */
+/** An item of `output.results`: an image, or why it is not there. */
 function readResult(item: JsonObject): ImageResult<MediaLink> {
   const url = stringAt(item, "url");
-  if (!url) return unmadePicture(readFailure(item));
+  if (!url) return unmadeImage(readFailure(item));
   const revisedPrompt = stringAt(item, "actual_prompt");
-  return { kind: "made", picture: { url }, ...(revisedPrompt && { revisedPrompt }) };
+  return { kind: "made", image: { url }, ...(revisedPrompt && { revisedPrompt }) };
 }
 
 function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageReply> {
@@ -93,7 +93,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageRep
   return { state: "done", reply: { results, ...(usage && { usage }) } };
 }
 
-/** Wan's pictures, which are tasks. */
+/** Wan's images, which are tasks. */
 export const wanImages: ImageWire = {
   serves: (model) => /^wanx?\d.*-(image|t2i|i2i)/.test(model),
   abilities,

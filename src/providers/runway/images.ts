@@ -1,9 +1,9 @@
+import type { PixelSize } from "../../media/image.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import type { PixelSize } from "../../media/picture.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadePicture } from "../media/unmade.ts";
+import { unmadeImage } from "../media/unmade.ts";
 import { runwayError } from "./errors.ts";
 import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
 
@@ -26,8 +26,8 @@ const SIZES: readonly PixelSize[] = [
   { width: 1680, height: 720 },
 ];
 
-/** The quick variant draws only after a picture. */
-const needsPicture = (model: string): boolean => model === "gen4_image_turbo";
+/** The quick variant draws only after an image. */
+const needsImage = (model: string): boolean => model === "gen4_image_turbo";
 
 export const images: ImageWire = {
   serves: (model) => model.startsWith("gen4_image"),
@@ -38,7 +38,7 @@ export const images: ImageWire = {
     seeds: SEEDS,
     sizes: { kind: "presets", sizes: SIZES },
     maxInputs: 3,
-    ...(needsPicture(model) && { imageOnly: true }),
+    ...(needsImage(model) && { imageOnly: true }),
     mask: false,
     formats: ["image/png"],
     compresses: false,
@@ -61,10 +61,10 @@ export const images: ImageWire = {
     readTask<UpstreamImageReply>(
       answer,
       ticket,
-      (urls) => ({ results: urls.map((url) => ({ kind: "made", picture: { url } })), usage: { images: urls.length } }),
+      (urls) => ({ results: urls.map((url) => ({ kind: "made", image: { url } })), usage: { images: urls.length } }),
       (error) =>
         error.kind === "content_blocked"
-          ? { state: "done", reply: { results: [unmadePicture(error)], usage: { images: 0 } } }
+          ? { state: "done", reply: { results: [unmadeImage(error)], usage: { images: 0 } } }
           : { state: "failed", error },
     ),
   error: runwayError,

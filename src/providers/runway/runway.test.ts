@@ -20,7 +20,7 @@ const film = (model: string, fields: Parameters<typeof videoCall>[0] = {}) =>
   videos.submit(videoCall(fields), wireContext(model));
 const pollFilm = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_turbo"));
-const pollPicture = (body: Parameters<typeof mediaAnswer>[0]) =>
+const pollImage = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_image"));
 
 describe("providers 3.7: requests for videos", () => {
@@ -145,9 +145,9 @@ describe("providers 3.7: the life of a task", () => {
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/a?_jwt=1", mimeType: "video/mp4" }], filtered: [] },
     });
-    expect(pollPicture({ ...ticket, status: "SUCCEEDED", output })).toEqual({
+    expect(pollImage({ ...ticket, status: "SUCCEEDED", output })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: { url: "https://cdn.example/a?_jwt=1" } }], usage: { images: 1 } },
+      reply: { results: [{ kind: "made", image: { url: "https://cdn.example/a?_jwt=1" } }], usage: { images: 1 } },
     });
   });
 
@@ -156,7 +156,7 @@ describe("providers 3.7: the life of a task", () => {
     (failureCode) => {
       const body = { ...ticket, status: "FAILED", failure: "Not this.", failureCode };
       expect(pollFilm(body)).toEqual({ state: "done", reply: { videos: [], filtered: ["Not this."] } });
-      expect(pollPicture(body)).toEqual({
+      expect(pollImage(body)).toEqual({
         state: "done",
         reply: { results: [{ kind: "filtered", reason: "Not this." }], usage: { images: 0 } },
       });
@@ -171,7 +171,7 @@ describe("providers 3.7: the life of a task", () => {
     [{ status: "SUCCEEDED", output: [] }, "upstream_failed"],
   ])("a failed task: %j", (body, kind) => {
     expect(pollFilm(body)).toMatchObject({ state: "failed", error: { kind } } as never);
-    expect(pollPicture(body)).toMatchObject({ state: "failed", error: { kind } } as never);
+    expect(pollImage(body)).toMatchObject({ state: "failed", error: { kind } } as never);
   });
 
   test("garbage is a question that failed", () => {

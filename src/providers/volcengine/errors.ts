@@ -30,7 +30,7 @@ export function readError(answer: MediaAnswer): GatewayError {
   return failedAnswer(answer, factsOf(objectAt(answer.body, "error")));
 }
 
-/** The same object for one picture of several, in an event, or in a job. */
+/** The same object for one image of several, in an event, or in a job. */
 export function readFailure(failure: JsonObject | undefined): GatewayError {
   return unmade(factsOf(failure));
 }

@@ -106,9 +106,9 @@ describe("providers 2.4: what comes back", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: { mimeType: "image/jpeg", base64: "/9j/4AAQ" } },
-          { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw0KGgo=" } },
-          { kind: "made", picture: { url: "https://files.example/1.jpeg" } },
+          { kind: "made", image: { mimeType: "image/jpeg", base64: "/9j/4AAQ" } },
+          { kind: "made", image: { mimeType: "image/png", base64: "iVBORw0KGgo=" } },
+          { kind: "made", image: { url: "https://files.example/1.jpeg" } },
           { kind: "filtered", reason: "held back" },
           {
             kind: "failed",
@@ -162,7 +162,7 @@ describe("providers 2.4: a stream, whose partial results are finished images", (
       { type: "image_generation.partial_succeeded", image_index: 0, b64_json: "/9j/4AAQ", size: "2048x2048" },
       {
         kind: "result",
-        result: { kind: "made", picture: { mimeType: "image/jpeg", base64: "/9j/4AAQ" } },
+        result: { kind: "made", image: { mimeType: "image/jpeg", base64: "/9j/4AAQ" } },
         settings: { size: "2048x2048" },
       },
     ],

@@ -2,15 +2,15 @@
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import type { ImageWire, WireContext } from "../../media/media-wire.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { pictureType } from "../media/picture-type.ts";
-import { unmadePicture } from "../media/unmade.ts";
+import { unmadeImage } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
 import { makesBatches, seedream } from "./seedream.ts";
 
@@ -26,7 +26,7 @@ function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
     model,
     prompt: call.prompt,
     response_format: "b64_json",
-    // The host's own default is to write on the picture.
+    // The host's own default is to write on the image.
     watermark: call.watermark ?? false,
     ...(pixels && { size: `${pixels.width}x${pixels.height}` }),
     ...imagesOf(call.inputs),
@@ -39,26 +39,26 @@ function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
   };
 }
 
-function imagesOf(inputs: readonly Picture[]): JsonObject {
+function imagesOf(inputs: readonly InlineImage[]): JsonObject {
   const [first, ...others] = inputs.map(dataUrl);
   if (first === undefined) return {};
   return { image: others.length === 0 ? first : [first, ...others] };
 }
 
-/** There is no `n`: a batch is a row of pictures that belong together, and its number the most that it may have. */
+/** There is no `n`: a batch is a row of images that belong together, and its number the most that it may have. */
 function batchOf({ count }: FittedImageCall): JsonObject {
   return count > 1
     ? { sequential_image_generation: "auto", sequential_image_generation_options: { max_images: count } }
     : { sequential_image_generation: "disabled" };
 }
 
-/** An item of an answer's `data`, or an event: both hold a picture or an error. */
-function readResult(item: JsonObject): ImageResult<Picture | MediaLink> {
+/** An item of an answer's `data`, or an event: both hold an image or an error. */
+function readResult(item: JsonObject): ImageResult<InlineImage | MediaLink> {
   const base64 = stringAt(item, "b64_json");
-  if (base64) return { kind: "made", picture: { mimeType: pictureType(base64, "image/jpeg"), base64 } };
+  if (base64) return { kind: "made", image: { mimeType: imageType(base64, "image/jpeg"), base64 } };
   const url = stringAt(item, "url");
-  if (url) return { kind: "made", picture: { url } };
-  return unmadePicture(readFailure(objectAt(item, "error")));
+  if (url) return { kind: "made", image: { url } };
+  return unmadeImage(readFailure(objectAt(item, "error")));
 }
 
 function readSettings(item: unknown): ImageSettings | undefined {
@@ -78,7 +78,7 @@ function readEvent(event: JsonObject): ImageEvent | undefined {
   const settings = readSettings(event);
   const usage = readUsage(event);
   switch (stringAt(event, "type")) {
-    // "Partial" is said of the batch: each of these is a finished picture.
+    // "Partial" is said of the batch: each of these is a finished image.
     case "image_generation.partial_succeeded":
     case "image_generation.partial_failed":
       return { kind: "result", result: readResult(event), ...(settings && { settings }) };

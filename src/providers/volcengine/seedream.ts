@@ -1,6 +1,6 @@
 import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
 
-/** Most pictures of a batch, and most pictures going in and coming out together. */
+/** Most images of a batch, and most images going in and coming out together. */
 const MOST_TOGETHER = 15;
 
 const sizes = (minPixels: number, maxPixels: number): FreeSizes => ({

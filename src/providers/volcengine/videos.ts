@@ -1,8 +1,8 @@
 // https://www.volcengine.com/docs/82379/1520757
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { JobState, MediaAnswer, VideoWire, WireContext } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -57,9 +57,9 @@ function bodyOf(call: FittedVideoCall, { model }: WireContext): JsonObject {
   };
 }
 
-const frame = (picture: Picture, role: string): JsonObject => ({
+const frame = (image: InlineImage, role: string): JsonObject => ({
   type: "image_url",
-  image_url: { url: dataUrl(picture) },
+  image_url: { url: dataUrl(image) },
   role,
 });
 

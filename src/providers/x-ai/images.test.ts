@@ -63,9 +63,9 @@ describe("providers 2.11: answers", () => {
       state: "done",
       reply: {
         results: [
-          { kind: "made", picture: JPEG, revisedPrompt: "a fox" },
+          { kind: "made", image: JPEG, revisedPrompt: "a fox" },
           { kind: "filtered", reason: "The provider's moderation held the image back." },
-          { kind: "made", picture: { url: "https://imgen.example/a.jpeg", mimeType: "image/jpeg" } },
+          { kind: "made", image: { url: "https://imgen.example/a.jpeg", mimeType: "image/jpeg" } },
         ],
       },
     });

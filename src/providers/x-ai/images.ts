@@ -1,15 +1,15 @@
 // https://docs.x.ai/docs/api-reference
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { pictureType } from "../media/picture-type.ts";
 import { xAiError } from "./errors.ts";
 
 const IMAGINE: ImageAbilities = {
@@ -45,7 +45,7 @@ export const xAiImages: ImageWire = {
 };
 
 function bodyOf(call: FittedImageCall, model: string): JsonObject {
-  const [first, ...others] = call.inputs.map((picture) => ({ url: dataUrl(picture), type: "image_url" }));
+  const [first, ...others] = call.inputs.map((image) => ({ url: dataUrl(image), type: "image_url" }));
   return {
     ...pickExtras(call.extras, ["user"]),
     model,
@@ -66,7 +66,7 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   throw answer.body?.["error"] == null ? emptyAnswer("images") : xAiError(answer);
 }
 
-function readResult(item: unknown): ImageResult<Picture | MediaLink>[] {
+function readResult(item: unknown): ImageResult<InlineImage | MediaLink>[] {
   if (!isObject(item)) return [];
   if (item["respect_moderation"] === false) {
     return [{ kind: "filtered", reason: "The provider's moderation held the image back." }];
@@ -75,9 +75,9 @@ function readResult(item: unknown): ImageResult<Picture | MediaLink>[] {
   const url = stringAt(item, "url");
   const told = stringAt(item, "mime_type");
   const revised = stringAt(item, "revised_prompt");
-  const made = (picture: Picture | MediaLink): ImageResult<Picture | MediaLink>[] => [
-    { kind: "made", picture, ...(revised ? { revisedPrompt: revised } : {}) },
+  const made = (image: InlineImage | MediaLink): ImageResult<InlineImage | MediaLink>[] => [
+    { kind: "made", image, ...(revised ? { revisedPrompt: revised } : {}) },
   ];
-  if (base64) return made({ mimeType: pictureType(base64, told ?? "image/jpeg"), base64 });
+  if (base64) return made({ mimeType: imageType(base64, told ?? "image/jpeg"), base64 });
   return url ? made({ url, ...(told === undefined ? {} : { mimeType: told }) }) : [];
 }

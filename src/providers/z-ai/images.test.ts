@@ -45,7 +45,7 @@ describe("providers 2.8: answers", () => {
     const data = [{ url: "https://files.example/a.png" }];
     expect(read({ created: 1, data, content_filter: [{ role: "assistant", level: 3 }] })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "made", picture: { url: "https://files.example/a.png" } }] },
+      reply: { results: [{ kind: "made", image: { url: "https://files.example/a.png" } }] },
     });
   });
 

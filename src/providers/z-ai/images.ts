@@ -1,11 +1,11 @@
 // https://docs.z.ai/api-reference/image/generate-image
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import type { ImageWire, JobState, MediaAnswer, WireContext } from "../../media/media-wire.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
 import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { Z_AI_CODES } from "./errors.ts";
@@ -41,7 +41,7 @@ const COGVIEW: ImageAbilities = {
   },
 };
 
-/** One picture a call, given as a link. */
+/** One image a call, given as a link. */
 export const zAiImages: ImageWire = {
   serves: (model) => /^(?:glm-image|cogview)/.test(model),
   abilities: (model) => (model.startsWith("cogview") ? COGVIEW : GLM_IMAGE),
@@ -66,13 +66,13 @@ function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObj
 
 function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   const { body } = answer;
-  const results = arrayAt(body, "data").flatMap((item): ImageResult<Picture | MediaLink>[] => {
+  const results = arrayAt(body, "data").flatMap((item): ImageResult<InlineImage | MediaLink>[] => {
     const url = stringAt(item, "url");
-    return url ? [{ kind: "made", picture: { url } }] : [];
+    return url ? [{ kind: "made", image: { url } }] : [];
   });
   if (results.length > 0) return { state: "done", reply: { results } };
   if (body?.["error"] != null) throw mediaFailure(answer, Z_AI_CODES);
-  // The levels of its filter come with every answer; without a picture they are the reason.
+  // The levels of its filter come with every answer; without an image they are the reason.
   if (arrayAt(body, "content_filter").length === 0) throw emptyAnswer("an image");
   const reason = "The provider's content filter held the image back.";
   return { state: "done", reply: { results: [{ kind: "filtered", reason }] } };

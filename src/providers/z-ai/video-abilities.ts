@@ -28,7 +28,7 @@ const VIDU_Q1_TEXT: VideoAbilities = {
   lastFrame: false,
 };
 
-/** It animates a picture and keeps its shape. */
+/** It animates an image and keeps its shape. */
 const VIDU_Q1_IMAGE: VideoAbilities = { ...VIDU_Q1_TEXT, ratios: [], image: true, imageOnly: true };
 
 const VIDU_2_IMAGE: VideoAbilities = {

@@ -4,10 +4,10 @@ import { unfold } from "../../canon/unfold.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import type { EncodeAnswerContext } from "../../dialects/codec.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { type Call, ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -17,7 +17,7 @@ import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { imageOffersThatFit, imagesOrReasons } from "./image-attempt.ts";
 import { nothingMade } from "./image-failures.ts";
-import { withPictures } from "./image-inputs.ts";
+import { withImages } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { ImageWork } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
@@ -27,8 +27,8 @@ import { billOfImages, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
 /**
- * A text call to a model that makes pictures and no text: the conversation's last message is the prompt, and the answer is
- * a message with the pictures in it.
+ * A text call to a model that makes images and no text: the conversation's last message is the prompt, and the answer is
+ * a message with the images in it.
  */
 export async function relayConversationImages(
   call: Call,
@@ -40,8 +40,8 @@ export async function relayConversationImages(
   const planned = planImages(call.model, offers, gateway.snapshot.providers);
   const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body), received.body);
   const signal = incoming.request.signal;
-  const pictured = await withPictures(asked, gateway, signal);
-  const request = { ...pictured, notes: [...call.adapted, ...pictured.notes] };
+  const resolved = await withImages(asked, gateway, signal);
+  const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
   const plan = imageOffersThatFit(request, planned, call.model);
   // Its images can only be told by their address there.
   if (incoming.dialect.name === "messages") {
@@ -126,7 +126,7 @@ async function replyOf(reply: ImageReply, call: Call, relay: ImageRelay, gateway
   const parts: ReplyPart[] = [];
   const reasons: string[] = [];
   for (const result of reply.results) {
-    if (result.kind === "made") parts.push(await partOf(result.picture, call, relay, gateway));
+    if (result.kind === "made") parts.push(await partOf(result.image, call, relay, gateway));
     else reasons.push(result.kind === "filtered" ? result.reason : result.error.message);
   }
   const filtered = parts.length === 0;
@@ -138,9 +138,14 @@ async function replyOf(reply: ImageReply, call: Call, relay: ImageRelay, gateway
   };
 }
 
-/** The messages protocol has no place for a picture in an answer: it is kept, and the answer says where. */
-async function partOf(picture: Picture, call: Call, relay: ImageRelay, { files, nowMs }: Gateway): Promise<ReplyPart> {
-  const { mimeType, base64 } = picture;
+/** The messages protocol has no place for an image in an answer: it is kept, and the answer says where. */
+async function partOf(
+  image: InlineImage,
+  call: Call,
+  relay: ImageRelay,
+  { files, nowMs }: Gateway,
+): Promise<ReplyPart> {
+  const { mimeType, base64 } = image;
   if (call.incoming.dialect.name !== "messages") {
     return { type: "media", kind: "image", source: { type: "data", mimeType, data: base64 } };
   }
@@ -169,7 +174,7 @@ function contextOf(
     arrayFraming: incoming.arrayFraming,
     makeId,
     receivedAtMs: call.startedAtMs,
-    // Pictures are counted beside the tokens that the protocol tells: the cost is that of the receipt.
+    // Images are counted beside the tokens that the protocol tells: the cost is that of the receipt.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.estimateTokens(body),

@@ -7,7 +7,7 @@ import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
 import { connectionFailure, errnoOf } from "../connection-failure.ts";
 
-/** Several large pictures in base64; nothing honest is larger. */
+/** Several large images in base64; nothing honest is larger. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 
 /** The request had left when the connection broke or the time was up: it may have arrived, and asking again may do it twice. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { Picture } from "../../media/picture.ts";
+import type { InlineImage } from "../../media/image.ts";
 import { MediaFetchError } from "../../wire/media-fetch.ts";
 import type { Gateway } from "../gateway.ts";
 
@@ -9,8 +9,12 @@ export interface NamedInput {
   path: string;
 }
 
-/** A picture that a client named by its address (S12). */
-export async function fetchInput({ url, path }: NamedInput, gateway: Gateway, signal: AbortSignal): Promise<Picture> {
+/** An image that a client named by its address (S12). */
+export async function fetchInput(
+  { url, path }: NamedInput,
+  gateway: Gateway,
+  signal: AbortSignal,
+): Promise<InlineImage> {
   try {
     const { bytes, mimeType } = await gateway.fetchMedia(url, { signal });
     return { mimeType, base64: Buffer.from(bytes).toString("base64") };

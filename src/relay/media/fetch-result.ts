@@ -1,11 +1,11 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { MediaFetchError, streamMedia } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
 import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
 
-const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 const MAX_FILM_BYTES = 1024 ** 3;
 const TIMEOUT_MS = 300_000;
 const MAX_REDIRECTS = 3;
@@ -44,19 +44,19 @@ export async function fetchFilm(link: MediaLink, { provider, signal }: Fetching)
   throw notFetched(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
-export async function fetchPicture(link: MediaLink, fetching: Fetching): Promise<Picture> {
+export async function fetchImage(link: MediaLink, fetching: Fetching): Promise<InlineImage> {
   const { mimeType, content } = await fetchFilm(link, fetching);
-  const bytes = await readPicture(content, fetching.signal);
+  const bytes = await readImage(content, fetching.signal);
   return { mimeType: sniffMedia(bytes) ?? mimeType, base64: bytes.toString("base64") };
 }
 
-async function readPicture(content: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
+async function readImage(content: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const piece of content) {
       size += piece.length;
-      if (size > MAX_PICTURE_BYTES) throw notFetched(`it is larger than ${MAX_PICTURE_BYTES} bytes`);
+      if (size > MAX_IMAGE_BYTES) throw notFetched(`it is larger than ${MAX_IMAGE_BYTES} bytes`);
       pieces.push(piece);
     }
   } catch (cause) {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { plainPng } from "../../media/pictures.sample.ts";
+import { plainPng } from "../../media/images.sample.ts";
 import { withRealSize } from "./gather-images.ts";
 
 describe("contract 2.14: the size of an image is told by its bytes", () => {
-  const made = (base64: string) => ({ kind: "made", picture: { mimeType: "image/png", base64 } }) as const;
+  const made = (base64: string) => ({ kind: "made", image: { mimeType: "image/png", base64 } }) as const;
   const told = { size: "1024x1536", quality: "low" };
 
   test("whatever the provider says of it", async () => {

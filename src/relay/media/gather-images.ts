@@ -1,32 +1,32 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
-import { convertPicture } from "../../media/convert-picture.ts";
+import { convertImage } from "../../media/convert-image.ts";
 import { type ImageNote, mostPerCall } from "../../media/fit-image-call.ts";
+import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
-import { inspectPicture, type PictureFacts } from "../../media/inspect-picture.ts";
+import { type ImageFacts, inspectImage } from "../../media/inspect-image.ts";
 import { foldSeed } from "../../media/number-range.ts";
-import type { MediaLink, Picture } from "../../media/picture.ts";
-import { unmadePicture } from "../../providers/media/unmade.ts";
-import { fetchPicture } from "./fetch-result.ts";
+import { unmadeImage } from "../../providers/media/unmade.ts";
+import { fetchImage } from "./fetch-result.ts";
 import { type ImageJob, makeImages } from "./make-images.ts";
 
 /** So many calls of one client's run at a provider at once. */
 const MOST_AT_ONCE = 5;
 
 export interface ImageGathering extends ImageJob {
-  /** What the client asked for; the type of its pictures is made here where the provider has another. */
+  /** What the client asked for; the type of its images is made here where the provider has another. */
   asked: ImageCall;
-  /** For the receipt: what only shows when the pictures are there. */
+  /** For the receipt: what only shows when the images are there. */
   note: (note: ImageNote) => void;
 }
 
 type Finishing = Pick<ImageGathering, "provider" | "signal" | "asked" | "wire" | "upstreamModel" | "note">;
 
 /**
- * All pictures of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
- * picture by picture, unless all of it failed.
+ * All images of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
+ * image by image, unless all of it failed.
  */
 export async function gatherImages(call: FittedImageCall, gathering: ImageGathering): Promise<ImageReply> {
   const shares = sharesOf(call, gathering.wire.abilities(gathering.upstreamModel));
@@ -44,7 +44,7 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
       } catch (thrown) {
         gathering.signal.throwIfAborted();
         errors.push(thrown);
-        replies[index] = { results: new Array<ImageResult>(share.count).fill(unmadePicture(asGatewayError(thrown))) };
+        replies[index] = { results: new Array<ImageResult>(share.count).fill(unmadeImage(asGatewayError(thrown))) };
       }
     }
   };
@@ -57,7 +57,7 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
   return reply;
 }
 
-/** Each share has a seed of its own, else all would be the same picture. */
+/** Each share has a seed of its own, else all would be the same image. */
 function sharesOf(call: FittedImageCall, abilities: ImageAbilities): FittedImageCall[] {
   const perCall = mostPerCall(call, abilities);
   const shares: FittedImageCall[] = [];
@@ -74,10 +74,10 @@ function sharesOf(call: FittedImageCall, abilities: ImageAbilities): FittedImage
 
 /** Some hosts do not say that one of several came to nothing: there is one less. */
 function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): UpstreamImageReply {
-  return { ...reply, results: [...reply.results, ...missingPictures(count - reply.results.length)] };
+  return { ...reply, results: [...reply.results, ...missingImages(count - reply.results.length)] };
 }
 
-export function missingPictures(count: number): ImageResult<never>[] {
+export function missingImages(count: number): ImageResult<never>[] {
   const problem = "The provider made fewer images than it was asked for, and does not say why.";
   return Array.from({ length: Math.max(0, count) }, () => ({
     kind: "failed",
@@ -95,18 +95,18 @@ async function finish(reply: UpstreamImageReply, gathering: ImageGathering): Pro
   return { ...reply, results, ...(settings === undefined ? {} : { settings }) };
 }
 
-/** The settings with the size that a picture has by its bytes: providers round, and few say to what. */
+/** The settings with the size that an image has by its bytes: providers round, and few say to what. */
 export async function withRealSize(
   settings: ImageSettings | undefined,
   result: ImageResult | undefined,
 ): Promise<ImageSettings | undefined> {
-  const facts = result?.kind === "made" ? await factsOf(result.picture) : undefined;
+  const facts = result?.kind === "made" ? await factsOf(result.image) : undefined;
   return facts === undefined ? settings : { ...settings, size: `${facts.width}x${facts.height}` };
 }
 
-async function factsOf({ base64 }: Picture): Promise<PictureFacts | undefined> {
+async function factsOf({ base64 }: InlineImage): Promise<ImageFacts | undefined> {
   try {
-    return await inspectPicture(base64);
+    return await inspectImage(base64);
   } catch (error) {
     // More pixels than the gateway would decode: it was made all the same, and nobody decodes it here.
     if (error instanceof GatewayError) return undefined;
@@ -115,13 +115,13 @@ async function factsOf({ base64 }: Picture): Promise<PictureFacts | undefined> {
 }
 
 export async function finishResult(
-  result: ImageResult<Picture | MediaLink>,
+  result: ImageResult<InlineImage | MediaLink>,
   gathering: Finishing,
 ): Promise<ImageResult> {
   if (result.kind !== "made") return result;
   try {
-    const picture = "url" in result.picture ? await fetchPicture(result.picture, gathering) : result.picture;
-    return { ...result, picture: await asAsked(picture, gathering) };
+    const image = "url" in result.image ? await fetchImage(result.image, gathering) : result.image;
+    return { ...result, image: await asAsked(image, gathering) };
   } catch (thrown) {
     gathering.signal.throwIfAborted();
     return { kind: "failed", error: asGatewayError(thrown) };
@@ -129,22 +129,22 @@ export async function finishResult(
 }
 
 /** Contract 2.4 `outputOptions`: converted where the provider gave another type, compressed where it cannot. */
-async function asAsked(picture: Picture, { asked, wire, upstreamModel, note }: Finishing): Promise<Picture> {
-  const { outputMimeType = picture.mimeType, compression } = asked;
+async function asAsked(image: InlineImage, { asked, wire, upstreamModel, note }: Finishing): Promise<InlineImage> {
+  const { outputMimeType = image.mimeType, compression } = asked;
   const compress =
     compression !== undefined && outputMimeType !== "image/png" && !wire.abilities(upstreamModel).compresses;
-  if (outputMimeType === picture.mimeType && !compress) return picture;
+  if (outputMimeType === image.mimeType && !compress) return image;
   try {
-    return await convertPicture(picture, outputMimeType, compression);
+    return await convertImage(image, outputMimeType, compression);
   } catch (error) {
-    // It was made and will be paid for: a picture of another type is better than none, and says its type.
+    // It was made and will be paid for: an image of another type is better than none, and says its type.
     if (!(error instanceof GatewayError) || error.kind !== "upstream_failed") throw error;
     note({
       field: "outputMimeType",
       action: "dropped",
-      reason: `the provider's ${picture.mimeType} cannot be converted`,
+      reason: `the provider's ${image.mimeType} cannot be converted`,
     });
-    return picture;
+    return image;
   }
 }
 

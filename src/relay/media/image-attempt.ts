@@ -7,7 +7,7 @@ import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import { whiteMask } from "../../media/picture-mask.ts";
+import { whiteMask } from "../../media/white-mask.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
@@ -20,7 +20,7 @@ import { offersThatFit } from "./offers-that-fit.ts";
 import type { MediaOffer } from "./plan.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
-/** All pictures at one offer. Throws where there is none to show: not even one that was held back. */
+/** All images at one offer. Throws where there is none to show: not even one that was held back. */
 export async function imagesOf(
   call: ImageRelay,
   gateway: Gateway,
@@ -31,7 +31,7 @@ export async function imagesOf(
   return { ...reply, results: reply.results.map((result) => redacted(result, planned.provider)) };
 }
 
-/** What a provider says of a picture that it did not make is told without its secrets (S10). */
+/** What a provider says of an image that it did not make is told without its secrets (S10). */
 function redacted(result: ImageResult, provider: Provider): ImageResult {
   if (result.kind === "filtered") return { ...result, reason: provider.redact(result.reason) };
   return result.kind === "failed" ? { ...result, error: provider.redactError(result.error) } : result;
@@ -52,7 +52,7 @@ export function gatheringFor(call: ImageRelay, gateway: Gateway, planned: MediaO
   };
 }
 
-/** The same, where a refused prompt is an answer too: every picture was held back. */
+/** The same, where a refused prompt is an answer too: every image was held back. */
 export async function imagesOrReasons(
   call: ImageRelay,
   gateway: Gateway,
@@ -113,7 +113,7 @@ export function requestTold({ request, told }: Pick<ImageRelay, "request" | "tol
   return told === undefined ? request : { ...request, call: told };
 }
 
-/** What a picture is made of: without it, it would be another picture than the one asked for. */
+/** What an image is made of: without it, it would be another image than the one asked for. */
 const INPUTS = ["referenceImages", "mask"];
 
 function refuseUnreadInputs(unread: readonly FieldNote[], model: string): void {
@@ -128,6 +128,6 @@ const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replac
 
 const NO_PARTIALS = "this model's images are not shown while they are made";
 
-/** A stream alone is not enough: some hosts send whole pictures, one by one. */
+/** A stream alone is not enough: some hosts send whole images, one by one. */
 const showsPartials = (call: FittedImageCall, wire: ImageWire, model: string): boolean =>
   wire.abilities(model).partialImages === true && streamFor(call, wire, model) !== undefined;

@@ -2,24 +2,24 @@ import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { mostPerCall } from "../../media/fit-image-call.ts";
+import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import type { Picture } from "../../media/picture.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { connectionFailure } from "../connection-failure.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
-import { finishResult, gatherImages, type ImageGathering, missingPictures, withRealSize } from "./gather-images.ts";
+import { finishResult, gatherImages, type ImageGathering, missingImages, withRealSize } from "./gather-images.ts";
 
 /** One step of a streamed answer, ready to be shown. */
 export type ImageStep =
-  | { kind: "partial"; picture: Picture; settings?: ImageSettings }
+  | { kind: "partial"; image: InlineImage; settings?: ImageSettings }
   | { kind: "result"; result: ImageResult; settings?: ImageSettings; usage?: Usage }
   | { kind: "usage"; usage: Usage };
 
 const MAX_STREAM_MS = 600_000;
 
-/** The pictures of a call as they come: with those half made where the provider shows them, else all at their end. */
+/** The images of a call as they come: with those half made where the provider shows them, else all at their end. */
 export async function* imageSteps(
   call: FittedImageCall,
   partialImages: number,
@@ -30,7 +30,7 @@ export async function* imageSteps(
   else yield* streamedSteps({ ...call, partialImages }, stream, gathering);
 }
 
-/** The provider's own stream, where it has one for all pictures of the call. */
+/** The provider's own stream, where it has one for all images of the call. */
 export function streamFor(call: FittedImageCall, wire: ImageWire, model: string): StreamWire | undefined {
   const { stream } = wire;
   return stream?.serves(model) && call.count <= mostPerCall(call, wire.abilities(model)) ? stream : undefined;
@@ -41,7 +41,7 @@ async function* wholeSteps({ results, settings, usage }: ImageReply): AsyncGener
   if (usage !== undefined) yield { kind: "usage", usage };
 }
 
-/** Each picture tells the size that it has itself. */
+/** Each image tells the size that it has itself. */
 async function resultStep(result: ImageResult, told?: ImageSettings): Promise<ResultStep> {
   const settings = await withRealSize(told, result);
   return { kind: "result", result, ...(settings === undefined ? {} : { settings }) };
@@ -79,7 +79,7 @@ async function* streamedSteps(
     if (step.kind === "partial") {
       yield {
         kind: "partial",
-        picture: step.picture,
+        image: step.image,
         ...(step.settings === undefined ? {} : { settings: step.settings }),
       };
     } else if (step.kind === "result") {
@@ -95,9 +95,9 @@ async function* streamedSteps(
       if (step.usage !== undefined) yield { kind: "usage", usage: step.usage };
     }
   }
-  // A body that ends politely without a finished picture is a broken one (H16).
+  // A body that ends politely without a finished image is a broken one (H16).
   if (!ended) throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
-  for (const result of missingPictures(call.count - results)) yield { kind: "result", result };
+  for (const result of missingImages(call.count - results)) yield { kind: "result", result };
 }
 
 async function* eventsOf(response: Response) {

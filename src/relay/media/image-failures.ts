@@ -1,12 +1,12 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
 
-/** Why one picture was not made. */
+/** Why one image was not made. */
 export function failureOf(result: Exclude<ImageResult, { kind: "made" }>): GatewayError {
   return result.kind === "failed" ? result.error : new GatewayError("content_blocked", result.reason);
 }
 
-/** Why there is no picture at all. */
+/** Why there is no image at all. */
 export function nothingMade(results: readonly ImageResult[]): GatewayError {
   const [first] = results;
   if (first === undefined || first.kind === "made") {

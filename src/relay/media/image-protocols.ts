@@ -1,6 +1,6 @@
 import { stringAt } from "../../base/json.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import type { GivenPicture } from "../../media/given-picture.ts";
+import type { DeliveredImage } from "../../media/delivered-image.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { decodeEdit } from "../../media/images/decode-edit.ts";
 import { decodeEditBody, decodeGeneration } from "../../media/images/decode-images.ts";
@@ -15,12 +15,12 @@ import { readBody, readBytes } from "../read-body.ts";
 import { nothingMade } from "./image-failures.ts";
 import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 
-/** Larger pictures are kept in the file store and given by their address. In characters of base64. */
+/** Larger images are kept in the file store and given by their address. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;
 
 const LARGE_UPLOAD = 1024 * 1024;
 
-/** Contract 2.4: `:predict`. Pictures that were held back are elements of the answer, so one without any is an answer. */
+/** Contract 2.4: `:predict`. Images that were held back are elements of the answer, so one without any is an answer. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
   read: async (request, memory, gateway) => ({
@@ -94,25 +94,25 @@ async function readForm(bytes: Uint8Array, type: string, gateway: Gateway) {
   }
 }
 
-/** Frees an upload whose pictures have been read out of it; the collector would leave it until the heap has grown as much. */
+/** Frees an upload whose images have been read out of it; the collector would leave it until the heap has grown as much. */
 function letGo({ buffer, length }: Uint8Array): void {
   if (length >= LARGE_UPLOAD && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** What a client gets of each picture: itself, or where it is kept. */
+/** What a client gets of each image: itself, or where it is kept. */
 async function given(
   reply: ImageReply,
   { project, receiptId, nowMs }: ImageAnswering,
   { files }: Gateway,
-): Promise<ImageReply<GivenPicture>> {
+): Promise<ImageReply<DeliveredImage>> {
   const results = await Promise.all(
-    reply.results.map(async (result): Promise<ImageResult<GivenPicture>> => {
-      if (result.kind !== "made" || result.picture.base64.length <= INLINE_LIMIT) return result;
-      const { mimeType, base64 } = result.picture;
+    reply.results.map(async (result): Promise<ImageResult<DeliveredImage>> => {
+      if (result.kind !== "made" || result.image.base64.length <= INLINE_LIMIT) return result;
+      const { mimeType, base64 } = result.image;
       const content = Buffer.from(base64, "base64");
       try {
         const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
-        return { ...result, picture: { url: files.urlOf(file), mimeType } };
+        return { ...result, image: { url: files.urlOf(file), mimeType } };
       } catch (thrown) {
         // Made and paid for: what the store has no room for is given itself, as large as it is.
         if (asGatewayError(thrown).kind !== "overloaded") throw thrown;

@@ -10,7 +10,7 @@ import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
 import type { ImageWork } from "./image-work.ts";
 
-/** A request for pictures as the server hands it over: the body not yet read. */
+/** A request for images as the server hands it over: the body not yet read. */
 export interface IncomingImages {
   request: Request;
   requestId: string;
@@ -25,11 +25,11 @@ export interface IncomingImages {
   protocol: ImageProtocol;
 }
 
-/** One of the client's ways to ask for pictures, and to be answered. */
+/** One of the client's ways to ask for images, and to be answered. */
 export interface ImageProtocol {
   /** Reads and checks the body. */
   read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
-  /** A prompt that moderation refuses is told inside the answer, picture by picture (contract 7), and not as an error. */
+  /** A prompt that moderation refuses is told inside the answer, image by image (contract 7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
 }
@@ -42,7 +42,7 @@ export interface ImageAnswering {
   nowMs: number;
 }
 
-/** One call for pictures on its way. */
+/** One call for images on its way. */
 export interface ImageRelay extends AdmittedCall {
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;

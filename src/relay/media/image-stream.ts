@@ -73,7 +73,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     for (let next = opened.result.first; !next.done; next = await awaited(steps.next())) {
       const step = next.value;
       if (step.kind === "partial") {
-        await write(encoder.partial(step.picture, step.settings));
+        await write(encoder.partial(step.image, step.settings));
         continue;
       }
       // Some providers count image by image, others once at the end.
@@ -112,7 +112,7 @@ type MadeStep = Omit<Extract<ImageStep, { kind: "result" }>, "result"> & { resul
 
 function completed({ result, settings, usage }: MadeStep, encoder: ImageEventEncoder, last?: Usage): string {
   const used = usage ?? last;
-  return encoder.completed(result.picture, {
+  return encoder.completed(result.image, {
     ...(settings === undefined ? {} : { settings }),
     ...(used === undefined ? {} : { usage: used }),
   });

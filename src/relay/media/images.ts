@@ -10,9 +10,9 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { makeTimedId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
-import { expectedPictureCost } from "./expected-picture-cost.ts";
+import { expectedImageCost } from "./expected-image-cost.ts";
 import { imageOffersThatFit, imagesOf, imagesOrReasons, requestTold } from "./image-attempt.ts";
-import { withPictures } from "./image-inputs.ts";
+import { withImages } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
 import { ImageWork } from "./image-work.ts";
@@ -21,7 +21,7 @@ import { type MediaOffer, planImages } from "./plan.ts";
 import { resolutionOf, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
-/** The life of a call for pictures: the same as that of any other call, with calls to media APIs in its middle. */
+/** The life of a call for images: the same as that of any other call, with calls to media APIs in its middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const startedAtMs = gateway.nowMs();
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
@@ -34,15 +34,15 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
       const { catalogue, providers } = gateway.snapshot;
       const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
       const planned = planImages(model, offers, providers);
-      const pictured = await withPictures(read, gateway, incoming.request.signal);
-      noteRoutingHeaders(incoming.request.headers, pictured.notes);
-      const request = notes.length === 0 ? pictured : { ...pictured, notes: [...notes, ...pictured.notes] };
+      const resolved = await withImages(read, gateway, incoming.request.signal);
+      noteRoutingHeaders(incoming.request.headers, resolved.notes);
+      const request = notes.length === 0 ? resolved : { ...resolved, notes: [...notes, ...resolved.notes] };
       const plan = imageOffersThatFit(request, planned, model);
       const { count, quality } = request.call;
       const admission = entry.admit({
         model: model.id,
         dialect: incoming.dialect.name,
-        estimatedCostNanoUsd: expectedPictureCost(count, { quality, ...resolutionOf(request.call) }, offers),
+        estimatedCostNanoUsd: expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers),
         estimatedTokens: 0,
       });
       return { admission, memory, model, plan, request };

@@ -6,7 +6,7 @@ import { forgottenJob } from "../../providers/media/unmade.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
-/** A picture of the highest quality takes minutes; one that takes longer is not waited for. */
+/** An image of the highest quality takes minutes; one that takes longer is not waited for. */
 const MAX_WAIT_MS = 600_000;
 const USUAL_PACE_MS = 2_000;
 const POLL_TIMEOUT_MS = 60_000;

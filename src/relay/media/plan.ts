@@ -11,7 +11,7 @@ export interface MediaOffer<Wire> {
 
 type Providers = ReadonlyMap<string, Provider>;
 
-/** The offers to try for pictures, in the catalogue's order. */
+/** The offers to try for images, in the catalogue's order. */
 export const planImages = (model: Model, offers: readonly Offer[], providers: Providers): MediaOffer<ImageWire>[] =>
   plan(model, offers, providers, "image", (provider, name) => provider.media?.images(name));
 

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { decodePoll } from "../../media/operations/decode-poll.ts";
-import { encodeOperation, type GivenVideo } from "../../media/operations/encode-operation.ts";
+import { type DeliveredVideo, encodeOperation } from "../../media/operations/encode-operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { ClientConnection } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -41,11 +41,11 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
   }
 }
 
-async function filmsOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<GivenVideo[]> {
+async function filmsOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<DeliveredVideo[]> {
   if (operation.state !== "done") return [];
   const kept = operation.parts.flatMap((part) => part.videos);
   return Promise.all(
-    kept.map(async ({ file, mimeType }): Promise<GivenVideo> => {
+    kept.map(async ({ file, mimeType }): Promise<DeliveredVideo> => {
       const record = await files.read(file, [{ project: operation.project }], nowMs());
       if (record === undefined) return { mimeType };
       if (!inline) return { url: files.urlOf(record), mimeType };

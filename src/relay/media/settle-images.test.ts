@@ -6,7 +6,7 @@ import { billOfImages } from "./settle-images.ts";
 
 const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });
 const model = { pricings: { image: [each(1), { ...each(2), resolution: "2K" }, { ...each(4), resolution: "4K" }] } };
-const MADE = { kind: "made", picture: { mimeType: "image/png", base64: "iVBORw==" } } as const;
+const MADE = { kind: "made", image: { mimeType: "image/png", base64: "iVBORw==" } } as const;
 
 describe("docs/media.md, what is billed: the price of an image that was made", () => {
   const request = decodeGeneration({ model: "a/b", prompt: "a fox", size: "4096x4096" });

@@ -1,15 +1,15 @@
 import { completionTokens, type Usage } from "../../canon/usage.ts";
+import { pricingsOfImage } from "../../catalogue/image-prices.ts";
 import type { Model, Pricings } from "../../catalogue/model.ts";
-import { pricingsOfPicture } from "../../catalogue/picture-prices.ts";
+import type { ImageTier } from "../../media/image.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageSettings } from "../../media/image-reply.ts";
 import { tierOf } from "../../media/image-size.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
-import type { ImageTier } from "../../media/picture.ts";
 import { readSize } from "../../media/read-size.ts";
 import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
-import { expectedImageUsage } from "./expected-picture-cost.ts";
+import { expectedImageUsage } from "./expected-image-cost.ts";
 import { sumUsage } from "./gather-images.ts";
 import { requestTold } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
@@ -21,7 +21,7 @@ export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTie
   return resolution === undefined ? {} : { resolution };
 }
 
-/** The same of pictures that were made: by their own size where it is known, else by the one that their model was told. */
+/** The same of images that were made: by their own size where it is known, else by the one that their model was told. */
 function resolutionMade(call: ToldCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
   const real = settings?.size === undefined ? undefined : tierOf(readSize(settings.size)?.size);
   return real === undefined ? resolutionOf(requestTold(call).call) : { resolution: real };
@@ -37,14 +37,14 @@ interface BilledUsage {
   estimated?: true;
 }
 
-/** Pictures that were made are billed, those held back or failed are not. */
+/** Images that were made are billed, those held back or failed are not. */
 export function billOfImages(
   call: ToldCall,
   planned: MediaOffer<ImageWire> | undefined,
   reply: Billed | undefined,
 ): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
-  const pricings = pricingsOfPicture(
+  const pricings = pricingsOfImage(
     planned?.offer.pricings ?? call.model.pricings,
     resolutionMade(call, reply?.settings),
   );

@@ -4,7 +4,7 @@ import type { Operation } from "../../canon/operation.ts";
 import type { Naming } from "../../catalogue/catalogue.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
-import { checkFrames } from "../../media/check-pictures.ts";
+import { checkFrames } from "../../media/check-images.ts";
 import { decodeVideo, type VideoRequest } from "../../media/operations/decode-video.ts";
 import { operationName } from "../../media/operations/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";

@@ -48,17 +48,17 @@ export const generateImages: Operation = {
   answers: [json(ImagesAnswer, "The images."), events(ImageGenerationEvent, STREAMED)],
 };
 
-const PictureFile = Type.String({ contentMediaType: "application/octet-stream", description: "An image's file." });
-const PictureFiles = Type.Union([PictureFile, Type.Array(PictureFile)]);
+const ImageFile = Type.String({ contentMediaType: "application/octet-stream", description: "An image's file." });
+const ImageFiles = Type.Union([ImageFile, Type.Array(ImageFile)]);
 
-/** The fields of the JSON, with files where that has texts. Several pictures are parts of one name, either of the two. */
+/** The fields of the JSON, with files where that has texts. Several images are parts of one name, either of the two. */
 const ImageEditForm = Type.Object(
   {
     ...ImageEditRequest.properties,
-    image: Type.Optional(PictureFiles),
-    "image[]": Type.Optional(PictureFiles),
-    images: Type.Optional(PictureFiles),
-    mask: Type.Optional(PictureFile),
+    image: Type.Optional(ImageFiles),
+    "image[]": Type.Optional(ImageFiles),
+    images: Type.Optional(ImageFiles),
+    mask: Type.Optional(ImageFile),
   },
   { title: "ImageEditForm" },
 );

@@ -1,41 +1,41 @@
 import { GatewayError } from "../canon/error.ts";
-import type { PixelSize } from "./picture.ts";
+import type { PixelSize } from "./image.ts";
 
-/** What a picture is by its bytes. */
-export interface PictureFacts extends PixelSize {
+/** What an image is by its bytes. */
+export interface ImageFacts extends PixelSize {
   mimeType: string;
   /** It can be transparent somewhere. */
   alpha: boolean;
 }
 
-/** Beyond that no picture is decoded: it takes four bytes of memory a pixel, however small its file is. */
+/** Beyond that no image is decoded: it takes four bytes of memory a pixel, however small its file is. */
 export const MAX_PIXELS = 64 * 1024 * 1024;
 
-/** Nearly all headers are whole in so many bytes, so that a large picture need not be unpacked to be looked at. */
+/** Nearly all headers are whole in so many bytes, so that a large image need not be unpacked to be looked at. */
 const FIRST_BYTES = 48 * 1024;
 const SIGNATURE_LENGTH = 8;
 const PNG_WITH_ALPHA = [4, 6];
 
 /**
- * Reads a picture's headers, and nothing behind them; undefined where the bytes are no picture. One with more pixels than
+ * Reads an image's headers, and nothing behind them; undefined where the bytes are no image. One with more pixels than
  * the gateway would ever decode is refused.
  */
-export async function inspectPicture(picture: Uint8Array | string): Promise<PictureFacts | undefined> {
-  const first = typeof picture === "string" ? base64Bytes(picture, FIRST_BYTES) : picture.subarray(0, FIRST_BYTES);
+export async function inspectImage(image: Uint8Array | string): Promise<ImageFacts | undefined> {
+  const first = typeof image === "string" ? base64Bytes(image, FIRST_BYTES) : image.subarray(0, FIRST_BYTES);
   const found = await readHeaders(first);
   if (found !== undefined || first.length < FIRST_BYTES) return found;
-  return await readHeaders(typeof picture === "string" ? Buffer.from(picture, "base64") : picture);
+  return await readHeaders(typeof image === "string" ? Buffer.from(image, "base64") : image);
 }
 
 const base64Bytes = (base64: string, length: number): Buffer =>
   Buffer.from(base64.slice(0, Math.ceil(length / 3) * 4), "base64").subarray(0, length);
 
-async function readHeaders(bytes: Uint8Array): Promise<PictureFacts | undefined> {
+async function readHeaders(bytes: Uint8Array): Promise<ImageFacts | undefined> {
   let metadata: Bun.Image.Metadata;
   try {
     metadata = await new Bun.Image(bytes, { maxPixels: Number.MAX_SAFE_INTEGER, autoOrient: false }).metadata();
   } catch {
-    // Whatever the codec stumbled over: these bytes do not begin a picture that can be read.
+    // Whatever the codec stumbled over: these bytes do not begin an image that can be read.
     return undefined;
   }
   const { width, height, format } = metadata;

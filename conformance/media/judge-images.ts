@@ -1,14 +1,14 @@
 import { ratioDistance, readRatio } from "../../src/media/aspect-ratio.ts";
+import type { InlineImage, PixelSize } from "../../src/media/image.ts";
 import { tierOf } from "../../src/media/image-size.ts";
-import type { Picture, PixelSize } from "../../src/media/picture.ts";
 import { readSize } from "../../src/media/read-size.ts";
+import { receiptOf } from "./image-audit.ts";
 import type { ImageStand } from "./image-stand.ts";
-import { receiptOf } from "./picture-audit.ts";
-import type { PictureWish } from "./random-pictures.ts";
+import type { ImageWish } from "./random-images.ts";
 
 /** How long a call may take before it counts as hung. */
 const PATIENCE_MS = 30_000;
-/** The sides of a picture stand on a raster, so its shape may be off by so much. */
+/** The sides of an image stand on a raster, so its shape may be off by so much. */
 const SHAPE_TOLERANCE = 0.07;
 
 interface Answer {
@@ -18,7 +18,7 @@ interface Answer {
 }
 
 /** What of the answer to a random request is not as it must be; empty where all is well. */
-export async function judgePictures(stand: ImageStand, model: string, wish: PictureWish): Promise<string[]> {
+export async function judgeImages(stand: ImageStand, model: string, wish: ImageWish): Promise<string[]> {
   const before = stand.simulator.stats().requests;
   const answer = await send(stand, model, wish);
   const heard = stand.simulator.stats().requests - before;
@@ -26,10 +26,10 @@ export async function judgePictures(stand: ImageStand, model: string, wish: Pict
   if (answer.status !== 200) return judgeRefusal(answer, wish, heard);
   const receipt = await receiptOf(stand, answer.headers.get("x-trivium-receipt"));
   const noted = new Set(receipt.fields.map(({ path }) => path));
-  return judgePicturesMade(answer, wish, noted);
+  return judgeImagesMade(answer, wish, noted);
 }
 
-async function send({ gateway }: ImageStand, model: string, wish: PictureWish): Promise<Answer> {
+async function send({ gateway }: ImageStand, model: string, wish: ImageWish): Promise<Answer> {
   const { url, body } = requestOf(model, wish);
   const form = body instanceof FormData;
   const response = await fetch(gateway.url + url, {
@@ -41,7 +41,7 @@ async function send({ gateway }: ImageStand, model: string, wish: PictureWish): 
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-function requestOf(model: string, wish: PictureWish): { url: string; body: FormData | object } {
+function requestOf(model: string, wish: ImageWish): { url: string; body: FormData | object } {
   switch (wish.door) {
     case "predict": {
       const [publisher, name] = model.split("/");
@@ -56,8 +56,8 @@ function requestOf(model: string, wish: PictureWish): { url: string; body: FormD
 
 const PASSTHROUGH = ["imageSize", "quality", "sampleImageSize"];
 
-export function predictBody({ settings, prompt, inputs, mask, likeSdk }: PictureWish): object {
-  const bytes = ({ base64, mimeType }: Picture) => ({ bytesBase64Encoded: base64, mimeType });
+export function predictBody({ settings, prompt, inputs, mask, likeSdk }: ImageWish): object {
+  const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
   const raw = inputs.map((input, index) => {
     return { referenceType: "REFERENCE_TYPE_RAW", referenceId: index, referenceImage: bytes(input) };
   });
@@ -76,24 +76,25 @@ export function predictBody({ settings, prompt, inputs, mask, likeSdk }: Picture
   return { instances: [{ prompt, ...given }], parameters: Object.fromEntries(inside), ...Object.fromEntries(atRoot) };
 }
 
-export function generationBody(model: string, { settings, prompt, inputs }: PictureWish): object {
+export function generationBody(model: string, { settings, prompt, inputs }: ImageWish): object {
   const image = inputs.map(({ mimeType, base64 }) => `data:${mimeType};base64,${base64}`);
   return { model, prompt, ...settings, ...(image.length === 0 ? {} : { image }) };
 }
 
-function editForm(model: string, { settings, prompt, inputs, mask }: PictureWish): FormData {
+function editForm(model: string, { settings, prompt, inputs, mask }: ImageWish): FormData {
   const form = new FormData();
   form.set("model", model);
   form.set("prompt", prompt);
   for (const [name, value] of Object.entries(settings)) form.set(name, String(value));
-  const file = ({ base64, mimeType }: Picture) => new File([Buffer.from(base64, "base64")], "fox", { type: mimeType });
+  const file = ({ base64, mimeType }: InlineImage) =>
+    new File([Buffer.from(base64, "base64")], "fox", { type: mimeType });
   for (const input of inputs) form.append(inputs.length === 1 ? "image" : "image[]", file(input));
   if (mask) form.set("mask", file(mask));
   return form;
 }
 
 /** A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it. */
-function judgeRefusal({ status, text }: Answer, wish: PictureWish, heard: number): string[] {
+function judgeRefusal({ status, text }: Answer, wish: ImageWish, heard: number): string[] {
   if (status !== 400) return [`status ${status}: ${text}`];
   if (heard > 0) return [`refused by the host: ${text}`];
   const path = pathOf(text, wish.door);
@@ -102,7 +103,7 @@ function judgeRefusal({ status, text }: Answer, wish: PictureWish, heard: number
     : [`the refusal names ${path}, which is no path of the request: ${text}`];
 }
 
-function pathOf(text: string, door: PictureWish["door"]): string | undefined {
+function pathOf(text: string, door: ImageWish["door"]): string | undefined {
   const { error } = JSON.parse(text) as {
     error: { param?: string | null; details?: { fieldViolations?: { field: string }[] }[] };
   };
@@ -110,8 +111,8 @@ function pathOf(text: string, door: PictureWish["door"]): string | undefined {
   return error.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
 }
 
-/** The fields that the client sent, and the pictures that it could have sent. */
-function ownPaths({ door, settings, likeSdk }: PictureWish): string[] {
+/** The fields that the client sent, and the images that it could have sent. */
+function ownPaths({ door, settings, likeSdk }: ImageWish): string[] {
   const names = Object.keys(settings);
   if (door !== "predict") return ["prompt", "image", "images", "image[]", "mask", ...names];
   const parameters = names.map((name) => (likeSdk && PASSTHROUGH.includes(name) ? name : `parameters.${name}`));
@@ -123,9 +124,9 @@ interface Made {
   mimeType?: string;
 }
 
-async function judgePicturesMade(answer: Answer, wish: PictureWish, noted: ReadonlySet<string>): Promise<string[]> {
+async function judgeImagesMade(answer: Answer, wish: ImageWish, noted: ReadonlySet<string>): Promise<string[]> {
   const { door, settings } = wish;
-  const made = picturesOf(answer, wish);
+  const made = imagesOf(answer, wish);
   if (typeof made === "string") return [made];
   const problems: string[] = [];
   const asked = Number(settings[door === "predict" ? "sampleCount" : "n"] ?? 1);
@@ -140,7 +141,7 @@ async function judgePicturesMade(answer: Answer, wish: PictureWish, noted: Reado
   return [...new Set(problems)];
 }
 
-function picturesOf({ text, headers }: Answer, { door, settings }: PictureWish): Made[] | string {
+function imagesOf({ text, headers }: Answer, { door, settings }: ImageWish): Made[] | string {
   if (door === "predict") {
     const { predictions } = JSON.parse(text) as {
       predictions: { bytesBase64Encoded?: string; mimeType?: string }[];
@@ -163,7 +164,7 @@ function picturesOf({ text, headers }: Answer, { door, settings }: PictureWish):
 }
 
 /** Contract 2.4: PNG by default there; the other addresses keep the host's own type. */
-function typeOf({ door, settings }: PictureWish): string | undefined {
+function typeOf({ door, settings }: ImageWish): string | undefined {
   if (door === "predict")
     return (settings["outputOptions"] as { mimeType?: string } | undefined)?.mimeType ?? "image/png";
   const format = settings["output_format"];
@@ -171,7 +172,7 @@ function typeOf({ door, settings }: PictureWish): string | undefined {
 }
 
 /** What was asked for and not noted must be so. */
-function judgeSize(made: PixelSize, wish: PictureWish, noted: ReadonlySet<string>): string[] {
+function judgeSize(made: PixelSize, wish: ImageWish, noted: ReadonlySet<string>): string[] {
   const { door, settings, likeSdk } = wish;
   const predict = door === "predict";
   const told = (name: string) =>

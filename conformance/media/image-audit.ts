@@ -3,7 +3,7 @@ import type { ReceiptData } from "../support/test-gateway.ts";
 import type { ImageFamily } from "./image-families.ts";
 import type { ImageStand } from "./image-stand.ts";
 
-/** What a picture is by its bytes, such as `png 1024x1024`. It is decoded whole: a header alone proves nothing. */
+/** What an image is by its bytes, such as `png 1024x1024`. It is decoded whole: a header alone proves nothing. */
 export async function lookAt(base64: string | undefined): Promise<string> {
   const bytes = Buffer.from(base64 ?? "", "base64");
   const { format, width, height } = await new Bun.Image(bytes).metadata();
@@ -11,10 +11,10 @@ export async function lookAt(base64: string | undefined): Promise<string> {
   return `${format} ${width}x${height}`;
 }
 
-export const lookAtAll = (pictures: readonly (string | undefined)[]): Promise<string[]> =>
-  Promise.all(pictures.map(lookAt));
+export const lookAtAll = (images: readonly (string | undefined)[]): Promise<string[]> =>
+  Promise.all(images.map(lookAt));
 
-/** Contract 2.4: the receipt counts the pictures, and bills them by the catalogue's price. */
+/** Contract 2.4: the receipt counts the images, and bills them by the catalogue's price. */
 export function expectBilled(receipt: ReceiptData, { price }: ImageFamily, made: number, large = false): void {
   expect(receipt.usage["images"]).toBe(made);
   if (typeof price === "number") expect(receipt.cost_usd).toBeCloseTo(price * made, 9);

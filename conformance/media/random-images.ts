@@ -1,23 +1,23 @@
 import fc from "fast-check";
-import type { Picture } from "../../src/media/picture.ts";
-import { halfTransparent, plainPng, recoded } from "../../src/media/pictures.sample.ts";
+import type { InlineImage } from "../../src/media/image.ts";
+import { halfTransparent, plainPng, recoded } from "../../src/media/images.sample.ts";
 
-/** One of the three addresses for pictures, and what is sent there. */
-export interface PictureWish {
+/** One of the three addresses for images, and what is sent there. */
+export interface ImageWish {
   door: "predict" | "generations" | "edits";
   /** The settings by the door's own names; `predict` has those of `parameters`. */
   settings: Record<string, unknown>;
   prompt: string;
-  inputs: readonly Picture[];
-  mask: Picture | undefined;
-  /** predict: pictures as references instead of the one source, and the passthrough settings at the root. */
+  inputs: readonly InlineImage[];
+  mask: InlineImage | undefined;
+  /** predict: images as references instead of the one source, and the passthrough settings at the root. */
   likeSdk: boolean;
 }
 
 const SIDE = 320;
 const SQUARE = plainPng(SIDE, SIDE);
 const WIDE = plainPng(480, 320);
-const PICTURES: readonly Picture[] = [
+const IMAGES: readonly InlineImage[] = [
   SQUARE,
   SQUARE,
   WIDE,
@@ -27,7 +27,7 @@ const PICTURES: readonly Picture[] = [
 ];
 const MASK = halfTransparent(SIDE, SIDE);
 
-/** A picture of one colour: its pixels are a row of codes that never grow, because the table is emptied before they would. */
+/** An image of one colour: its pixels are a row of codes that never grow, because the table is emptied before they would. */
 function gif(width: number, height: number): string {
   const head = Buffer.from("GIF89a\0\0\0\0\x80\0\0\xc8\x1e\x1e\0\0\0,\0\0\0\0\0\0\0\0\0\x02", "latin1");
   for (const place of [6, 24]) {
@@ -132,26 +132,26 @@ const few = <T extends Record<string, unknown>>(settings: fc.Arbitrary<T>): fc.A
     return Object.fromEntries(kept);
   });
 
-const pictures = (least: number) =>
+const images = (least: number) =>
   fc.oneof(
-    { weight: 5, arbitrary: fc.array(fc.constantFrom(...PICTURES), { minLength: least, maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.constantFrom(4, 8, 9, 14, 15).map((count) => Array<Picture>(count).fill(SQUARE)) },
+    { weight: 5, arbitrary: fc.array(fc.constantFrom(...IMAGES), { minLength: least, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.constantFrom(4, 8, 9, 14, 15).map((count) => Array<InlineImage>(count).fill(SQUARE)) },
   );
 
 const masked = fc.constantFrom(true, false, false);
 
-const wishAt = (door: PictureWish["door"], settings: fc.Arbitrary<Record<string, unknown>>, least: number) =>
+const wishAt = (door: ImageWish["door"], settings: fc.Arbitrary<Record<string, unknown>>, least: number) =>
   fc
-    .record({ settings, prompt: prompts, inputs: pictures(least), given: fc.boolean(), masked, likeSdk: fc.boolean() })
-    .map(({ inputs: drawn, given, masked: withMask, ...rest }): PictureWish => {
+    .record({ settings, prompt: prompts, inputs: images(least), given: fc.boolean(), masked, likeSdk: fc.boolean() })
+    .map(({ inputs: drawn, given, masked: withMask, ...rest }): ImageWish => {
       const inputs = given || least > 0 ? drawn : [];
       const mask = withMask && door !== "generations" && inputs.length > 0;
-      // A mask is as large as the picture that it belongs to.
+      // A mask is as large as the image that it belongs to.
       return { ...rest, door, inputs: mask ? [SQUARE, ...inputs.slice(1)] : inputs, mask: mask ? MASK : undefined };
     });
 
 /** Requests that are valid at their address, whether or not a model can do what they ask for. */
-export const randomPictureWish: fc.Arbitrary<PictureWish> = fc.oneof(
+export const randomImageWish: fc.Arbitrary<ImageWish> = fc.oneof(
   { weight: 3, arbitrary: wishAt("predict", few(predictSettings), 0) },
   { weight: 2, arbitrary: wishAt("generations", few(generationSettings), 0) },
   { weight: 2, arbitrary: wishAt("edits", few(editSettings), 1) },

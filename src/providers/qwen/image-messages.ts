@@ -1,17 +1,17 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import type { MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
 import type { WireContext } from "../../media/media-wire.ts";
-import type { MediaLink } from "../../media/picture.ts";
 import { dataUrl } from "../media/data-url.ts";
 
 /** The seeds of all the host's models. */
 export const SEEDS = { min: 0, max: 2_147_483_647 };
 
-/** A wish for pictures in the form of a conversation: the newer models of both families read it. */
+/** A wish for images in the form of a conversation: the newer models of both families read it. */
 export function messagesBody(call: FittedImageCall, { model }: WireContext): JsonObject {
-  const content = [...call.inputs.map((picture) => ({ image: dataUrl(picture) })), { text: call.prompt }];
+  const content = [...call.inputs.map((image) => ({ image: dataUrl(image) })), { text: call.prompt }];
   return { model, input: { messages: [{ role: "user", content }] }, parameters: parametersOf(call) };
 }
 
@@ -28,14 +28,14 @@ export function parametersOf(call: FittedImageCall): JsonObject {
   };
 }
 
-/** The pictures in an answer's `output.choices`. */
+/** The images in an answer's `output.choices`. */
 export function readChoices(output: JsonObject | undefined): ImageResult<MediaLink>[] {
   return arrayAt(output, "choices")
     .flatMap((choice) => arrayAt(objectAt(choice, "message"), "content"))
     .filter(isObject)
     .flatMap((item) => {
       const url = stringAt(item, "image");
-      return url ? [{ kind: "made", picture: { url } } as const] : [];
+      return url ? [{ kind: "made", image: { url } } as const] : [];
     });
 }
 

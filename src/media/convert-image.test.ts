@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
-import { convertPicture } from "./convert-picture.ts";
-import { inspectPicture } from "./inspect-picture.ts";
-import type { Picture } from "./picture.ts";
-import { whiteMask } from "./picture-mask.ts";
-import { pictureWork } from "./picture-work.ts";
-import { halfTransparent, plainPng, recoded } from "./pictures.sample.ts";
+import { convertImage } from "./convert-image.ts";
+import { withDecodeSlot } from "./decode-slots.ts";
+import type { InlineImage } from "./image.ts";
+import { halfTransparent, plainPng, recoded } from "./images.sample.ts";
+import { inspectImage } from "./inspect-image.ts";
 import { readPixels } from "./pixels.ts";
+import { whiteMask } from "./white-mask.ts";
 
 /** One pixel, as the runtime's codec reads it. */
-async function pixel({ base64 }: Picture, x: number, y: number): Promise<number[]> {
+async function pixel({ base64 }: InlineImage, x: number, y: number): Promise<number[]> {
   const { bytes, offset } = await readPixels(Buffer.from(base64, "base64"));
   return [...bytes.subarray(offset(x, y), offset(x, y) + 4)];
 }
@@ -19,9 +19,9 @@ describe("contract 2.4: outputOptions", () => {
   test.each(types.flatMap((from) => types.map((to) => [from, to] as const)))("%s becomes %s", async (from, to) => {
     const png = plainPng(16, 8);
     const source = from === "image/png" ? png : await recoded(png, from === "image/jpeg" ? "jpeg" : "webp");
-    const converted = await convertPicture(source, to, 50);
+    const converted = await convertImage(source, to, 50);
     expect(converted.mimeType).toBe(to);
-    expect(await inspectPicture(converted.base64)).toMatchObject({ mimeType: to, width: 16, height: 8 });
+    expect(await inspectImage(converted.base64)).toMatchObject({ mimeType: to, width: 16, height: 8 });
     const [red = 0, green = 0] = await pixel(converted, 8, 4);
     expect(red).toBeGreaterThan(180);
     expect(green).toBeLessThan(60);
@@ -29,9 +29,9 @@ describe("contract 2.4: outputOptions", () => {
 
   test("what needs no work is not touched: the same type at full quality", async () => {
     const jpeg = await recoded(plainPng(16, 8), "jpeg");
-    expect(await convertPicture(jpeg, "image/jpeg")).toBe(jpeg);
-    expect(await convertPicture(jpeg, "image/jpeg", 100)).toBe(jpeg);
-    expect(await convertPicture(jpeg, "image/jpeg", 99)).not.toBe(jpeg);
+    expect(await convertImage(jpeg, "image/jpeg")).toBe(jpeg);
+    expect(await convertImage(jpeg, "image/jpeg", 100)).toBe(jpeg);
+    expect(await convertImage(jpeg, "image/jpeg", 99)).not.toBe(jpeg);
   });
 
   test("quality 0 is the least there is, and smaller than 100", async () => {
@@ -40,17 +40,14 @@ describe("contract 2.4: outputOptions", () => {
       .png()
       .buffer();
     const source = { mimeType: "image/png", base64: noisy.toString("base64") };
-    const [least, most] = [
-      await convertPicture(source, "image/jpeg", 0),
-      await convertPicture(source, "image/jpeg", 100),
-    ];
+    const [least, most] = [await convertImage(source, "image/jpeg", 0), await convertImage(source, "image/jpeg", 100)];
     expect(least.base64.length).toBeLessThan(most.base64.length);
   });
 
   test("in a JPEG, what was transparent is white", async () => {
     const clear = halfTransparent(32, 16);
     for (const source of [clear, await recoded(clear, "webp")]) {
-      const jpeg = await convertPicture(source, "image/jpeg");
+      const jpeg = await convertImage(source, "image/jpeg");
       for (const channel of (await pixel(jpeg, 2, 8)).slice(0, 3)) expect(channel).toBeGreaterThan(250);
       expect((await pixel(jpeg, 30, 8))[1]).toBeLessThan(60);
     }
@@ -58,7 +55,7 @@ describe("contract 2.4: outputOptions", () => {
 
   test("an image that is broken is the provider's fault", async () => {
     const broken = { mimeType: "image/png", base64: plainPng(64, 64).base64.slice(0, 48) };
-    const error = await convertPicture(broken, "image/jpeg").catch((thrown: unknown) => thrown);
+    const error = await convertImage(broken, "image/jpeg").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
     expect((error as GatewayError).kind).toBe("upstream_failed");
   });
@@ -67,7 +64,7 @@ describe("contract 2.4: outputOptions", () => {
 describe("contract 2.4: masks", () => {
   test("transparent becomes white, the rest black", async () => {
     const mask = await whiteMask(halfTransparent(32, 16));
-    expect(await inspectPicture(mask.base64)).toEqual({ mimeType: "image/png", width: 32, height: 16, alpha: false });
+    expect(await inspectImage(mask.base64)).toEqual({ mimeType: "image/png", width: 32, height: 16, alpha: false });
     expect(await pixel(mask, 0, 0)).toEqual([255, 255, 255, 255]);
     expect(await pixel(mask, 15, 15)).toEqual([255, 255, 255, 255]);
     expect(await pixel(mask, 16, 0)).toEqual([0, 0, 0, 255]);
@@ -87,7 +84,7 @@ describe("choices 15: image work is bounded", () => {
     let [running, most] = [0, 0];
     const order: number[] = [];
     const work = (number: number) =>
-      pictureWork(async () => {
+      withDecodeSlot(async () => {
         most = Math.max(most, ++running);
         await Bun.sleep(1);
         running--;
@@ -101,7 +98,7 @@ describe("choices 15: image work is bounded", () => {
   });
 
   test("a crowd is turned away", async () => {
-    const results = await Promise.allSettled(Array.from({ length: 70 }, () => pictureWork(() => Bun.sleep(1))));
+    const results = await Promise.allSettled(Array.from({ length: 70 }, () => withDecodeSlot(() => Bun.sleep(1))));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason as GatewayError] : []));
     expect(refused.map(({ kind }) => kind)).toEqual(["overloaded", "overloaded", "overloaded", "overloaded"]);
   });

@@ -1,14 +1,14 @@
 import { GatewayError } from "../canon/error.ts";
 
-/** Decoded pictures are large and decoding takes a core each: so many at once, and so many more may wait. */
+/** Decoded images are large and decoding takes a core each: so many at once, and so many more may wait. */
 const AT_ONCE = 2;
 const MAX_WAITING = 64;
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Does work that holds decoded pictures, when its turn has come. */
-export async function pictureWork<T>(work: () => Promise<T>): Promise<T> {
+/** Does work that holds decoded images, when its turn has come. */
+export async function withDecodeSlot<T>(work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running++;
   else {
     if (waiting.length >= MAX_WAITING) {

@@ -1,14 +1,14 @@
 import { GatewayError } from "../canon/error.ts";
+import { withDecodeSlot } from "./decode-slots.ts";
 import { encodeGreyPng } from "./encode-grey-png.ts";
-import type { Picture } from "./picture.ts";
-import { pictureWork } from "./picture-work.ts";
+import type { InlineImage } from "./image.ts";
 import { readPixels } from "./pixels.ts";
 
 const HALF = 128;
 
-/** A client's mask is transparent where the picture is to be changed; for some hosts it must be white there, and else black. */
-export async function whiteMask(mask: Picture): Promise<Picture> {
-  return await pictureWork(async () => {
+/** A client's mask is transparent where the image is to be changed; for some hosts it must be white there, and else black. */
+export async function whiteMask(mask: InlineImage): Promise<InlineImage> {
+  return await withDecodeSlot(async () => {
     try {
       const pixels = await readPixels(Buffer.from(mask.base64, "base64"));
       const { bytes, offset } = pixels;

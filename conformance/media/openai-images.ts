@@ -2,14 +2,14 @@ import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
 import type { AnswerPromise, ChatErrors, ChatSetup } from "../sdk/openai-clients.ts";
 
-/** What the scenarios use of a client. Both generations that know streams of pictures are assigned to it. */
-export interface PicturesClient {
+/** What the scenarios use of a client. Both generations that know streams of images are assigned to it. */
+export interface ImagesClient {
   images: { generate: Ask<GenerateBody>; edit: Ask<EditBody> };
 }
 
 interface Ask<Body> {
-  (body: Body & { stream?: false }, options?: AskOptions): AnswerPromise<PicturesAnswer>;
-  (body: Body & { stream: true }, options?: AskOptions): AnswerPromise<AsyncIterable<PictureEvent>>;
+  (body: Body & { stream?: false }, options?: AskOptions): AnswerPromise<ImagesAnswer>;
+  (body: Body & { stream: true }, options?: AskOptions): AnswerPromise<AsyncIterable<ImageEvent>>;
 }
 
 interface AskOptions {
@@ -39,24 +39,24 @@ export interface EditBody extends SharedBody {
   input_fidelity?: "high" | "low";
 }
 
-export interface PicturesAnswer {
+export interface ImagesAnswer {
   created: number;
   data?: { b64_json?: string; revised_prompt?: string }[];
   background?: string;
   output_format?: string;
   quality?: string;
   size?: string;
-  usage?: PicturesUsage;
+  usage?: ImagesUsage;
 }
 
-export interface PicturesUsage {
+export interface ImagesUsage {
   input_tokens: number;
   input_tokens_details: { image_tokens: number; text_tokens: number };
   output_tokens: number;
   total_tokens: number;
 }
 
-export interface PictureEvent {
+export interface ImageEvent {
   type: string;
   b64_json: string;
   created_at: number;
@@ -65,19 +65,19 @@ export interface PictureEvent {
   quality: string;
   size: string;
   partial_image_index?: number;
-  usage?: PicturesUsage;
+  usage?: ImagesUsage;
 }
 
-export interface OpenaiPictures {
+export interface OpenaiImages {
   version: string;
   errors: ChatErrors;
-  connect(setup: ChatSetup): PicturesClient;
+  connect(setup: ChatSetup): ImagesClient;
 }
 
-export const OPENAI_PICTURES: readonly OpenaiPictures[] = [
+export const OPENAI_IMAGES: readonly OpenaiImages[] = [
   { version: "7", errors: OpenAi7, connect: (setup) => new OpenAi7(setup) },
   { version: "5", errors: OpenAi5, connect: (setup) => new OpenAi5(setup) },
 ];
 
 /** Both doors have the same addresses below them. */
-export const PICTURE_DOORS = ["/api/v1", "/v1"] as const;
+export const IMAGE_DOORS = ["/api/v1", "/v1"] as const;

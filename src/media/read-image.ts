@@ -1,13 +1,13 @@
 import { refuse } from "../dialects/check.ts";
 import { treatString } from "../dialects/genai/treat-string.ts";
-import type { Picture } from "./picture.ts";
+import type { InlineImage } from "./image.ts";
 
-/** A picture that the request holds, or the address of one that is to be fetched. */
-export type PictureSource = Picture | { url: string };
+/** An image that the request holds, or the address of one that is to be fetched. */
+export type ImageSource = InlineImage | { url: string };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
-/** What is told about a picture whose type nobody names; its bytes decide later. */
+/** What is told about an image whose type nobody names; its bytes decide later. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
 /** Base64 in the standard alphabet, padded, of whichever form the client wrote. */
@@ -22,15 +22,15 @@ function readBase64(text: string, path: string): string {
   return standard;
 }
 
-export function pictureOf(base64: string, mimeType: string | undefined, path: string): Picture {
+export function inlineImage(base64: string, mimeType: string | undefined, path: string): InlineImage {
   return { mimeType: mimeType?.toLowerCase() ?? UNKNOWN_TYPE, base64: readBase64(base64, path) };
 }
 
-/** A picture in one string: a data URL, an address, or bare base64. */
-export function readPictureText(text: string, path: string): PictureSource {
+/** An image in one string: a data URL, an address, or bare base64. */
+export function readImageText(text: string, path: string): ImageSource {
   if (/^https?:\/\//i.test(text)) return { url: text };
   const scheme = /^[a-z][a-z0-9+.-]{1,20}:/i.exec(text)?.[0] ?? "";
-  if (scheme === "") return pictureOf(text, undefined, path);
+  if (scheme === "") return inlineImage(text, undefined, path);
   if (scheme.toLowerCase() !== "data:") {
     return refuse(path, `must be a data URL, base64, or an https address; it begins with ${scheme}`);
   }
@@ -38,5 +38,5 @@ export function readPictureText(text: string, path: string): PictureSource {
   if (match === null || !/;base64$/i.test(match[2] ?? "")) {
     return refuse(path, "must be a data URL of the form data:image/png;base64,… or an https address");
   }
-  return pictureOf(text.slice(match[0].length), match[1] || undefined, path);
+  return inlineImage(text.slice(match[0].length), match[1] || undefined, path);
 }

@@ -1,8 +1,8 @@
 import { crc32, deflateSync } from "node:zlib";
-import type { Picture } from "./picture.ts";
+import type { InlineImage } from "./image.ts";
 
 /** A PNG whose rows, each behind the number of its filter, are given. */
-function pngOfRows(width: number, height: number, channels: 3 | 4, rows: Uint8Array): Picture {
+function pngOfRows(width: number, height: number, channels: 3 | 4, rows: Uint8Array): InlineImage {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -21,7 +21,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
 }
 
 /** A PNG of one red without alpha. */
-export function plainPng(width: number, height: number): Picture {
+export function plainPng(width: number, height: number): InlineImage {
   const rows = new Uint8Array((width * 3 + 1) * height);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) rows.set([200, 30, 30], y * (width * 3 + 1) + 1 + x * 3);
@@ -30,7 +30,7 @@ export function plainPng(width: number, height: number): Picture {
 }
 
 /** A PNG whose left half is transparent above black, and whose right half is the same red. */
-export function halfTransparent(width: number, height: number): Picture {
+export function halfTransparent(width: number, height: number): InlineImage {
   const rows = new Uint8Array((width * 4 + 1) * height);
   for (let y = 0; y < height; y++) {
     for (let x = width / 2; x < width; x++) rows.set([200, 30, 30, 255], y * (width * 4 + 1) + 1 + x * 4);
@@ -38,9 +38,9 @@ export function halfTransparent(width: number, height: number): Picture {
   return pngOfRows(width, height, 4, rows);
 }
 
-/** The same picture in another file format, by the runtime's own codec. */
-export async function recoded(picture: Picture, format: "jpeg" | "webp"): Promise<Picture> {
-  const image = new Bun.Image(Buffer.from(picture.base64, "base64"));
-  const base64 = (await image[format]().buffer()).toString("base64");
+/** The same image in another file format, by the runtime's own codec. */
+export async function recoded(image: InlineImage, format: "jpeg" | "webp"): Promise<InlineImage> {
+  const decoded = new Bun.Image(Buffer.from(image.base64, "base64"));
+  const base64 = (await decoded[format]().buffer()).toString("base64");
   return { mimeType: `image/${format}`, base64 };
 }

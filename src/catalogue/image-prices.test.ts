@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { builtInModels } from "./built-in-models.ts";
+import { pricingsOfImage } from "./image-prices.ts";
 import type { PriceItem, Pricings } from "./model.ts";
-import { pricingsOfPicture } from "./picture-prices.ts";
 import { priceUsage } from "./pricing.ts";
 
 const byId = new Map(builtInModels.map((model) => [model.id, model.pricings]));
 const seedream = byId.get("bytedance/doubao-seedream-5-0-pro-260628") ?? {};
 
-describe("pictures of higher resolution have a price of their own", () => {
+describe("images of higher resolution have a price of their own", () => {
   test.each([
     [undefined, "image 0.045 USD each"],
     ["1K", "image 0.045 USD each"],
     ["2K", "image 0.09 USD each, 2K tier"],
     ["4K", "image 0.045 USD each"],
   ] as const)("%p: %s", (resolution, rule) => {
-    const pricings = pricingsOfPicture(seedream, resolution === undefined ? {} : { resolution });
+    const pricings = pricingsOfImage(seedream, resolution === undefined ? {} : { resolution });
     expect(priceUsage({ images: 3, imageOutput: 49_152 }, pricings)).toEqual({
       costNanoUsd: resolution === "2K" ? 270_000_000 : 135_000_000,
       rule,
@@ -29,15 +29,15 @@ describe("pictures of higher resolution have a price of their own", () => {
       image: [perToken(120), { ...perToken(240), resolution: "4k" }],
     };
     const usage = { input: 10, imageOutput: 1000, images: 1 };
-    expect(priceUsage(usage, pricingsOfPicture(pricings, { resolution: "4K" }))).toEqual({
+    expect(priceUsage(usage, pricingsOfImage(pricings, { resolution: "4K" }))).toEqual({
       costNanoUsd: 10 * 2000 + 1000 * 240_000,
       rule: "prompt 2 + image 240 USD/MTok, 4k tier",
     });
-    expect(priceUsage(usage, pricingsOfPicture(pricings, {})).rule).toBe("prompt 2 + image 120 USD/MTok");
+    expect(priceUsage(usage, pricingsOfImage(pricings, {})).rule).toBe("prompt 2 + image 120 USD/MTok");
   });
 
   test("a model with one price for all keeps its list as it is", () => {
     const pricings = byId.get("openai/gpt-image-2") ?? {};
-    expect(pricingsOfPicture(pricings, { resolution: "4K" })).toBe(pricings);
+    expect(pricingsOfImage(pricings, { resolution: "4K" })).toBe(pricings);
   });
 });

@@ -4,6 +4,7 @@ import * as Genai1 from "genai-1";
 import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
 import {
+  imageAt,
   keyOf,
   MEDIA_LEFT_OUT,
   type MediaCase,
@@ -11,7 +12,6 @@ import {
   mediaCase,
   mediaCases,
   mediaRecordings,
-  pictureAt,
   startMediaStand,
 } from "../support/recorded-media.ts";
 import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
@@ -19,11 +19,11 @@ import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import type { ReceiptData } from "../support/test-gateway.ts";
 
 /**
- * Recorded answers with pictures, behind the running gateway: every package that asks for pictures gets those that were
+ * Recorded answers with images, behind the running gateway: every package that asks for images gets those that were
  * recorded, byte for byte (most were cut by whoever recorded them, and nobody may mind), and the ledger the recorded usage.
  */
 
-interface ToldPicture {
+interface ToldImage {
   base64?: string;
   mimeType?: string;
   revisedPrompt?: string;
@@ -31,13 +31,13 @@ interface ToldPicture {
 }
 
 interface Told {
-  pictures: ToldPicture[];
+  images: ToldImage[];
   receiptId: string;
   /** Tokens, where the protocol has a place for them. */
   totalTokens?: number;
 }
 
-interface PictureClient {
+interface ImageClient {
   name: string;
   protocol: "chat" | "genai";
   /** What the protocol, or its package, can tell of the words that a host made of the prompt. */
@@ -54,7 +54,7 @@ afterAll(() => stand.stop());
 const promptOf = ({ recording }: MediaCase): string => {
   const request = requestOf(recording) ?? {};
   const [instance] = (request["instances"] as Json[] | undefined) ?? [];
-  return String(request["prompt"] ?? instance?.["prompt"] ?? "a picture");
+  return String(request["prompt"] ?? instance?.["prompt"] ?? "an image");
 };
 
 type GptBody = OpenAi5.ImageGenerateParamsNonStreaming;
@@ -65,7 +65,7 @@ function recordedFields({ recording }: MediaCase): Pick<GptBody, "size" | "quali
   return recording.dialect === "openai-images" ? fields : {};
 }
 
-const gptClients: PictureClient[] = [
+const gptClients: ImageClient[] = [
   { version: "7", generate: (body: GptBody) => new OpenAi7(gptSetup()).images.generate(body).withResponse() },
   { version: "5", generate: (body: GptBody) => new OpenAi5(gptSetup()).images.generate(body).withResponse() },
 ].map(({ version, generate }) => ({
@@ -77,7 +77,7 @@ const gptClients: PictureClient[] = [
     const { data: answer, response } = await generate(body);
     const { data = [], output_format: format, usage } = answer;
     return {
-      pictures: data.map(({ b64_json: base64, revised_prompt: revisedPrompt }) => ({
+      images: data.map(({ b64_json: base64, revised_prompt: revisedPrompt }) => ({
         ...(base64 === undefined ? {} : { base64 }),
         ...(format === undefined ? {} : { mimeType: `image/${format}` }),
         ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
@@ -89,7 +89,7 @@ const gptClients: PictureClient[] = [
 }));
 
 /** The events of a stream have no place for the words that a host made of the prompt. */
-const streamingClient: PictureClient = {
+const streamingClient: ImageClient = {
   name: "openai 7, streamed",
   protocol: "chat",
   revises: false,
@@ -98,10 +98,10 @@ const streamingClient: PictureClient = {
     const { data: events, response } = await new OpenAi7(gptSetup()).images
       .generate({ ...body, stream: true })
       .withResponse();
-    const told: Told = { pictures: [], receiptId: response.headers.get("x-trivium-receipt") ?? "" };
+    const told: Told = { images: [], receiptId: response.headers.get("x-trivium-receipt") ?? "" };
     for await (const event of events) {
       expect(event.type).toBe("image_generation.completed");
-      told.pictures.push({ base64: event.b64_json, mimeType: `image/${event.output_format}` });
+      told.images.push({ base64: event.b64_json, mimeType: `image/${event.output_format}` });
       if ("usage" in event && event.usage) told.totalTokens = event.usage.total_tokens;
     }
     return told;
@@ -110,8 +110,8 @@ const streamingClient: PictureClient = {
 
 const gptSetup = () => ({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
 
-/** Since its second generation the package asks for pictures in one of its modes only. */
-const genaiClients: PictureClient[] = [
+/** Since its second generation the package asks for images in one of its modes only. */
+const genaiClients: ImageClient[] = [
   { version: "2", Client: Genai2.GoogleGenAI, vertexai: true },
   { version: "1", Client: Genai1.GoogleGenAI, vertexai: true },
   { version: "1", Client: Genai1.GoogleGenAI, vertexai: false },
@@ -124,11 +124,11 @@ const genaiClients: PictureClient[] = [
     const { generatedImages = [], sdkHttpResponse } = await client.models.generateImages({
       model: `recorded/${one.id}`,
       prompt: promptOf(one),
-      // Without it pictures of another type are converted to PNG there, and these are cut.
+      // Without it images of another type are converted to PNG there, and these are cut.
       config: { numberOfImages: count, outputMimeType: mimeType },
     });
     return {
-      pictures: generatedImages.map(({ image, enhancedPrompt, raiFilteredReason }) => ({
+      images: generatedImages.map(({ image, enhancedPrompt, raiFilteredReason }) => ({
         ...(image?.imageBytes === undefined ? {} : { base64: image.imageBytes }),
         ...(image?.mimeType === undefined ? {} : { mimeType: image.mimeType }),
         ...(enhancedPrompt === undefined ? {} : { revisedPrompt: enhancedPrompt }),
@@ -148,20 +148,20 @@ const genaiSetup = (vertexai: boolean) => {
 const CLIENTS = [...gptClients, streamingClient, ...genaiClients];
 
 /** Read by hand from the recording. */
-function recordedPictures({ recording }: MediaCase): ToldPicture[] {
+function recordedImages({ recording }: MediaCase): ToldImage[] {
   const body = JSON.parse(textOf(recording)) as Record<"data" | "predictions" | "candidates", Json[] | undefined>;
   const parts = (body.candidates ?? []).flatMap((candidate) => object(candidate["content"])["parts"] as Json[]);
   const found = [...(body.data ?? []), ...(body.predictions ?? []), ...parts.map((part) => object(part["inlineData"]))];
   return found.flatMap((item) => {
     const url = item["url"] as string | undefined;
-    const linked = url && pictureAt(url.replace(/^https:\/\/[^/]+/, "")).toString("base64");
+    const linked = url && imageAt(url.replace(/^https:\/\/[^/]+/, "")).toString("base64");
     const base64 = (item["b64_json"] ?? item["bytesBase64Encoded"] ?? item["data"] ?? linked) as string | undefined;
     const revisedPrompt = (item["revised_prompt"] ?? item["prompt"]) as string | undefined;
     return base64 === undefined ? [] : [{ base64, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) }];
   });
 }
 
-interface WantedPictures {
+interface WantedImages {
   case: string;
   mimeType: "image/png" | "image/jpeg";
   /** As the receipt shows it; counters that are not here must be null there. */
@@ -170,7 +170,7 @@ interface WantedPictures {
 }
 
 // biome-ignore format: a table is read in columns
-const WANTED: readonly WantedPictures[] = [
+const WANTED: readonly WantedImages[] = [
   { case: "ddtrace.image-create-b64-json", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
   { case: "openllmetry.image-gen-metrics", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
   { case: "ruby-openai.images-generate", mimeType: "image/png", usage: { images: 1 }, costNanoUsd: 40_000_000 },
@@ -183,7 +183,7 @@ const WANTED: readonly WantedPictures[] = [
   { case: "pydantic-ai.google-image-generation", mimeType: "image/jpeg", usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 1, images: 1 }, costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000 },
 ];
 
-const PICTURE_TOKENS = ["input", "image_input", "output", "image_output", "reasoning"];
+const IMAGE_TOKENS = ["input", "image_input", "output", "image_output", "reasoning"];
 
 async function receiptOf(id: string): Promise<ReceiptData> {
   return stand.gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id } }));
@@ -192,32 +192,32 @@ async function receiptOf(id: string): Promise<ReceiptData> {
 const known = ({ usage }: ReceiptData) =>
   Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null));
 
-describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded pictures by every package", () => {
+describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded images by every package", () => {
   for (const { name, protocol, revises, ask } of CLIENTS) {
     test.each(WANTED)(`${name} ← $case`, async (wanted) => {
       const one = mediaCase(wanted.case);
-      const recorded = recordedPictures(one);
+      const recorded = recordedImages(one);
       expect(recorded).toHaveLength(wanted.usage["images"] ?? 0);
-      const { pictures, receiptId, totalTokens } = await ask(one, recorded.length, wanted.mimeType);
+      const { images, receiptId, totalTokens } = await ask(one, recorded.length, wanted.mimeType);
       const { mimeType } = wanted;
-      const expected = recorded.map(({ revisedPrompt, ...picture }) => ({
-        ...picture,
+      const expected = recorded.map(({ revisedPrompt, ...image }) => ({
+        ...image,
         mimeType,
         ...(revisedPrompt === undefined || !revises ? {} : { revisedPrompt }),
       }));
-      expect(pictures).toEqual(expected);
+      expect(images).toEqual(expected);
       const receipt = await receiptOf(receiptId);
       expect(known(receipt)).toEqual(wanted.usage);
       expect(receipt).toMatchObject({ usage_source: "measured", cost_nano_usd: wanted.costNanoUsd, provider: one.id });
-      const tokens = PICTURE_TOKENS.reduce((sum, counter) => sum + (wanted.usage[counter] ?? 0), 0);
+      const tokens = IMAGE_TOKENS.reduce((sum, counter) => sum + (wanted.usage[counter] ?? 0), 0);
       if (protocol === "chat") expect(totalTokens).toBe(tokens > 0 ? tokens : undefined);
     });
   }
 
   test("a whole answer where a stream was asked for is given on, and not asked for again", async () => {
     const before = stand.upstream.seen.length;
-    const { pictures } = await streamingClient.ask(mediaCase("ruby-llm.image-basic-functionality-openai"), 1);
-    expect(pictures).toHaveLength(1);
+    const { images } = await streamingClient.ask(mediaCase("ruby-llm.image-basic-functionality-openai"), 1);
+    expect(images).toHaveLength(1);
     const asked = stand.upstream.seen.slice(before).map(({ body }) => JSON.parse(body) as Json);
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({ stream: true });
@@ -264,7 +264,7 @@ describe.skipIf(!present)("contract 2.4: what was asked of the hosts when the an
 });
 
 /** Both generations of the package tell errors by the same members. */
-async function failureOf({ ask }: PictureClient, one: MediaCase, count: number): Promise<Partial<SdkFailure>> {
+async function failureOf({ ask }: ImageClient, one: MediaCase, count: number): Promise<Partial<SdkFailure>> {
   try {
     await ask(one, count);
   } catch (thrown) {
@@ -275,47 +275,47 @@ async function failureOf({ ask }: PictureClient, one: MediaCase, count: number):
   throw new Error("the call succeeded");
 }
 
-const ofProtocol = (protocol: PictureClient["protocol"]) => CLIENTS.filter((client) => client.protocol === protocol);
+const ofProtocol = (protocol: ImageClient["protocol"]) => CLIENTS.filter((client) => client.protocol === protocol);
 
 const reasonsIn = ({ recording }: MediaCase) =>
   (JSON.parse(textOf(recording)) as { predictions: { raiFilteredReason?: string }[] }).predictions.flatMap(
     ({ raiFilteredReason: reason }) => (reason === undefined ? [] : [reason]),
   );
 
-describe.skipIf(!present)("contract 2.5, choices 4: recorded pictures that were held back, and refusals", () => {
+describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were held back, and refusals", () => {
   const allFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-all-filtered");
   const someFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-gcs-some-filtered");
   const blocked = () => mediaCase("firebase-mock.unary-failure-generate-images-prompt-blocked");
 
   for (const { name, ask } of ofProtocol("genai")) {
-    test(`${name}: an answer whose pictures are all held back says why, once for each, and costs nothing`, async () => {
+    test(`${name}: an answer whose images are all held back says why, once for each, and costs nothing`, async () => {
       const [reason = ""] = reasonsIn(allFiltered());
       expect(reason).toContain("Support codes: 39322892");
-      const { pictures, receiptId } = await ask(allFiltered(), 2);
-      expect(pictures).toEqual([{ filtered: reason }, { filtered: reason }]);
+      const { images, receiptId } = await ask(allFiltered(), 2);
+      expect(images).toEqual([{ filtered: reason }, { filtered: reason }]);
       const receipt = await receiptOf(receiptId);
       expect(known(receipt)).toEqual({ images: 0 });
       expect(receipt.cost_nano_usd).toBe(0);
     });
 
-    test(`${name}: one reason stands for all that were held back; pictures in a bucket were not given`, async () => {
+    test(`${name}: one reason stands for all that were held back; images in a bucket were not given`, async () => {
       const [reason = ""] = reasonsIn(someFiltered());
       expect(reason).toContain("filtered out 2 generated images");
-      const { pictures, receiptId } = await ask(someFiltered(), 4);
-      expect(pictures).toEqual([{}, {}, { filtered: reason }, { filtered: reason }]);
+      const { images, receiptId } = await ask(someFiltered(), 4);
+      expect(images).toEqual([{}, {}, { filtered: reason }, { filtered: reason }]);
       expect((await receiptOf(receiptId)).cost_nano_usd).toBe(0);
     });
 
-    test(`${name}: a prompt that was refused is pictures held back`, async () => {
-      const { pictures, receiptId } = await ask(blocked(), 2);
+    test(`${name}: a prompt that was refused is images held back`, async () => {
+      const { images, receiptId } = await ask(blocked(), 2);
       const { error } = JSON.parse(textOf(blocked().recording)) as { error: { message: string } };
-      expect(pictures).toEqual([{ filtered: error.message }, { filtered: error.message }]);
+      expect(images).toEqual([{ filtered: error.message }, { filtered: error.message }]);
       expect((await receiptOf(receiptId)).cost_nano_usd).toBe(0);
     });
   }
 
   for (const client of ofProtocol("chat")) {
-    test(`${client.name}: an answer whose pictures are all held back is a refusal`, async () => {
+    test(`${client.name}: an answer whose images are all held back is a refusal`, async () => {
       const [reason = ""] = reasonsIn(allFiltered());
       const failure = await failureOf(client, allFiltered(), 1);
       expect(failure).toMatchObject({ type: "invalid_request_error", code: "content_filter" });
@@ -328,7 +328,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded pictures that were 
       expect(failure.message).toContain("This prompt contains sensitive words");
     });
 
-    test(`${client.name}: pictures in a bucket were not given, and nothing else was made`, async () => {
+    test(`${client.name}: images in a bucket were not given, and nothing else was made`, async () => {
       const failure = await failureOf(client, someFiltered(), 4);
       expect(failure).toMatchObject({ type: "api_error" });
       expect(failure.message).toContain("bucket");
@@ -338,7 +338,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded pictures that were 
   const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const EDIT = "ruby-llm.image-edit-functionality-with--url-having-invalid-content-type";
 
-  test("openai 7: an edit whose picture the host could not read", async () => {
+  test("openai 7: an edit whose image the host could not read", async () => {
     const client = new OpenAi7(gptSetup());
     const image = new File([Buffer.from(PNG, "base64")], "logo.png", { type: "image/png" });
     const edit = { model: `recorded/${mediaCase(EDIT).id}`, prompt: "turn the logo to green", image };
@@ -347,7 +347,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded pictures that were 
     expect(failure?.message).toContain("Invalid image data.");
   });
 
-  test("genai 2: an edit whose picture the host could not read", async () => {
+  test("genai 2: an edit whose image the host could not read", async () => {
     const client = new Genai2.GoogleGenAI(genaiSetup(true));
     const reference = new Genai2.RawReferenceImage();
     reference.referenceImage = { imageBytes: PNG, mimeType: "image/png" };
@@ -360,7 +360,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded pictures that were 
 });
 
 test.skipIf(!present)(
-  "every recording of pictures and films is replayed or left out for a reason that still holds",
+  "every recording of images and films is replayed or left out for a reason that still holds",
   () => {
     const leftOut = mediaRecordings.filter(({ case: name }) => name in MEDIA_LEFT_OUT);
     expect(leftOut.map(({ case: name }) => name)).toEqual(Object.keys(MEDIA_LEFT_OUT));

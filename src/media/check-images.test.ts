@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
-import { checkFrames, checkPictures } from "./check-pictures.ts";
+import { checkFrames, checkImages } from "./check-images.ts";
+import type { InlineImage } from "./image.ts";
 import { decodeEditBody } from "./images/decode-images.ts";
+import { halfTransparent, plainPng, recoded } from "./images.sample.ts";
 import { decodeVideo } from "./operations/decode-video.ts";
-import type { Picture } from "./picture.ts";
-import { halfTransparent, plainPng, recoded } from "./pictures.sample.ts";
 
 const ONE_PIXEL_GIF = "R0lGODlhAQABAIAAAMgeHgAAACwAAAAAAQABAAACAkQBADs=";
 
-const url = ({ base64 }: Picture) => `data:image/png;base64,${base64}`;
-const edit = (image: Picture[], mask?: Picture) =>
+const url = ({ base64 }: InlineImage) => `data:image/png;base64,${base64}`;
+const edit = (image: InlineImage[], mask?: InlineImage) =>
   decodeEditBody({ model: "a/b", prompt: "x", image: image.map(url), ...(mask ? { mask: url(mask) } : {}) });
 const refused = async (promise: Promise<unknown>): Promise<GatewayError> => {
   const error = await promise.catch((thrown: unknown) => thrown);
@@ -20,20 +20,20 @@ const refused = async (promise: Promise<unknown>): Promise<GatewayError> => {
 describe("contract 2.4: images are what they say", () => {
   test("the type is that of the bytes, whatever it was called", async () => {
     const [png, jpeg] = [plainPng(16, 8), await recoded(plainPng(16, 8), "jpeg")];
-    const { call } = await checkPictures(edit([jpeg, png], halfTransparent(16, 8)));
+    const { call } = await checkImages(edit([jpeg, png], halfTransparent(16, 8)));
     expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/jpeg", "image/png"]);
     expect(call.mask?.mimeType).toBe("image/png");
   });
 
   test("a GIF becomes a PNG, which every host takes", async () => {
-    const { call } = await checkPictures(edit([{ mimeType: "image/gif", base64: ONE_PIXEL_GIF }]));
+    const { call } = await checkImages(edit([{ mimeType: "image/gif", base64: ONE_PIXEL_GIF }]));
     expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/png"]);
     expect(call.inputs[0]?.base64).toStartWith("iVBORw0KGgo");
   });
 
   test("what is none is refused where it stands", async () => {
     const text = { mimeType: "image/png", base64: Buffer.from("hello, world").toString("base64") };
-    const error = await refused(checkPictures(edit([plainPng(4, 4), text])));
+    const error = await refused(checkImages(edit([plainPng(4, 4), text])));
     expect(error.path).toBe("image[1]");
     expect(error.message).toContain("PNG, JPEG, WebP or GIF");
     const bitmap = Buffer.alloc(58);
@@ -48,16 +48,16 @@ describe("contract 2.4: images are what they say", () => {
       bitmap.writeUInt32LE(value, at);
     bitmap.writeUInt16LE(1, 26);
     bitmap.writeUInt16LE(24, 28);
-    const found = await refused(checkPictures(edit([{ mimeType: "image/png", base64: bitmap.toString("base64") }])));
+    const found = await refused(checkImages(edit([{ mimeType: "image/png", base64: bitmap.toString("base64") }])));
     expect(found.message).toContain("it is image/bmp");
   });
 
   test("a mask has the size of the first image, and an alpha channel", async () => {
-    const picture = plainPng(16, 8);
-    const opaque = await refused(checkPictures(edit([picture], picture)));
+    const image = plainPng(16, 8);
+    const opaque = await refused(checkImages(edit([image], image)));
     expect(opaque.path).toBe("mask");
     expect(opaque.message).toContain("alpha channel");
-    const small = await refused(checkPictures(edit([picture, plainPng(8, 8)], halfTransparent(8, 8))));
+    const small = await refused(checkImages(edit([image, plainPng(8, 8)], halfTransparent(8, 8))));
     expect(small.message).toContain("as large as the first image, 16x8; it is 8x8");
   });
 

@@ -1,10 +1,10 @@
 import type { Usage } from "../../canon/usage.ts";
+import { type ImageKind, pricingsOfImage } from "../../catalogue/image-prices.ts";
 import type { Offer, Pricings } from "../../catalogue/model.ts";
-import { type PictureKind, pricingsOfPicture } from "../../catalogue/picture-prices.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 
 /**
- * The most tokens that a picture of each quality takes by the publishers' own tables, where pictures are priced by tokens.
+ * The most tokens that an image of each quality takes by the publishers' own tables, where images are priced by tokens.
  * Without a word about quality the model chooses, and may choose the best.
  */
 const MOST_TOKENS: ReadonlyMap<string, number> = new Map([
@@ -14,14 +14,14 @@ const MOST_TOKENS: ReadonlyMap<string, number> = new Map([
 ]);
 const MOST_OF_ANY = 6_240;
 
-/** What so many pictures may cost at the dearest of the offers (H23). Who prices them by number is not asked about tokens. */
-export function expectedPictureCost(
+/** What so many images may cost at the dearest of the offers (H23). Who prices them by number is not asked about tokens. */
+export function expectedImageCost(
   count: number,
-  kind: PictureKind & { quality?: string | undefined },
+  kind: ImageKind & { quality?: string | undefined },
   offers: readonly Pick<Offer, "pricings">[],
 ): number {
   const costs = offers.map((offer) => {
-    const pricings = pricingsOfPicture(offer.pricings, kind);
+    const pricings = pricingsOfImage(offer.pricings, kind);
     return priceUsage(expectedImageUsage(count, kind.quality, pricings), pricings).costNanoUsd;
   });
   return Math.max(0, ...costs);

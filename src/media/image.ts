@@ -1,14 +1,14 @@
 /**
- * A picture on its way through the gateway. Base64 (the standard alphabet, padded) is what the JSON of both sides carries,
+ * An image on its way through the gateway. Base64 (the standard alphabet, padded) is what the JSON of both sides carries,
  * so bytes are made only where somebody must look into them.
  */
-export interface Picture {
+export interface InlineImage {
   /** Such as `image/png`. */
   mimeType: string;
   base64: string;
 }
 
-/** A picture or film that an upstream keeps for a while at an address of its own. */
+/** An image or film that an upstream keeps for a while at an address of its own. */
 export interface MediaLink {
   url: string;
   mimeType?: string;
@@ -23,5 +23,5 @@ export interface PixelSize {
 
 export const IMAGE_TIERS = ["1K", "2K", "4K"] as const;
 
-/** The level of a picture's resolution: about 1024, 2048 or 4096 pixels a side, whatever its shape. */
+/** The level of an image's resolution: about 1024, 2048 or 4096 pixels a side, whatever its shape. */
 export type ImageTier = (typeof IMAGE_TIERS)[number];

@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
-import { inspectPicture, MAX_PIXELS } from "./inspect-picture.ts";
-import type { Picture } from "./picture.ts";
-import { pictureWork } from "./picture-work.ts";
+import { withDecodeSlot } from "./decode-slots.ts";
+import type { InlineImage } from "./image.ts";
+import { inspectImage, MAX_PIXELS } from "./inspect-image.ts";
 import { eachRow, readPixels } from "./pixels.ts";
 
 const FORMATS: ReadonlyMap<string, "png" | "jpeg" | "webp"> = new Map([
@@ -11,15 +11,15 @@ const FORMATS: ReadonlyMap<string, "png" | "jpeg" | "webp"> = new Map([
 ]);
 const FULL_QUALITY = 100;
 
-/** A provider's picture as the type that the client asked for. `quality` is 0..100, and nothing to PNG. */
-export async function convertPicture(picture: Picture, mimeType: string, quality = FULL_QUALITY): Promise<Picture> {
+/** A provider's image as the type that the client asked for. `quality` is 0..100, and nothing to PNG. */
+export async function convertImage(image: InlineImage, mimeType: string, quality = FULL_QUALITY): Promise<InlineImage> {
   const format = FORMATS.get(mimeType);
   if (format === undefined) throw new GatewayError("internal", `Images cannot be converted to ${mimeType}.`);
   const compresses = format !== "png" && quality < FULL_QUALITY;
-  if (picture.mimeType === mimeType && !compresses) return picture;
-  return await pictureWork(async () => {
+  if (image.mimeType === mimeType && !compresses) return image;
+  return await withDecodeSlot(async () => {
     try {
-      const bytes = await converted(Buffer.from(picture.base64, "base64"), format, quality);
+      const bytes = await converted(Buffer.from(image.base64, "base64"), format, quality);
       return { mimeType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
     } catch (cause) {
       const problem = `The provider's image could not be converted to ${mimeType}.`;
@@ -33,15 +33,15 @@ async function converted(bytes: Uint8Array, format: "png" | "jpeg" | "webp", qua
   const image = (source: Uint8Array) => new Bun.Image(source, { maxPixels: MAX_PIXELS });
   if (format === "png") return await image(bytes).png().bytes();
   if (format === "webp") return await image(bytes).webp(level).bytes();
-  const facts = await inspectPicture(bytes);
+  const facts = await inspectImage(bytes);
   return await image(facts?.alpha ? await onWhite(bytes) : bytes)
     .jpeg(level)
     .bytes();
 }
 
 /** `Bun.Image` shows in a JPEG whatever colour lies under the transparent pixels, which is mostly black. */
-async function onWhite(picture: Uint8Array): Promise<Uint8Array> {
-  const pixels = await readPixels(picture);
+async function onWhite(image: Uint8Array): Promise<Uint8Array> {
+  const pixels = await readPixels(image);
   const { width, height, bytes, offset } = pixels;
   const { file, offset: place } = emptyBitmap(width, height);
   await eachRow(pixels, (y) => {
@@ -58,7 +58,7 @@ async function onWhite(picture: Uint8Array): Promise<Uint8Array> {
 
 /**
  * A Windows bitmap to paint in, the plainest file that `Bun.Image` reads: it has neither compression nor checksums, which
- * take their time on large pictures. Its rows go upwards, and each pixel is blue, green, red.
+ * take their time on large images. Its rows go upwards, and each pixel is blue, green, red.
  */
 function emptyBitmap(width: number, height: number): { file: Uint8Array; offset: (x: number, y: number) => number } {
   const [header, stride] = [54, Math.ceil((width * 3) / 4) * 4];

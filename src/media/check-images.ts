@@ -1,44 +1,44 @@
 import { GatewayError } from "../canon/error.ts";
 import { refuse } from "../dialects/check.ts";
-import { convertPicture } from "./convert-picture.ts";
+import { convertImage } from "./convert-image.ts";
+import type { InlineImage } from "./image.ts";
 import type { ImageRequest } from "./image-request.ts";
-import { inspectPicture, type PictureFacts } from "./inspect-picture.ts";
+import { type ImageFacts, inspectImage } from "./inspect-image.ts";
 import type { VideoRequest } from "./operations/decode-video.ts";
-import type { Picture } from "./picture.ts";
 
 const TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /**
- * Looks into every picture of a request whose links have been fetched. Each must be what hosts take, and its type becomes
+ * Looks into every image of a request whose links have been fetched. Each must be what hosts take, and its type becomes
  * what its bytes say, whatever the client called it.
  */
-export async function checkPictures(request: ImageRequest): Promise<ImageRequest> {
+export async function checkImages(request: ImageRequest): Promise<ImageRequest> {
   const { call, inputPaths, paths } = request;
   const checked = await Promise.all(
-    call.inputs.map((input, index) => checkPicture(input, inputPaths[index] ?? paths.inputs)),
+    call.inputs.map((input, index) => checkImage(input, inputPaths[index] ?? paths.inputs)),
   );
-  const inputs = checked.map(({ picture }) => picture);
+  const inputs = checked.map(({ image }) => image);
   if (call.mask === undefined) return { ...request, call: { ...call, inputs } };
-  const mask = await checkPicture(call.mask, paths.mask);
+  const mask = await checkImage(call.mask, paths.mask);
   checkMask(mask.facts, checked[0]?.facts, paths.mask);
-  return { ...request, call: { ...call, inputs, mask: mask.picture } };
+  return { ...request, call: { ...call, inputs, mask: mask.image } };
 }
 
 /** The same for the frames of a film. */
 export async function checkFrames(request: VideoRequest): Promise<VideoRequest> {
   const { call, paths } = request;
-  const image = call.image && (await checkPicture(call.image, paths.image));
-  const lastFrame = call.lastFrame && (await checkPicture(call.lastFrame, paths.lastFrame));
+  const first = call.image && (await checkImage(call.image, paths.image));
+  const last = call.lastFrame && (await checkImage(call.lastFrame, paths.lastFrame));
   return {
     ...request,
-    call: { ...call, ...(image && { image: image.picture }), ...(lastFrame && { lastFrame: lastFrame.picture }) },
+    call: { ...call, ...(first && { image: first.image }), ...(last && { lastFrame: last.image }) },
   };
 }
 
-async function checkPicture(picture: Picture, path: string): Promise<{ picture: Picture; facts: PictureFacts }> {
-  let facts: PictureFacts | undefined;
+async function checkImage(image: InlineImage, path: string): Promise<{ image: InlineImage; facts: ImageFacts }> {
+  let facts: ImageFacts | undefined;
   try {
-    facts = await inspectPicture(picture.base64);
+    facts = await inspectImage(image.base64);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError("invalid_request", `${path}: ${error.message}`, { path });
@@ -47,13 +47,13 @@ async function checkPicture(picture: Picture, path: string): Promise<{ picture: 
     const found = facts === undefined ? "its bytes are no image that can be read" : `it is ${facts.mimeType}`;
     return refuse(path, `must be an image as PNG, JPEG, WebP or GIF; ${found}`);
   }
-  const read = { mimeType: facts.mimeType, base64: picture.base64 };
-  // Hardly a host takes a GIF, and a still picture is what all of them want of it.
-  return { picture: facts.mimeType === "image/gif" ? await convertPicture(read, "image/png") : read, facts };
+  const read = { mimeType: facts.mimeType, base64: image.base64 };
+  // Hardly a host takes a GIF, and a still image is what all of them want of it.
+  return { image: facts.mimeType === "image/gif" ? await convertImage(read, "image/png") : read, facts };
 }
 
-/** Contract 2.4: where the mask is transparent, the first picture is edited. */
-function checkMask(mask: PictureFacts, first: PictureFacts | undefined, path: string): void {
+/** Contract 2.4: where the mask is transparent, the first image is edited. */
+function checkMask(mask: ImageFacts, first: ImageFacts | undefined, path: string): void {
   if (!mask.alpha) {
     refuse(
       path,

@@ -4,7 +4,7 @@ import type { GenaiSetup } from "../sdk/genai-clients.ts";
 import type { ErrorClass } from "../sdk/support.ts";
 
 /** What the scenarios ask of either generation of the package. */
-export interface PictureConfig {
+export interface ImageConfig {
   numberOfImages?: number;
   negativePrompt?: string;
   aspectRatio?: string;
@@ -28,7 +28,7 @@ export interface GivenImage {
   mimeType: string;
 }
 
-export interface PictureAnswer {
+export interface ImageAnswer {
   generatedImages?: {
     image?: { imageBytes?: string; mimeType?: string; gcsUri?: string };
     raiFilteredReason?: string;
@@ -37,21 +37,21 @@ export interface PictureAnswer {
   sdkHttpResponse?: { headers?: Record<string, string> };
 }
 
-export interface GenaiPictures {
+export interface GenaiImages {
   version: string;
   error: ErrorClass & (abstract new (...parameters: never[]) => { status: number });
   connect(setup: GenaiSetup): {
-    generate(model: string, prompt: string, config?: PictureConfig): Promise<PictureAnswer>;
+    generate(model: string, prompt: string, config?: ImageConfig): Promise<ImageAnswer>;
     edit(
       model: string,
       prompt: string,
-      pictures: { inputs: readonly GivenImage[]; mask?: GivenImage },
-      config?: PictureConfig,
-    ): Promise<PictureAnswer>;
+      images: { inputs: readonly GivenImage[]; mask?: GivenImage },
+      config?: ImageConfig,
+    ): Promise<ImageAnswer>;
   };
 }
 
-function config2({ people, filter, ...config }: PictureConfig): Genai2.GenerateImagesConfig & { seed?: number } {
+function config2({ people, filter, ...config }: ImageConfig): Genai2.GenerateImagesConfig & { seed?: number } {
   return {
     ...config,
     ...(people && { personGeneration: Genai2.PersonGeneration.ALLOW_ADULT }),
@@ -59,7 +59,7 @@ function config2({ people, filter, ...config }: PictureConfig): Genai2.GenerateI
   };
 }
 
-function config1({ people, filter, ...config }: PictureConfig): Genai1.GenerateImagesConfig & { seed?: number } {
+function config1({ people, filter, ...config }: ImageConfig): Genai1.GenerateImagesConfig & { seed?: number } {
   return {
     ...config,
     ...(people && { personGeneration: Genai1.PersonGeneration.ALLOW_ADULT }),
@@ -82,7 +82,7 @@ function references<Raw extends object, Mask extends object>(
   ];
 }
 
-export const GENAI_PICTURES: readonly GenaiPictures[] = [
+export const GENAI_IMAGES: readonly GenaiImages[] = [
   {
     version: "2",
     error: Genai2.ApiError,
@@ -90,14 +90,14 @@ export const GENAI_PICTURES: readonly GenaiPictures[] = [
       const { models } = new Genai2.GoogleGenAI(setup);
       return {
         generate: (model, prompt, config = {}) => models.generateImages({ model, prompt, config: config2(config) }),
-        edit: (model, prompt, pictures, config = {}) =>
+        edit: (model, prompt, images, config = {}) =>
           models.editImage({
             model,
             prompt,
             config: config2(config),
             referenceImages: references(
-              pictures,
-              pictures.inputs.map(() => new Genai2.RawReferenceImage()),
+              images,
+              images.inputs.map(() => new Genai2.RawReferenceImage()),
               () => new Genai2.MaskReferenceImage(),
               Genai2.MaskReferenceMode.MASK_MODE_USER_PROVIDED,
             ),
@@ -112,14 +112,14 @@ export const GENAI_PICTURES: readonly GenaiPictures[] = [
       const { models } = new Genai1.GoogleGenAI(setup);
       return {
         generate: (model, prompt, config = {}) => models.generateImages({ model, prompt, config: config1(config) }),
-        edit: (model, prompt, pictures, config = {}) =>
+        edit: (model, prompt, images, config = {}) =>
           models.editImage({
             model,
             prompt,
             config: config1(config),
             referenceImages: references(
-              pictures,
-              pictures.inputs.map(() => new Genai1.RawReferenceImage()),
+              images,
+              images.inputs.map(() => new Genai1.RawReferenceImage()),
               () => new Genai1.MaskReferenceImage(),
               Genai1.MaskReferenceMode.MASK_MODE_USER_PROVIDED,
             ),
