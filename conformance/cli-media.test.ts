@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { Canvas } from "../src/sim/media-maker/canvas.ts";
-import { encodePng } from "../src/sim/media-maker/png.ts";
-import { readMp4 } from "../src/sim/media-maker/read-mp4.sample.ts";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { Canvas } from "../simulator/media-maker/canvas.ts";
+import { encodePng } from "../simulator/media-maker/png.ts";
+import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.

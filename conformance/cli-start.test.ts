@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { ProgramOnTerminal, runProgram, TRIVIUM } from "./support/program.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";

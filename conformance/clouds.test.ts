@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DEFAULT_SECRET_ACCESS_KEY, type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
-import { DEFAULT_SECRET_ACCESS_KEY, type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { type Answer, type ProtocolClient, protocolClients, type Question } from "./support/protocol-clients.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 

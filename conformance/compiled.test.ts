@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readMp4 } from "../src/sim/media-maker/read-mp4.sample.ts";
+import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;

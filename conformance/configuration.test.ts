@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type App, startApp } from "../src/app/start-app.ts";
 import { createLog } from "../src/observe/log.ts";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 

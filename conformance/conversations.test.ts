@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 /**

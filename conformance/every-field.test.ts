@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type SampleRequest, sampleRequests } from "../scripts/sample-requests.ts";
 import { checkedRequest } from "../scripts/translate-sample.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { signedSample } from "./support/signed-sample.ts";
 import { startTestGateway, TEST_KEY, type TestGateway } from "./support/test-gateway.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { HostBehaviour } from "../simulator/hosts/compatible/text/behaviour.ts";
+import { SIMULATED_HOSTS } from "../simulator/hosts/compatible/text/hosts.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES } from "../src/canon/dialect-name.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
-import type { HostBehaviour } from "../src/sim/wires/compatible/behaviour.ts";
-import { SIMULATED_HOSTS } from "../src/sim/wires/compatible/hosts.ts";
 import { type Answer, type ProtocolClient, protocolClients, type Question } from "./support/protocol-clients.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { startSimulator } from "../src/sim/simulator.ts";
+import { startSimulator } from "../simulator/simulator.ts";
 import { buildCall, callGateway, DIALECTS } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";

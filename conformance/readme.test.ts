@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SIMULATED_MODELS } from "../src/sim/models.ts";
+import { SIMULATED_TEXT_MODELS } from "../src/catalogue/simulated-models.ts";
 import { callGateway, DIALECTS } from "./support/client-calls.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
@@ -233,7 +233,7 @@ describe("docs/testing-with-the-simulator.md", () => {
   });
 
   test("every model of its tables exists", async () => {
-    const known = new Set(SIMULATED_MODELS.map(({ name }) => `sim/${name}`));
+    const known = new Set(SIMULATED_TEXT_MODELS.map(({ name }) => `sim/${name}`));
     const named = rows.flatMap(({ models }) => models);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((id) => !known.has(id))).toEqual([]);

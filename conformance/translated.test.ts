@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
-import { type Simulator, startSimulator } from "../src/sim/simulator.ts";
 import { type CallOptions, callGateway, errorOf } from "./support/client-calls.ts";
 import { simulatedProviders, startTestGateway, TEST_KEY, type TestGateway } from "./support/test-gateway.ts";
 

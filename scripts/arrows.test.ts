@@ -47,12 +47,16 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "media",
     "relay",
   ],
-  sim: ["base", "canon", "wire"],
   cli: ["*"],
   app: ["*"],
-  main: ["cli"],
+  main: ["cli", "app"],
   version: [],
 };
+
+/** What the simulator may import of `src`: how bytes are framed, and the list of its own models; no code of a dialect or provider. */
+const OF_THE_SIMULATOR = ["wire", "catalogue"];
+/** The one file of `src` that names the simulator, and how: loaded when it is called, not before. */
+const SIMULATOR_DOOR = "src/app/load-simulator.ts";
 
 /** Vendors' names stay where design says they live; a comment may mention one to say why code is odd. */
 const VENDORS = /openai|anthropic|gemini|bedrock|azure|deepseek|vertex/i;
@@ -70,17 +74,18 @@ const NAMELESS = [
   "config",
 ];
 
-const root = new URL("../src/", import.meta.url).pathname;
-const files = [...new Glob("**/*.ts").scanSync(root)].filter((file) => !file.endsWith(".test.ts"));
-const folderOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, ""));
+const root = new URL("..", import.meta.url).pathname;
+const filesIn = (folder: string) =>
+  [...new Glob(`${folder}/**/*.ts`).scanSync(root)].filter((file) => !file.endsWith(".test.ts"));
+const files = filesIn("src");
+/** `canon` for `src/canon/event.ts`, `main` for `src/main.ts`, and the first folder of what is not in `src`. */
+const folderOf = (file: string) => (file.replace(/^src\//, "").split("/")[0] ?? "").replace(/\.ts$/, "");
 
+/** The files that a file imports, from the root. */
 async function importsOf(file: string): Promise<string[]> {
   const source = await Bun.file(root + file).text();
   const found = [...source.matchAll(/(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g)];
-  return found.map((match) => {
-    const target = new URL(match[1] ?? "", `file:///src/${file}`).pathname.replace(/^\/src\//, "");
-    return folderOf(target);
-  });
+  return found.map(([, target = ""]) => new URL(target, `file:///${file}`).pathname.slice(1));
 }
 
 describe("choices 11: the import arrows", () => {
@@ -94,8 +99,29 @@ describe("choices 11: the import arrows", () => {
     for (const file of files) {
       const own = folderOf(file);
       const allowed = ARROWS[own] ?? [];
-      for (const target of await importsOf(file)) {
+      for (const target of (await importsOf(file)).map(folderOf)) {
         if (target !== own && !allowed.includes("*") && !allowed.includes(target)) wrong.push(`${file} → ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("src names the simulator in one file alone, which loads it when it is asked to", async () => {
+    const naming: string[] = [];
+    for (const file of files) if ((await importsOf(file)).map(folderOf).includes("simulator")) naming.push(file);
+    expect(naming).toEqual([SIMULATOR_DOOR]);
+    const statements = (await Bun.file(root + SIMULATOR_DOOR).text()).match(/^.*"(?:\.\.\/)+simulator\/.*$/gm) ?? [];
+    expect(statements.length).toBeGreaterThan(0);
+    for (const statement of statements) expect(statement).toMatch(/=> import\("[^"]+"\);$/);
+  });
+
+  test("the simulator shares no dialect's code with the gateway", async () => {
+    const simulator = filesIn("simulator");
+    expect(simulator.length).toBeGreaterThan(150);
+    const wrong: string[] = [];
+    for (const file of simulator) {
+      for (const target of (await importsOf(file)).map(folderOf)) {
+        if (target !== "simulator" && !OF_THE_SIMULATOR.includes(target)) wrong.push(`${file} → ${target}`);
       }
     }
     expect(wrong).toEqual([]);

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
+import { FATES } from "../simulator/media/fate.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { Secret } from "../src/base/secret.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
@@ -23,7 +24,6 @@ import { PROVIDER_KINDS } from "../src/providers/index.ts";
 import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
-import { FATES } from "../src/sim/media/fate.ts";
 import { VERSION } from "../src/version.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -68,13 +68,13 @@ function rowsUnder(markdown: string, ...titles: string[]): string[][] {
 const words = (cell: string | undefined) => (cell ?? "").split(", ").filter((word) => word !== "");
 
 describe("what documents name", () => {
-  const sources = [...new Glob("**/*.ts").scanSync(join(root, "src"))];
+  const sources = [...new Glob("{src,simulator}/**/*.ts").scanSync(root)];
   const exists = (path: string) =>
     path.includes("*") ? [...new Glob(path).scanSync(root)].length > 0 : existsSync(join(root, path));
 
   /** A word in marks of code that can only be a file or folder of this repository. */
   function problemWith(word: string): string | undefined {
-    if (/^(?:src|bin|docs|scripts|conformance|bench|fixtures|\.ci)(?:\/[\w.*/-]+)?$/.test(word)) {
+    if (/^(?:src|simulator|bin|docs|scripts|conformance|bench|fixtures|\.ci)(?:\/[\w.*/-]+)?$/.test(word)) {
       return exists(word) ? undefined : word;
     }
     if (/^(?:[A-Z]+\.md|[\w-]+\.json|trivium\.example\.yaml|\.npmrc)$/.test(word) && !/^service-account/.test(word)) {
@@ -128,7 +128,9 @@ describe("what documents name", () => {
     const record = read("docs/decisions/0002-dependencies.md");
     const named = rowsUnder(record, "package", "job").flatMap(([names]) => words(names));
     expect(named.sort()).toEqual(
-      [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["devDependencies"] ?? {})].sort(),
+      ["dependencies", "optionalDependencies", "devDependencies"]
+        .flatMap((kind) => Object.keys(manifest[kind] ?? {}))
+        .sort(),
     );
     expect(manifest.version).toBe(VERSION);
     expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## \\[.*${VERSION.replaceAll(".", "\\.")}`, "m"));
@@ -478,11 +480,11 @@ describe("docs/cli.md", () => {
   });
 });
 
-describe("src/sim/README.md", () => {
-  const page = read("src/sim/README.md");
+describe("simulator/README.md", () => {
+  const page = read("simulator/README.md");
 
   test("it has every media host and every fate", () => {
-    const hosts = /MEDIA_HOSTS[^=]*= new Map\(\[([\s\S]*?)\n\]\);/.exec(read("src/sim/media/hosts.ts"))?.[1] ?? "";
+    const hosts = /MEDIA_HOSTS[^=]*= new Map\(\[([\s\S]*?)\n\]\);/.exec(read("simulator/media/hosts.ts"))?.[1] ?? "";
     const roots = [...hosts.matchAll(/^ {2}\["([\w/-]+)",/gm)].map(([, name]) => `\`/${name}`);
     expect(roots.length).toBeGreaterThan(10);
     const addresses = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);

@@ -6,4 +6,4 @@ if (Bun.isMainThread) {
   process.exitCode = await runCommand(process.argv.slice(2));
   // A start that failed half-way may leave a part running, which would keep the process.
   if (process.exitCode !== 0) process.exit();
-} else await import("./cli/thread.ts");
+} else await (await import("./app/load-simulator.ts")).loadVideoThread();

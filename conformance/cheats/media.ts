@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { startSimulator } from "../../simulator/simulator.ts";
 import { plainPng } from "../../src/media/images.sample.ts";
-import { startSimulator } from "../../src/sim/simulator.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 import { keyOf } from "./billing-stand.ts";

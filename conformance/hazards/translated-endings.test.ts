@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { eventFrame, exceptionFrame } from "../../src/sim/wires/bedrock/framing.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import { type ScriptedUpstream, sleep, startScriptedUpstream, wire } from "../support/scripted-upstream.ts";
 import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";

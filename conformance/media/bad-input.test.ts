@@ -4,8 +4,8 @@ import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { drawPicture, type PictureWish } from "../../src/sim/media-maker/draw-picture.ts";
-import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { drawPicture, type PictureWish } from "../../simulator/media-maker/draw-picture.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
 /** Mistakes of those who ask for images and films: each is told in the caller's protocol, with its place and what would be right. */

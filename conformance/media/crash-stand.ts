@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "../support/test-gateway.ts";
 
 /** A model of each way that a job and its film are had, and what a film of it costs here. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { Seed } from "../../src/sim/seed.ts";
+import { Seed } from "../../simulator/seed.ts";
 import { auditFilms, awaitNothingOpen, hastyQuestions } from "./audit-films.ts";
 import { type CrashStand, FILM_MODELS, type Moment, startCrashStand } from "./crash-stand.ts";
 import { type FilmOrder, type FilmOutcome, orderFilms, repeatOrder } from "./film-client.ts";

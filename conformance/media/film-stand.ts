@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type GenerateVideosOperation, GoogleGenAI } from "@google/genai";
 import { GoogleGenAI as OlderGenAI } from "genai-1";
+import { KLING_SECRET } from "../../simulator/hosts/kling/authenticate.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import type { Timings } from "../../src/relay/timings.ts";
-import { KLING_SECRET } from "../../src/sim/media/wires/kling/authenticate.ts";
-import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
 import { type ReceiptData, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
 export const KEYS = {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
-import type { Fate } from "../../src/sim/media/fate.ts";
+import type { Fate } from "../../simulator/media/fate.ts";
 import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
 import { contractDoor, GENAI_IMAGES, type GenaiImages } from "./genai-images.ts";
 import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";

@@ -1,6 +1,6 @@
-import { HUNYUAN_SECRET } from "../../src/sim/media/wires/hunyuan/verify-signature.ts";
-import { KLING_SECRET } from "../../src/sim/media/wires/kling/authenticate.ts";
-import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { HUNYUAN_SECRET } from "../../simulator/hosts/hunyuan/verify-signature.ts";
+import { KLING_SECRET } from "../../simulator/hosts/kling/authenticate.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
 /** A key whose calls are refused where something of them would be lost (H09). */

@@ -1,4 +1,4 @@
-import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
+import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
 
 export interface LargeMediaHost {
   url: string;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readMp4 } from "../../src/sim/media-maker/read-mp4.sample.ts";
+import { readMp4 } from "../../simulator/media-maker/read-mp4.sample.ts";
 
 /** What a player finds in a film. */
 export interface FilmFacts {

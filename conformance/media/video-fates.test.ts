@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
-import { drawPicture } from "../../src/sim/media-maker/draw-picture.ts";
+import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import { CONFIGURED_MODELS, FILM_MODELS, type FilmModel, parametersFor } from "./film-models.ts";
 import { type FilmClient, type FilmStand, followToEnd, newerClient, receiptOf, startFilmStand } from "./film-stand.ts";

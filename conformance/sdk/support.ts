@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import { SIMULATED_MODELS } from "../../src/sim/models.ts";
-import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { SIMULATED_TEXT_MODELS } from "../../src/catalogue/simulated-models.ts";
 import { buildCall } from "../support/client-calls.ts";
 import { freePort, type ReceiptData, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
@@ -78,7 +78,7 @@ function providersOf(kind: Kind, simulatorUrl: string): [string, object][] {
 }
 
 function modelsOf(kind: Kind): object[] {
-  return SIMULATED_MODELS.map((model) => ({
+  return SIMULATED_TEXT_MODELS.map((model) => ({
     id: `${kind}/${model.name}`,
     display_name: model.displayName,
     context_length: model.contextLength,

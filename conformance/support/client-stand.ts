@@ -1,4 +1,4 @@
-import { type Simulator, startSimulator } from "../../src/sim/simulator.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** Providers at the addresses where the simulator plays their hosts. */

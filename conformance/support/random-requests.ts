@@ -1,11 +1,11 @@
 import fc from "fast-check";
+import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../simulator/hosts/anthropic/text/read-blocks.ts";
+import { TEXT_PURPOSE } from "../../simulator/hosts/google/text/read-contents.ts";
+import { Seed } from "../../simulator/seed.ts";
+import { seal, sign } from "../../simulator/text/signature.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
-import { Seed } from "../../src/sim/seed.ts";
-import { seal, sign } from "../../src/sim/signature.ts";
-import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../src/sim/wires/anthropic/read-blocks.ts";
-import { TEXT_PURPOSE } from "../../src/sim/wires/google/read-contents.ts";
 
 /**
  * Random requests, said in the words of each dialect. They keep the rules that hold for every client of every protocol (each

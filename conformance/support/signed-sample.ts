@@ -1,12 +1,12 @@
+import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../simulator/hosts/anthropic/text/read-blocks.ts";
+import { CALL_PURPOSE, callPayload, TEXT_PURPOSE } from "../../simulator/hosts/google/text/read-contents.ts";
+import { Seed } from "../../simulator/seed.ts";
+import { seal, sign } from "../../simulator/text/signature.ts";
 import { isObject, type JsonObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
 import type { Part } from "../../src/canon/part.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { Seed } from "../../src/sim/seed.ts";
-import { seal, sign } from "../../src/sim/signature.ts";
-import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../src/sim/wires/anthropic/read-blocks.ts";
-import { CALL_PURPOSE, callPayload, TEXT_PURPOSE } from "../../src/sim/wires/google/read-contents.ts";
 
 const SEED = new Seed("signed samples");
 

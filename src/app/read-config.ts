@@ -1,11 +1,11 @@
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
+import { simulatedModels } from "../catalogue/simulated-models.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { type KnownModels, type KnownPrices, loadConfig, type Overrides, type ProviderKind } from "../config/load.ts";
 import { PROVIDER_KINDS } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
-import { simulatedModels } from "./simulated-models.ts";
 
 /** Where a configuration comes from: a file, or what the environment says alone. */
 export interface ConfigSource {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { Secret } from "../base/secret.ts";
 import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
+import { SIMULATED_ALIASES, simulatedModels } from "../catalogue/simulated-models.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { environmentProviders } from "../config/environment-providers.ts";
 import { ConfigError } from "../config/load.ts";
@@ -9,7 +10,6 @@ import type { Provider } from "../providers/provider.ts";
 import type { Snapshot } from "../relay/gateway.ts";
 import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
-import { SIMULATED_ALIASES, simulatedModels } from "./simulated-models.ts";
 
 const SIMULATOR = "simulator";
 

@@ -21,7 +21,6 @@ import { ADMIN_ROUTES } from "../server/admin/routes.ts";
 import { listen } from "../server/listener.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { ROUTES } from "../server/routes.ts";
-import { startSimulator } from "../sim/simulator.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
@@ -29,6 +28,7 @@ import { VERSION } from "../version.ts";
 import { fetchMedia } from "../wire/media-fetch.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
+import { loadSimulator } from "./load-simulator.ts";
 import { makeOperations } from "./make-operations.ts";
 import { Presence } from "./presence.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
@@ -89,7 +89,9 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   warn(config);
   // A key that nobody else has: its port is one more way into this process, for everybody on the machine (S19).
   const simulatorKey = `${makeId()}${makeId()}`;
-  const simulator = config.simulator ? await startSimulator({ apiKey: simulatorKey, closed: true }) : undefined;
+  const simulator = config.simulator
+    ? await (await loadSimulator()).startSimulator({ apiKey: simulatorKey, closed: true })
+    : undefined;
   const simulatorAccess = simulator && { url: simulator.url, key: simulatorKey };
   const nowMs = () => performance.timeOrigin + performance.now();
   let { publicUrl } = config.server;

@@ -1,6 +1,6 @@
+import { loadSimulator } from "../app/load-simulator.ts";
 import { GatewayError } from "../canon/error.ts";
 import { listenFailure } from "../server/listen-failure.ts";
-import { type Simulator, startSimulator } from "../sim/simulator.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { readPort } from "./whole-number.ts";
@@ -25,7 +25,8 @@ export const sim = defineCommand({
   },
 });
 
-async function startOrExplain(host: string, port: number): Promise<Simulator> {
+async function startOrExplain(host: string, port: number) {
+  const { startSimulator } = await loadSimulator();
   const fields = { host: "--host", port: "--port" };
   try {
     return await startSimulator({ port, host });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DEFAULT_SECRET_ACCESS_KEY, type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import type { JsonObject } from "../base/json.ts";
 import { Secret } from "../base/secret.ts";
 import type { CanonCall, Turn } from "../canon/call.ts";
@@ -9,7 +10,6 @@ import type { CanonReply } from "../canon/reply.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import { converseCodec } from "../dialects/converse/codec.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
-import { DEFAULT_SECRET_ACCESS_KEY, type Simulator, startSimulator } from "../sim/simulator.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import { stringifyInOrder } from "../wire/ordered-json.ts";
 import { readFrames } from "../wire/sse.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { partialArguments } from "../../../simulator/hosts/google/text/partial-arguments.ts";
+import type { Json } from "../../../simulator/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import type { Json } from "../../sim/json.ts";
-import { partialArguments } from "../../sim/wires/google/partial-arguments.ts";
 import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { GenaiStreamDecoder } from "./decode-stream.ts";

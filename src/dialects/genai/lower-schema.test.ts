@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { checkSchema } from "../../../simulator/hosts/google/text/check-schema.ts";
+import type { Json } from "../../../simulator/json.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { Json } from "../../sim/json.ts";
-import { checkSchema } from "../../sim/wires/google/check-schema.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
 

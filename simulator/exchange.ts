@@ -1,0 +1,49 @@
+import type { Json } from "./json.ts";
+import type { Ending } from "./play.ts";
+import type { IncomingCall, SimulatorState } from "./text/adapter.ts";
+
+/** One HTTP request on its way through the simulator. */
+export interface Exchange {
+  url: URL;
+  /** The path below the host's own segment, such as `/v1/messages`. */
+  path: string;
+  method: string;
+  headers: Headers;
+  bodyText: string;
+  /** As it arrived: forms with files are no text. */
+  bodyBytes: Uint8Array;
+  /** `undefined` when the body is not JSON. */
+  body: Json | undefined;
+  /** Aborts when the client leaves. */
+  signal: AbortSignal;
+  state: SimulatorState;
+  /** To be called once, when the answer has left; a thrown HostError does it by itself. */
+  ended: (how: Ending) => void;
+  countModel: (name: string) => void;
+}
+
+/** A simulated vendor: answers, or throws a HostError. */
+export interface Host {
+  handle(exchange: Exchange): Promise<Response>;
+  /** The header that carries this host's request id. */
+  requestIdHeader?: string;
+}
+
+/** A name in a path; one that is not well encoded is a name that nobody has. */
+export function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function incomingCall(exchange: Exchange, body: Json, key: string, modelName: string): IncomingCall {
+  exchange.countModel(modelName);
+  return { url: exchange.url, method: exchange.method, headers: exchange.headers, body, key, modelName };
+}
+
+export function jsonAnswer(exchange: Exchange, body: Json): Response {
+  exchange.ended("finished");
+  return Response.json(body);
+}

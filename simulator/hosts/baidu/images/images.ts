@@ -1,0 +1,104 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { Fate } from "../../../media/fate.ts";
+import { givenPicture } from "../../../media/given-picture.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { wordsAtOnce } from "../../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
+import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "../../openai/text/check.ts";
+import { invalid, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
+import type { ImageService } from "./services.ts";
+
+interface ImageWish {
+  model: string;
+  prompt: string;
+  count: number;
+  measures: ImageSize;
+  seed: number;
+  asLink: boolean;
+  inputs: number;
+}
+
+const MOST_SEED = 2 ** 32 - 1;
+const LINK_KEPT_MS = 24 * 3_600_000;
+
+function promptOf(values: JsonObject, mostCharacters: number): string {
+  const prompt = requireString(values.prompt, "prompt");
+  const { length } = [...prompt];
+  if (length === 0 || length > mostCharacters) {
+    throw invalid(`prompt must have 1 to ${mostCharacters} characters, not ${length}.`, "prompt", null);
+  }
+  return prompt;
+}
+
+function countInputs(values: JsonObject): number {
+  const given = Array.isArray(values.image) ? values.image : [values.image];
+  for (const one of given) {
+    if (givenPicture(requireString(one, "image"), ["data address", "bare base64"]) === undefined) {
+      throw invalid("image is neither the address of a picture nor one in base64.", "image", null);
+    }
+  }
+  return given.length;
+}
+
+function measuresOf(values: JsonObject, service: ImageService): ImageSize {
+  const size = values.size === undefined ? service.ownSize : requireString(values.size, "size");
+  const measures = service.measures(size);
+  if (measures === undefined) throw invalid(`size '${size}' is not supported.`, "size", null);
+  return measures;
+}
+
+function readWish(values: JsonObject, service: ImageService): ImageWish {
+  const model = requireString(values.model, "model");
+  if (!service.model.test(model)) throw modelNotFound(model);
+  refuseUnknown(Object.keys(values), ["model", "prompt", ...service.fields]);
+  for (const name of ["watermark", "prompt_extend"]) optionalBoolean(values, name);
+  optionalNumber(values, "steps", [1, 100], true);
+  optionalNumber(values, "guidance", [0, 30]);
+  if (values.negative_prompt !== undefined) requireString(values.negative_prompt, "negative_prompt");
+  const prompt = promptOf(values, service.mostCharacters);
+  return {
+    model,
+    prompt,
+    count: optionalNumber(values, "n", [1, service.mostPictures], true) ?? 1,
+    measures: measuresOf(values, service),
+    seed: optionalNumber(values, "seed", [0, MOST_SEED], true) ?? seedOf(prompt),
+    asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
+    inputs: service.takesPictures ? countInputs(values) : 0,
+  };
+}
+
+async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
+  const { prompt, measures, inputs, model } = wish;
+  const seed = (wish.seed + at) % (MOST_SEED + 1);
+  const picture = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
+  if (!wish.asLink) return { b64_json: await encodePicture(picture) };
+  return { url: publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }) };
+}
+
+export async function makeImages(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  service: ImageService,
+): Promise<Response> {
+  const wish = readWish(jsonFields(exchange), service);
+  exchange.countModel(wish.model);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const refused = (what: string) => invalid(`${what} holds content that is not allowed.`, "prompt", "content_filter");
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, refused("The prompt")));
+  if (struck !== undefined) return struck;
+  await takeTime(fate, exchange);
+  if (fate === "fails") throw openaiFailure("500", wish.model);
+  if (fate === "moderated") throw refused("The picture");
+  const count = fate === "one-fails" ? wish.count - 1 : wish.count;
+  const data: JsonObject[] = [];
+  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, fate, studio));
+  const id = `as-${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}`;
+  return Response.json({ id, created: Math.floor(studio.nowMs() / 1_000), data });
+}

@@ -1,0 +1,58 @@
+import { bearerOf, type Credentials } from "../../../credentials.ts";
+import { decodeName, type Exchange, type Host, incomingCall } from "../../../exchange.ts";
+import { answerCall } from "../../../text/answer-call.ts";
+import { converseWire } from "./converse.ts";
+import { bedrockError, invalid } from "./errors.ts";
+import { invokeWire } from "./invoke.ts";
+import { verifySignature } from "./verify-signature.ts";
+
+const OPERATION = /^\/model\/([^/]+)\/(converse|converse-stream|invoke|invoke-with-response-stream)$/;
+
+/** `us.anthropic.standard-v1:0` is `standard` of the Claude family; names of other families, and bare ones, are not. */
+function modelOf(id: string): { name: string; isClaude: boolean } {
+  const name = id.replace(/^.*\./, "").replace(/-v\d+(?::\d+)?$/, "");
+  return { name, isClaude: id.includes("anthropic.") };
+}
+
+/** Amazon Bedrock's runtime: Converse for every model, InvokeModel for Claude. */
+export function bedrockHost(credentials: Credentials, secretAccessKey: string, nowMs: () => number): Host {
+  function authenticate(exchange: Exchange): string {
+    const bearer = bearerOf(exchange.headers);
+    if (bearer !== undefined) {
+      if (credentials.accepts(bearer)) return bearer;
+      throw bedrockError(
+        403,
+        "AccessDeniedException",
+        "Authentication failed: Please make sure your API Key is valid.",
+      );
+    }
+    if (!exchange.headers.has("authorization")) {
+      throw bedrockError(403, "MissingAuthenticationTokenException", "Missing Authentication Token");
+    }
+    const accessKeyId = verifySignature(exchange, secretAccessKey, nowMs());
+    if (accessKeyId.includes("wrong")) {
+      throw bedrockError(403, "UnrecognizedClientException", "The security token included in the request is invalid.");
+    }
+    return accessKeyId;
+  }
+
+  return {
+    requestIdHeader: "x-amzn-requestid",
+    async handle(exchange) {
+      const key = authenticate(exchange);
+      const operation = OPERATION.exec(exchange.path);
+      if (operation === null || exchange.method !== "POST") {
+        throw bedrockError(404, "UnknownOperationException", "The requested operation is not recognized.");
+      }
+      const { name, isClaude } = modelOf(decodeName(operation[1] ?? ""));
+      const [, , verb = ""] = operation;
+      if (exchange.body === undefined) throw bedrockError(400, "SerializationException", "The body is not valid JSON.");
+      if (verb.startsWith("invoke") && !isClaude) throw invalid("The simulator plays InvokeModel for Claude alone.");
+      const call = incomingCall(exchange, exchange.body, key, name);
+      const wire = verb.startsWith("invoke")
+        ? invokeWire(name, verb !== "invoke")
+        : converseWire(isClaude, verb !== "converse");
+      return answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+    },
+  };
+}

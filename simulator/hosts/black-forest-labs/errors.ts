@@ -1,0 +1,24 @@
+import { HostError } from "../../host-error.ts";
+import type { FieldFault } from "../../media/field-rules.ts";
+import type { AtOnce } from "../../media/play-fate.ts";
+
+export const detailError = (status: number, detail: string): HostError =>
+  new HostError(status, JSON.stringify({ detail }));
+
+const TYPES: Readonly<Record<FieldFault["kind"], string>> = {
+  missing: "missing",
+  unknown: "extra_forbidden",
+  wrong: "value_error",
+};
+
+/** A refusal of the body, which names the field. */
+export function unprocessable({ field, kind, message }: FieldFault): HostError {
+  return new HostError(422, JSON.stringify({ detail: [{ loc: ["body", field], msg: message, type: TYPES[kind] }] }));
+}
+
+/** A forbidden prompt is not refused at once here: the task is taken, and says so. */
+export const AT_ONCE: Omit<AtOnce, "blocked"> = {
+  busy: detailError(429, "Rate limit exceeded."),
+  broken: detailError(500, "Internal server error."),
+  overloaded: detailError(503, "Service is temporarily unavailable."),
+};

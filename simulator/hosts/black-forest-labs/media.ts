@@ -1,0 +1,98 @@
+import type { Exchange } from "../../exchange.ts";
+import type { JsonObject } from "../../json.ts";
+import { chooseFate } from "../../media/choose-fate.ts";
+import type { MediaHost, MediaStudio } from "../../media/host.ts";
+import type { MediaJob } from "../../media/jobs.ts";
+import { playAtOnce } from "../../media/play-fate.ts";
+import { publishPicture } from "../../media/publish.ts";
+import { saysJson } from "../../media/says-json.ts";
+import { AT_ONCE, detailError } from "./errors.ts";
+import { type FluxWish, readRequest } from "./images/read-request.ts";
+
+const KEPT_MS = 10 * 60_000;
+const POLLING_PATH = "/hosts/black-forest-labs/regions/us1/v1/get_result";
+
+/** One model has a smaller line of its own, which stands beside that of all others. */
+const LINES = [
+  { host: "black-forest-labs", mostActive: 24, has: (model: string) => model !== "flux-kontext-max" },
+  { host: "black-forest-labs kontext-max", mostActive: 6, has: (model: string) => model === "flux-kontext-max" },
+] as const;
+
+type Task = MediaJob<FluxWish>;
+
+function submit(exchange: Exchange, studio: MediaStudio, key: string, model: string): Response {
+  if (!saysJson(exchange.headers)) {
+    throw detailError(400, "The content type must be application/json.");
+  }
+  const wish = readRequest(model, exchange.body);
+  exchange.countModel(model);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
+  if (struck !== undefined) return struck;
+  const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
+  if (studio.jobs.running(line.host, key) >= line.mostActive) {
+    throw detailError(429, `You have more than ${line.mostActive} active tasks.`);
+  }
+  const { id } = studio.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, fate });
+  const megapixels = (wish.size.width * wish.size.height) / 1_000_000;
+  return Response.json({
+    id,
+    polling_url: `${studio.baseUrl}${POLLING_PATH}?id=${id}`,
+    cost: Math.ceil(3 + 1.5 * Math.max(0, megapixels - 1)),
+    input_mp: Number(wish.inputMegapixels.toFixed(2)),
+    output_mp: Number(megapixels.toFixed(2)),
+  });
+}
+
+function statusOf(task: Task, studio: MediaStudio): string {
+  if (task.fate === "blocked") return "Request Moderated";
+  if (studio.jobs.phase(task) !== "ended") return "Pending";
+  if (task.fate === "fails") return "Error";
+  return task.fate === "moderated" ? "Content Moderated" : "Ready";
+}
+
+function resultOf({ wish, fate, startsAtMs, endsAtMs }: Task, studio: MediaStudio): JsonObject {
+  const { prompt, size, seed, format, inputs, model } = wish;
+  return {
+    sample: publishPicture(studio, { prompt, ...size, seed, format, inputs, note: model }, { fate, keptMs: KEPT_MS }),
+    prompt,
+    seed,
+    start_time: startsAtMs / 1000,
+    end_time: endsAtMs / 1000,
+    duration: (endsAtMs - startsAtMs) / 1000,
+  };
+}
+
+const MODERATION: Readonly<Record<string, JsonObject>> = {
+  "Request Moderated": { "Moderation Reasons": ["Safety Filter"] },
+  "Content Moderated": { "Moderation Reasons": ["Derivative Works Filter"] },
+};
+
+function poll(exchange: Exchange, studio: MediaStudio, key: string): Response {
+  const id = exchange.url.searchParams.get("id");
+  if (id === null) throw detailError(422, "The query parameter id is required.");
+  const found = LINES.map(({ host }): Task | undefined => studio.jobs.find(host, id, key));
+  const task = found.find((candidate) => candidate !== undefined);
+  const nothing = { result: null, progress: null, details: null, preview: null };
+  if (task === undefined) return Response.json({ id, status: "Task not found", ...nothing });
+  const status = statusOf(task, studio);
+  return Response.json({
+    id,
+    status,
+    ...nothing,
+    ...(status === "Pending" ? { progress: studio.jobs.progress(task) / 100 } : {}),
+    ...(status === "Ready" ? { result: resultOf(task, studio) } : {}),
+    details: MODERATION[status] ?? null,
+  });
+}
+
+/** Black Forest Labs: every model is an address, and every picture a task that is polled elsewhere. */
+export const blackForestLabsMedia: MediaHost = async (exchange, studio) => {
+  const name = /\/v1\/([\w.-]+)$/.exec(exchange.url.pathname)?.[1];
+  if (name === undefined) return undefined;
+  const key = exchange.headers.get("x-key") ?? "";
+  if (!studio.acceptsKey(key)) throw detailError(403, "Not authenticated - Invalid Authentication");
+  if (name === "get_result" && exchange.method === "GET") return poll(exchange, studio, key);
+  if (exchange.method !== "POST") throw detailError(405, "Method Not Allowed");
+  return submit(exchange, studio, key, name);
+};

@@ -1,0 +1,56 @@
+import { SIMULATED_TEXT_MODELS } from "../../../../src/catalogue/simulated-models.ts";
+import { bearerOf, type Credentials } from "../../../credentials.ts";
+import { type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
+import { isObject } from "../../../json.ts";
+import type { Wire } from "../../../text/adapter.ts";
+import { answerCall } from "../../../text/answer-call.ts";
+import { invalid, missingKey, openaiError, wrongKey } from "../../openai/text/errors.ts";
+import { compatibleWire, speakingAs } from "./adapter.ts";
+import type { HostBehaviour } from "./behaviour.ts";
+import { SIMULATED_HOSTS } from "./hosts.ts";
+
+const CREATED_SECONDS = Date.UTC(2026, 9, 1) / 1_000;
+
+function authenticate(headers: Headers, host: HostBehaviour, credentials: Credentials): string {
+  const key = host.keyHeader === undefined ? bearerOf(headers) : (headers.get(host.keyHeader) ?? undefined);
+  if (host.keyless && (key === undefined || key === "")) return "";
+  if (key === undefined || key === "") throw missingKey();
+  if (!credentials.accepts(key)) throw wrongKey(key);
+  return key;
+}
+
+function complete(exchange: Exchange, wire: Wire, host: HostBehaviour, key: string): Promise<Response> {
+  const call = speakingAs(host, () => {
+    const { body } = exchange;
+    const model = isObject(body) ? body.model : undefined;
+    if (body === undefined) throw invalid("We could not parse the JSON body of your request.", null, null);
+    if (typeof model !== "string") throw invalid("you must provide a model parameter", null, null);
+    return incomingCall(exchange, body, key, model);
+  });
+  return answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+}
+
+/** All compatible hosts, each at `/<kind>/…/chat/completions`: what stands between is the host's own, and not looked at. */
+export function compatibleHosts(credentials: Credentials, nowMs: () => number, strict: boolean): Host {
+  const hosts = new Map(
+    SIMULATED_HOSTS.map((host) => [host.kind, { host, wire: compatibleWire(host, nowMs, strict) }] as const),
+  );
+  return {
+    requestIdHeader: "x-request-id",
+    async handle(exchange) {
+      const [, kind = "", verb = ""] = /^\/([\w.-]+)\/(?:.*\/)?(chat\/completions|models)$/.exec(exchange.path) ?? [];
+      const found = hosts.get(kind);
+      if (found === undefined) throw openaiError(404, `Invalid URL (${exchange.method} ${exchange.path})`);
+      const { host, wire } = found;
+      const key = speakingAs(host, () => authenticate(exchange.headers, host, credentials));
+      if (verb === "chat/completions" && exchange.method === "POST") return complete(exchange, wire, host, key);
+      const data = SIMULATED_TEXT_MODELS.map(({ name }) => ({
+        id: name,
+        object: "model",
+        created: CREATED_SECONDS,
+        owned_by: kind,
+      }));
+      return jsonAnswer(exchange, { object: "list", data });
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { Exchange } from "../../../exchange.ts";
+import { HostError } from "../../../host-error.ts";
+import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { Fate } from "../../../media/fate.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import { StreamedAnswer } from "../../../media/streamed-answer.ts";
+import { pause } from "../../../play.ts";
+import { noSuchModel, wordsAtOnce } from "../refusals.ts";
+import type { GoogleHost } from "../text/errors.ts";
+import { frameText } from "../text/framing.ts";
+import { readPictureCall } from "./picture-call.ts";
+import { type Outcome, pictureChunks } from "./picture-chunks.ts";
+
+const MODELS =
+  /^(?:standard-image|gemini-\d(?:\.\d)?-(?:flash|flash-lite|pro)-image(?:-preview|-\d+)*|gemini-2\.0-flash-(?:preview|exp)-image-generation)$/;
+
+interface PictureRequest {
+  exchange: Exchange;
+  studio: MediaStudio;
+  host: GoogleHost;
+  model: string;
+  caller: string;
+  streams: boolean;
+}
+
+/** Names that the host of text leaves to this one. `standard` is its own, so that here it is called `standard-image`. */
+export function isPictureModel(model: string): boolean {
+  return model.includes("image") && !model.startsWith("imagen");
+}
+
+/** Chunks joined to the one answer of a call that does not stream. */
+function joined(chunks: readonly JsonObject[]): JsonObject {
+  const last = chunks.at(-1) ?? {};
+  const candidates = chunks.flatMap((chunk) =>
+    Array.isArray(chunk.candidates) ? chunk.candidates.filter(isObject) : [],
+  );
+  const ending = candidates.at(-1);
+  if (ending === undefined) return last;
+  const parts: Json[] = candidates.flatMap(({ content }) =>
+    isObject(content) && Array.isArray(content.parts) ? content.parts : [],
+  );
+  const content = parts.length === 0 ? {} : { content: { parts, role: "model" } };
+  return { ...last, candidates: [{ ...ending, ...content }] };
+}
+
+function streamed(chunks: readonly JsonObject[], exchange: Exchange, host: GoogleHost): Response {
+  const events = exchange.url.searchParams.get("alt") === "sse";
+  async function* frames(): AsyncGenerator<string> {
+    for (const [at, chunk] of chunks.entries()) {
+      if (exchange.signal.aborted) return;
+      yield frameText(chunk, host, events, at === 0);
+      await pause(exchange.state.tokenDelayMs, exchange.signal);
+    }
+    if (!events) yield "]\n";
+  }
+  const contentType = events ? "text/event-stream" : "application/json; charset=UTF-8";
+  return new StreamedAnswer(exchange, contentType, frames());
+}
+
+function outcomeOf(fate: Fate | undefined): Outcome {
+  if (fate === "blocked") return "blocked";
+  if (fate === "moderated") return "IMAGE_SAFETY";
+  return fate === "fails" ? "IMAGE_OTHER" : "drawn";
+}
+
+async function answer({ exchange, studio, host, model, caller, streams }: PictureRequest): Promise<Response> {
+  if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
+  const call = readPictureCall(exchange, host, model);
+  const fate = chooseFate(call.prompt, 1, exchange, caller);
+  const { blocked: _, ...refusals } = wordsAtOnce(model, host);
+  // A blocked prompt is no error on this wire: the answer says so.
+  const struck = playAtOnce(fate, refusals);
+  if (struck !== undefined) return struck;
+  const outcome = outcomeOf(fate);
+  if (outcome !== "blocked") {
+    const id = crypto.randomUUID();
+    const job = studio.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, fate });
+    if (fate === "slow") await waitFor(job, studio, exchange.signal);
+  }
+  const chunks = await pictureChunks(call, host, model, outcome, studio.nowMs());
+  return streams ? streamed(chunks, exchange, host) : Response.json(joined(chunks));
+}
+
+/** generateContent and streamGenerateContent of the models that draw, one picture for each call. */
+export async function generatePicture(request: PictureRequest): Promise<Response> {
+  const { exchange, streams } = request;
+  exchange.countModel(request.model);
+  try {
+    return await answer(request);
+  } catch (error) {
+    // Without events even the error of a streaming call comes inside an array.
+    const inArray = streams && exchange.url.searchParams.get("alt") !== "sse";
+    if (!(error instanceof HostError) || !inArray) throw error;
+    throw new HostError(error.status, `[${error.body.trimEnd()}\n]\n`, error.headers);
+  }
+}

@@ -1,0 +1,59 @@
+import { decodeName } from "../../exchange.ts";
+import type { MediaHost } from "../../media/host.ts";
+import { callerOf } from "./caller.ts";
+import { generatePicture, isPictureModel } from "./images/generate-picture.ts";
+import { predictPictures } from "./images/imagen.ts";
+import type { GoogleHost } from "./text/errors.ts";
+import { sendFilm, sendToFilm } from "./videos/download.ts";
+import { fetchOperation, showOperation, startFilm } from "./videos/veo.ts";
+
+const CALLS = {
+  gemini: /\/v1(?:beta|beta1)?\/models\/([^/]+):(\w+)$/,
+  vertex: /\/publishers\/google\/models\/([^/]+):(\w+)$/,
+} as const;
+const OPERATION = /\/(models\/([^/]+)\/operations\/[^/]+)$/;
+const DOWNLOAD = /\/download\/results\/[\w-]+\.mp4$/;
+const FILE = /\/files\/(\w+):download$/;
+
+function googleMedia(host: GoogleHost): MediaHost {
+  return async (exchange, studio) => {
+    const path = decodeName(exchange.url.pathname);
+    if (exchange.method === "GET" && host === "gemini") {
+      const file = FILE.exec(path)?.[1];
+      if (file !== undefined) return sendToFilm(exchange, studio, file);
+      if (DOWNLOAD.test(path)) return sendFilm(studio, path);
+      const [, name, model] = OPERATION.exec(path) ?? [];
+      if (name === undefined || model === undefined) return undefined;
+      return showOperation(name, model, studio, host, callerOf(exchange, studio, host));
+    }
+    const [, model, verb] = (exchange.method === "POST" ? CALLS[host].exec(path) : null) ?? [];
+    if (model === undefined) return undefined;
+    const caller = (): string => callerOf(exchange, studio, host);
+    switch (verb) {
+      case "predict":
+        return predictPictures(exchange, studio, host, model, caller());
+      case "predictLongRunning":
+        return startFilm(exchange, studio, host, model, caller());
+      case "fetchPredictOperation":
+        return host === "vertex" ? fetchOperation(exchange, studio, model, caller()) : undefined;
+      case "generateContent":
+      case "streamGenerateContent":
+        if (!isPictureModel(model)) return undefined;
+        return generatePicture({
+          exchange,
+          studio,
+          host,
+          model,
+          caller: caller(),
+          streams: verb === "streamGenerateContent",
+        });
+      default:
+        return undefined;
+    }
+  };
+}
+
+/** Pictures and films of the Gemini API. */
+export const geminiMedia: MediaHost = googleMedia("gemini");
+/** Pictures and films of Vertex AI. */
+export const vertexMedia: MediaHost = googleMedia("vertex");

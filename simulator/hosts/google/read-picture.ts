@@ -1,0 +1,55 @@
+import { decodeBase64 } from "../../inspect-media.ts";
+import type { Fields } from "../../media/fields.ts";
+import { type GivenPicture, pictureOfBytes } from "../../media/given-picture.ts";
+import { unsupported } from "./refusals.ts";
+import { type GoogleHost, invalid } from "./text/errors.ts";
+import { names } from "./text/proto-json.ts";
+
+const KNOWN = names("bytesBase64Encoded gcsUri mimeType");
+const TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
+
+function requireOne(media: Fields, name: string): void {
+  if (media.has("bytesBase64Encoded") === media.has("gcsUri")) {
+    throw invalid(`${name} must have exactly one of bytesBase64Encoded and gcsUri.`);
+  }
+}
+
+function readStored(media: Fields, host: GoogleHost): void {
+  if (host === "gemini") throw unsupported("gcsUri", "the Gemini API");
+  if (!media.text("gcsUri")?.startsWith("gs://")) throw media.refuse("gcsUri", "an address that begins with gs://");
+}
+
+/** Google's picture in a prediction: its bytes, or on Vertex an object in a bucket. Undefined where the field is not there. */
+export function readPicture(holder: Fields, name: string, host: GoogleHost): GivenPicture | undefined {
+  const image = holder.object(name, KNOWN);
+  if (image === undefined) return undefined;
+  const place = holder.place(name);
+  requireOne(image, place);
+  const type = image.choice("mimeType", TYPES);
+  if (image.has("gcsUri")) {
+    readStored(image, host);
+    return {};
+  }
+  const picture = pictureOfBytes(decodeBase64(image.text("bytesBase64Encoded") ?? ""));
+  if (picture === undefined) throw invalid(`${place}: the data is not valid ${type ?? "image data"}.`);
+  return picture;
+}
+
+/** A film to go on from. Its bytes begin as those of an MP4 do. */
+export function readFilm(holder: Fields, name: string, host: GoogleHost): void {
+  const video = holder.object(
+    name,
+    names(`${[...KNOWN].join(" ")}${host === "gemini" ? " uri encodedVideo encoding" : ""}`),
+  );
+  if (video === undefined || video.has("uri") || video.has("encodedVideo")) return;
+  const place = holder.place(name);
+  requireOne(video, place);
+  video.choice("mimeType", ["video/mp4", "video/mov"]);
+  if (video.has("gcsUri")) {
+    readStored(video, host);
+    return;
+  }
+  const bytes = decodeBase64(video.text("bytesBase64Encoded") ?? "");
+  if (Buffer.from(bytes ?? []).toString("latin1", 4, 8) !== "ftyp")
+    throw invalid(`${place}: the data is not valid video/mp4.`);
+}

@@ -1,0 +1,123 @@
+import { SIMULATED_TEXT_MODELS, type SimulatedTextModel } from "../../../../src/catalogue/simulated-models.ts";
+import type { AccessTokens } from "../../../access-tokens.ts";
+import { bearerOf, type Credentials } from "../../../credentials.ts";
+import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
+import { HostError } from "../../../host-error.ts";
+import type { JsonObject } from "../../../json.ts";
+import { answerCall, modelOf } from "../../../text/answer-call.ts";
+import { anthropicWire } from "../../anthropic/text/adapter.ts";
+import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
+import { countContentTokens, googleWire, isStream, wantsEvents } from "./adapter.ts";
+import { type GoogleHost, googleError, invalid, missingKey, modelNotFound, wrongKey, wrongToken } from "./errors.ts";
+
+const MODELS_PER_PAGE = 50;
+
+/** Claude, hosted beside Google's own models: the messages API below a path of this host. */
+const CLAUDE =
+  /^\/v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/anthropic\/models\/([^/]+):(rawPredict|streamRawPredict)$/;
+const CLOUD: Cloud = { version: "vertex-2023-10-16", refused: ["model"], schemas: false };
+
+/** Where each host keeps its models, after the version. */
+const COLLECTIONS = {
+  gemini: /^\/(?:v1|v1beta|v1beta1)\/models(?:\/(.+))?$/,
+  vertex: /^\/(?:v1|v1beta|v1beta1)\/(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/models(?:\/(.+))?$/,
+} as const;
+
+function modelEntry(model: SimulatedTextModel, host: GoogleHost): JsonObject {
+  if (host === "vertex")
+    return { name: `publishers/google/models/${model.name}`, versionId: "default", openSourceCategory: "PROPRIETARY" };
+  return {
+    name: `models/${model.name}`,
+    version: "001",
+    displayName: model.displayName,
+    description: model.description,
+    inputTokenLimit: model.contextLength,
+    outputTokenLimit: model.maxOutputTokens,
+    supportedGenerationMethods: ["generateContent", "countTokens"],
+    temperature: 1,
+    topP: 0.95,
+    topK: 64,
+    maxTemperature: 2,
+    thinking: model.reasoning,
+  };
+}
+
+function listModels(exchange: Exchange, host: GoogleHost): Response {
+  const query = exchange.url.searchParams;
+  const size = Math.min(1_000, Math.max(1, Number(query.get("pageSize")) || MODELS_PER_PAGE));
+  const from = Number(query.get("pageToken")) || 0;
+  const entries = SIMULATED_TEXT_MODELS.slice(from, from + size).map((model) => modelEntry(model, host));
+  const more: JsonObject = from + size < SIMULATED_TEXT_MODELS.length ? { nextPageToken: String(from + size) } : {};
+  return jsonAnswer(exchange, { [host === "vertex" ? "publisherModels" : "models"]: entries, ...more });
+}
+
+/** Without `alt=sse` even the error of a streaming call comes inside an array. */
+function inArray(error: HostError): HostError {
+  return new HostError(error.status, `[${error.body.trimEnd()}\n]\n`, error.headers);
+}
+
+export function googleHost(
+  host: GoogleHost,
+  credentials: Credentials,
+  tokens: AccessTokens,
+  nowMs: () => number,
+): Host {
+  const wire = googleWire(host, nowMs);
+
+  function authenticate(exchange: Exchange): string {
+    const key = exchange.headers.get("x-goog-api-key") ?? exchange.url.searchParams.get("key");
+    if (key !== null && key !== "") {
+      if (!credentials.accepts(key)) throw wrongKey(host);
+      return key;
+    }
+    const bearer = bearerOf(exchange.headers);
+    if (bearer === undefined || bearer === "") throw host === "vertex" ? wrongToken(host) : missingKey();
+    const good = tokens.accepts(bearer) || (host === "gemini" && credentials.accepts(bearer));
+    if (!good) throw wrongToken(host);
+    return bearer;
+  }
+
+  async function generate(exchange: Exchange, key: string, modelName: string, verb: string): Promise<Response> {
+    const { body } = exchange;
+    if (body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
+    const call = incomingCall(exchange, body, key, modelName);
+    if (verb === "countTokens") return jsonAnswer(exchange, countContentTokens(call, modelOf(wire, call), host));
+    if (verb !== "generateContent" && verb !== "streamGenerateContent")
+      throw modelNotFound(host, modelName, exchange.path);
+    try {
+      return await answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+    } catch (error) {
+      throw error instanceof HostError && isStream(call) && !wantsEvents(call) ? inArray(error) : error;
+    }
+  }
+
+  async function message(exchange: Exchange, key: string, id: string, stream: boolean): Promise<Response> {
+    if (exchange.body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
+    // `claude-standard@20260101` is the simulator's `standard`.
+    const name = decodeName(id)
+      .replace(/^claude-/, "")
+      .replace(/@.*$/, "");
+    const call = callOnCloud(incomingCall(exchange, exchange.body, key, name), CLOUD, name, stream);
+    return answerCall(anthropicWire, call, exchange.state, exchange.signal, exchange.ended);
+  }
+
+  return {
+    async handle(exchange) {
+      const key = authenticate(exchange);
+      const claude = host === "vertex" && exchange.method === "POST" ? CLAUDE.exec(exchange.path) : null;
+      if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
+      const place = COLLECTIONS[host].exec(exchange.path);
+      if (place === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
+      const named = place[1] === undefined ? undefined : decodeName(place[1]);
+      if (exchange.method === "GET") {
+        if (named === undefined) return listModels(exchange, host);
+        const model = SIMULATED_TEXT_MODELS.find((one) => one.name === named);
+        if (model === undefined) throw modelNotFound(host, named, exchange.path);
+        return jsonAnswer(exchange, modelEntry(model, host));
+      }
+      const verb = /^(.*):(\w+)$/.exec(named ?? "");
+      if (verb === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
+      return generate(exchange, key, verb[1] ?? "", verb[2] ?? "");
+    },
+  };
+}

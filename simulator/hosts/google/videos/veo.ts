@@ -1,0 +1,130 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import { Fields } from "../../../media/fields.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaJob } from "../../../media/jobs.ts";
+import { isHeldBack, playAtOnce } from "../../../media/play-fate.ts";
+import { makeFilm } from "../../../media-maker/make-film.ts";
+import { jsonBody } from "../read-envelope.ts";
+import { GOOGLE_REFUSALS, noSuchModel, wordsAtOnce } from "../refusals.ts";
+import { type GoogleHost, googleError, invalid } from "../text/errors.ts";
+import { names } from "../text/proto-json.ts";
+import { readVeo, type VeoWish } from "./veo-request.ts";
+
+const MODELS = /^(?:standard|veo-(?:2\.0|3\.0|3\.1)(?:-fast|-lite)?-generate-(?:\d{3}|preview|exp))$/;
+/** The status of google.rpc for what went wrong inside. */
+const INTERNAL = 13;
+const ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+const ID_LENGTH = 12;
+
+const TYPES = {
+  gemini: "type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse",
+  vertex: "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse",
+} as const;
+
+function newId(host: GoogleHost): string {
+  if (host === "vertex") return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_LENGTH));
+  return [...bytes].map((byte) => ID_LETTERS[byte % ID_LETTERS.length]).join("");
+}
+
+export function filmOf(wish: VeoWish, index: number): Promise<Uint8Array> {
+  return makeFilm({ ...wish.film, seed: wish.film.seed + index });
+}
+
+/** A file of the Gemini API is named after its operation, so that it needs no list of its own. */
+export function fileName(operation: string, index: number): string {
+  return `${operation}${index}`;
+}
+
+function resourceOf(exchange: Exchange, host: GoogleHost, model: string): string {
+  if (host === "gemini") return `models/${model}`;
+  const place = /\/(projects\/[^/]+\/locations\/[^/]+)\//.exec(exchange.url.pathname)?.[1];
+  return `${place ?? "projects/simulated/locations/us-central1"}/publishers/google/models/${model}`;
+}
+
+/** predictLongRunning: takes the job, and names the operation. */
+export function startFilm(
+  exchange: Exchange,
+  studio: MediaStudio,
+  host: GoogleHost,
+  model: string,
+  caller: string,
+): Response {
+  exchange.countModel(model);
+  if (!MODELS.test(model)) throw noSuchModel(host, model, "predictLongRunning", exchange.url.pathname);
+  const read = readVeo(exchange, host, model);
+  const fate = chooseFate(read.film.prompt, read.count, exchange, caller);
+  const struck = playAtOnce(fate, wordsAtOnce(model, host));
+  if (struck !== undefined) return struck;
+  const indexes = Array.from({ length: read.count }, (_, index) => index);
+  const heldBack = indexes.filter((index) => isHeldBack(fate, index)).length;
+  const wish: VeoWish = { ...read, heldBack };
+  const job = studio.jobs.create({ id: newId(host), host, key: caller, wish, fate });
+  return Response.json({ name: `${resourceOf(exchange, host, model)}/operations/${job.id}` });
+}
+
+async function vertexVideo(wish: VeoWish, id: string, index: number): Promise<JsonObject> {
+  const mimeType = "video/mp4";
+  if (wish.storageUri !== undefined) return { gcsUri: `${wish.storageUri}/${id}/sample_${index}.mp4`, mimeType };
+  return { bytesBase64Encoded: Buffer.from(await filmOf(wish, index)).toString("base64"), mimeType };
+}
+
+async function responseOf(job: MediaJob<VeoWish>, host: GoogleHost, studio: MediaStudio): Promise<JsonObject> {
+  const { wish } = job;
+  const indexes = Array.from({ length: wish.count - wish.heldBack }, (_, index) => index);
+  const reasons = ["The film was held back by the safety filters of the simulator. Support codes: 58061214"];
+  const filtered =
+    wish.heldBack === 0 ? {} : { raiMediaFilteredCount: wish.heldBack, raiMediaFilteredReasons: reasons };
+  if (host === "gemini") {
+    const files = `${studio.baseUrl}/gemini/v1beta/files`;
+    const generatedSamples = indexes.map((index) => ({
+      video: { uri: `${files}/${fileName(job.id, index)}:download?alt=media` },
+    }));
+    const samples = generatedSamples.length === 0 ? {} : { generatedSamples };
+    return { "@type": TYPES.gemini, generateVideoResponse: { ...samples, ...filtered } };
+  }
+  const videos = await Promise.all(indexes.map((index) => vertexVideo(wish, job.id, index)));
+  const shown = videos.length === 0 ? {} : { videos };
+  return { "@type": TYPES.vertex, raiMediaFilteredCount: 0, ...shown, ...filtered };
+}
+
+/** An operation as it stands, under the name by which it was asked for. */
+export async function showOperation(
+  name: string,
+  model: string,
+  studio: MediaStudio,
+  host: GoogleHost,
+  caller: string,
+): Promise<Response> {
+  const id = name.slice(name.lastIndexOf("/") + 1);
+  const job = studio.jobs.find<VeoWish>(host, id, caller);
+  if (job === undefined || job.wish.model !== model) {
+    throw googleError(404, "NOT_FOUND", `The operation ${name} was not found.`);
+  }
+  if (studio.jobs.phase(job) !== "ended") return Response.json({ name });
+  if (job.fate === "fails") {
+    const error = { code: INTERNAL, message: "Simulated: the film failed because of an internal error.", details: [] };
+    return Response.json({ name, done: true, error });
+  }
+  return Response.json({ name, done: true, response: await responseOf(job, host, studio) });
+}
+
+/** Vertex asks for an operation by its name in a body, at the address of its model. */
+export function fetchOperation(
+  exchange: Exchange,
+  studio: MediaStudio,
+  model: string,
+  caller: string,
+): Promise<Response> {
+  const body = new Fields(jsonBody(exchange), "", names("operationName"), GOOGLE_REFUSALS);
+  const name = body.requiredText("operationName");
+  const named = /^projects\/[^/]+\/locations\/[^/]+\/publishers\/google\/models\/([^/]+)\/operations\/[^/]+$/.exec(
+    name,
+  )?.[1];
+  if (named === undefined)
+    throw body.refuse("operationName", "projects/P/locations/L/publishers/google/models/M/operations/ID");
+  if (named !== model) throw invalid(`The operation ${name} is not one of the model ${model}.`);
+  return showOperation(name, model, studio, "vertex", caller);
+}

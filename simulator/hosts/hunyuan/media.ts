@@ -1,0 +1,124 @@
+import type { Exchange } from "../../exchange.ts";
+import { isObject, type JsonObject } from "../../json.ts";
+import { chooseFate } from "../../media/choose-fate.ts";
+import type { Fate } from "../../media/fate.ts";
+import type { MediaHost, MediaStudio } from "../../media/host.ts";
+import type { MediaJob } from "../../media/jobs.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../media/play-fate.ts";
+import { encodePicture, publishPicture } from "../../media/publish.ts";
+import { saysJson } from "../../media/says-json.ts";
+import type { PictureWish } from "../../media-maker/draw-picture.ts";
+import { AT_ONCE, tencentError } from "./errors.ts";
+import { type HunyuanWish, readRequest } from "./images/read-request.ts";
+import { verifySignature } from "./verify-signature.ts";
+
+const KEPT_MS = 3_600_000;
+const HOST = "hunyuan";
+const MOST_JOBS = 1;
+
+/** The service that has an action, and the version that it is called with. */
+const SERVICES: Readonly<Record<string, { service: string; version: string }>> = {
+  SubmitTextToImageJob: { service: "aiart", version: "2022-12-29" },
+  QueryTextToImageJob: { service: "aiart", version: "2022-12-29" },
+  TextToImageLite: { service: "aiart", version: "2022-12-29" },
+  SubmitHunyuanImageJob: { service: "hunyuan", version: "2023-09-01" },
+  QueryHunyuanImageJob: { service: "hunyuan", version: "2023-09-01" },
+};
+
+type Job = MediaJob<HunyuanWish>;
+
+const answer = (said: JsonObject): Response => Response.json({ Response: { ...said, RequestId: crypto.randomUUID() } });
+
+function takeJob(studio: MediaStudio, key: string, wish: HunyuanWish, fate: Fate | undefined): Job {
+  if (studio.jobs.running(HOST, key) >= MOST_JOBS) {
+    throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MOST_JOBS} job can run at a time.`);
+  }
+  const id = `${Math.floor(studio.nowMs() / 1000)}-${crypto.randomUUID()}`;
+  return studio.jobs.create({ id, host: HOST, key, wish, fate });
+}
+
+function pictureOf(wish: HunyuanWish, index: number): PictureWish {
+  const { prompt, size, seed, inputs, logo, action } = wish;
+  return { prompt, ...size, seed: seed + index, format: "png", inputs, note: logo ? `${action} LOGO` : action };
+}
+
+const HELD_BACK = ["OperationDenied.ImageIllegalDetected", "The picture contains illegal information."] as const;
+const FAILED = ["FailedOperation.GenerateImageFailed", "The picture could not be generated."] as const;
+
+const status = (code: string, word: string, [error, message]: readonly [string, string] = ["", ""]): JsonObject => ({
+  JobStatusCode: code,
+  JobStatusMsg: word,
+  JobErrorCode: error,
+  JobErrorMsg: message,
+  ResultImage: [],
+  ResultDetails: [],
+  RevisedPrompt: [],
+});
+
+function query(studio: MediaStudio, key: string, body: JsonObject, submittedBy: string): Response {
+  const id = body["JobId"];
+  if (typeof id !== "string") throw tencentError("MissingParameter", "JobId is required.");
+  const job: Job | undefined = studio.jobs.find(HOST, id, key);
+  if (job === undefined || job.wish.action !== submittedBy) {
+    throw tencentError("FailedOperation.JobNotExist", `The job ${id} does not exist.`);
+  }
+  const phase = studio.jobs.phase(job);
+  if (phase === "queued") return answer(status("1", "waiting"));
+  if (phase === "running") return answer(status("2", "running"));
+  if (job.fate === "fails") return answer(status("4", "failed", FAILED));
+  const { wish, fate } = job;
+  const indexes = Array.from({ length: wish.count }, (_, index) => index);
+  const made = indexes.filter((index) => !isHeldBack(fate, index));
+  if (made.length === 0) return answer(status("4", "failed", HELD_BACK));
+  return answer({
+    ...status("5", "done"),
+    ResultImage: made.map((index) => publishPicture(studio, pictureOf(wish, index), { fate, keptMs: KEPT_MS })),
+    ResultDetails: indexes.map((index) => (isHeldBack(fate, index) ? HELD_BACK[1] : "Success")),
+    RevisedPrompt: made.map(() => (wish.revised ? `${wish.prompt} In the simulator's own light.` : wish.prompt)),
+  });
+}
+
+/** The one action that answers while the caller waits. */
+async function generate(exchange: Exchange, studio: MediaStudio, job: Job): Promise<Response> {
+  await waitFor(job, studio, exchange.signal);
+  if (job.fate === "fails") throw tencentError(...FAILED);
+  if (isHeldBack(job.fate, 0)) throw tencentError(...HELD_BACK);
+  const picture = pictureOf(job.wish, 0);
+  const image = job.wish.encoded
+    ? await encodePicture(picture)
+    : publishPicture(studio, picture, { fate: job.fate, keptMs: KEPT_MS });
+  return answer({ ResultImage: image, Seed: job.wish.seed });
+}
+
+function checkHeaders({ headers }: Exchange, version: string): void {
+  for (const name of ["x-tc-version", "x-tc-region", "x-tc-timestamp"]) {
+    if (!headers.has(name)) throw tencentError("MissingParameter", `The header ${name} is required.`);
+  }
+  if (headers.get("x-tc-version") !== version) {
+    throw tencentError("NoSuchVersion", `The version of this action is ${version}.`);
+  }
+  if (!saysJson(headers)) {
+    throw tencentError("InvalidParameter", "Content-Type must be application/json.");
+  }
+}
+
+/** Tencent's Hunyuan: one address, signed requests, actions in a header, and every error inside HTTP 200. */
+export const hunyuanMedia: MediaHost = async (exchange, studio) => {
+  const named = exchange.headers.get("x-tc-action");
+  if (named === null || exchange.method !== "POST") return undefined;
+  const action = named === "standard" ? "SubmitTextToImageJob" : named;
+  const called = Object.hasOwn(SERVICES, action) ? SERVICES[action] : undefined;
+  if (called === undefined) throw tencentError("InvalidAction", `The action ${named} does not exist.`);
+  checkHeaders(exchange, called.version);
+  const key = verifySignature(exchange, called.service, studio.nowMs());
+  if (!isObject(exchange.body)) throw tencentError("InvalidParameter", "The body must be a JSON object.");
+  if (action.startsWith("Query")) return query(studio, key, exchange.body, action.replace("Query", "Submit"));
+
+  const wish = readRequest(action, exchange.body);
+  exchange.countModel(named);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
+  if (struck !== undefined) return struck;
+  const job = takeJob(studio, key, wish, fate);
+  return action === "TextToImageLite" ? generate(exchange, studio, job) : answer({ JobId: job.id });
+};

@@ -1,0 +1,111 @@
+import type { Exchange } from "../../exchange.ts";
+import { isObject, type JsonObject } from "../../json.ts";
+import { chooseFate } from "../../media/choose-fate.ts";
+import type { MediaHost, MediaStudio } from "../../media/host.ts";
+import type { MediaJob } from "../../media/jobs.ts";
+import { isHeldBack, playAtOnce } from "../../media/play-fate.ts";
+import { publishFilm, publishPicture } from "../../media/publish.ts";
+import { saysJson } from "../../media/says-json.ts";
+import { authenticate } from "./authenticate.ts";
+import { AT_ONCE, invalidParameter, klingError, notFound } from "./errors.ts";
+import { type KlingImagesWish, readImages } from "./images/read-images.ts";
+import { type KlingVideoWish, readVideo } from "./videos/read-video.ts";
+
+const KEPT_MS = 30 * 24 * 3_600_000;
+const FRAMES_PER_SECOND = 24;
+const ADDRESS = /\/v1\/(images|videos)\/([\w-]+)(?:\/([^/]+))?$/;
+
+type Task = MediaJob<KlingImagesWish | KlingVideoWish>;
+
+/** A task is known only at the address that took it. */
+const hostOf = (kind: string, address: string): string => `kling ${kind} ${address}`;
+
+const answer = (data: JsonObject): Response =>
+  Response.json({ code: 0, message: "SUCCEED", request_id: crypto.randomUUID(), data });
+
+function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
+  const { externalId } = task.wish;
+  return {
+    task_id: task.id,
+    task_status: status,
+    task_info: externalId === undefined ? {} : { external_task_id: externalId },
+    created_at: Math.floor(task.createdAtMs),
+    updated_at: Math.floor(updatedAtMs),
+  };
+}
+
+function submit(exchange: Exchange, studio: MediaStudio, key: string, kind: string, address: string): Response {
+  if (!saysJson(exchange.headers)) {
+    throw klingError(400, 1200, "Content-Type must be application/json.");
+  }
+  if (!isObject(exchange.body)) throw invalidParameter("The request body must be a JSON object.");
+  const asked = kind === "images" ? readImages(address, exchange.body) : readVideo(address, exchange.body);
+  if (asked === undefined) throw klingError(404, 1202, `There is no ${kind}/${address}.`);
+  exchange.countModel(asked.model);
+  const fate = chooseFate(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
+  if (struck !== undefined) return struck;
+  const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
+  const task = studio.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, fate });
+  return answer(headOf(task, "submitted", task.createdAtMs));
+}
+
+function imagesOf({ fate }: Task, asked: KlingImagesWish, studio: MediaStudio): JsonObject[] {
+  const { prompt, size, seed, count, inputs, model, watermark } = asked;
+  return Array.from({ length: count }, (_, index) => index)
+    .filter((index) => !isHeldBack(fate, index))
+    .map((index) => {
+      const made = { prompt, ...size, seed: seed + index, format: "png", inputs } as const;
+      const life = { fate, keptMs: KEPT_MS };
+      return {
+        index,
+        url: publishPicture(studio, { ...made, note: model }, life),
+        ...(watermark ? { watermark_url: publishPicture(studio, { ...made, note: `${model} WATERMARK` }, life) } : {}),
+      };
+    });
+}
+
+function videosOf({ fate }: Task, asked: KlingVideoWish, studio: MediaStudio): JsonObject[] {
+  if (isHeldBack(fate, 0)) return [];
+  const { prompt, size, seconds, seed, audio, frames } = asked;
+  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
+  const life = { fate, keptMs: KEPT_MS };
+  return [
+    {
+      id: crypto.randomUUID(),
+      url: publishFilm(studio, film, life),
+      ...(asked.watermark ? { watermark_url: publishFilm(studio, film, life) } : {}),
+      duration: String(seconds),
+    },
+  ];
+}
+
+function show(studio: MediaStudio, key: string, host: string, id: string): Response {
+  const task: Task | undefined = studio.jobs.find(host, id, key);
+  if (task === undefined) throw notFound(`The task ${id} does not exist.`);
+  const phase = studio.jobs.phase(task);
+  if (phase === "queued") return answer({ ...headOf(task, "submitted", task.createdAtMs), task_status_msg: "" });
+  if (phase === "running") return answer({ ...headOf(task, "processing", task.startsAtMs), task_status_msg: "" });
+  const failed = (message: string): Response =>
+    answer({ ...headOf(task, "failed", task.endsAtMs), task_status_msg: message });
+  if (task.fate === "fails") return failed("The task failed by an internal error of the platform.");
+  const asked = task.wish;
+  const made = asked.kind === "images" ? imagesOf(task, asked, studio) : videosOf(task, asked, studio);
+  if (made.length === 0) return failed("Failure to pass the risk control system.");
+  return answer({
+    ...headOf(task, "succeed", task.endsAtMs),
+    task_status_msg: "",
+    task_result: { [asked.kind]: made },
+    final_unit_deduction: String(asked.kind === "images" ? made.length : asked.seconds),
+  });
+}
+
+/** Kling: pictures and films as tasks, under numbers for errors and texts for durations. */
+export const klingMedia: MediaHost = async (exchange, studio) => {
+  const [, kind, address, id] = ADDRESS.exec(exchange.url.pathname) ?? [];
+  if (kind === undefined || address === undefined) return undefined;
+  const key = authenticate(exchange.headers, studio);
+  if (exchange.method === "GET" && id !== undefined) return show(studio, key, hostOf(kind, address), id);
+  if (exchange.method === "POST" && id === undefined) return submit(exchange, studio, key, kind, address);
+  throw klingError(404, 1202, `${exchange.method} is not a method of this address.`);
+};

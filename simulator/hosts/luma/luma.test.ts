@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../json.ts";
+import { filmFacts } from "../../media/film-facts.ts";
+import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
+import { sniffImage } from "../../sniff-image.ts";
+import { lumaMedia } from "./media.ts";
+
+const KEY = { authorization: "Bearer any-key" };
+const ROOT = "/hosts/luma/dream-machine/v1/generations";
+const ADDRESS = "https://example.org/a.png";
+const DATA = "data:image/png;base64,iVBORw0KGgo=";
+const stage = new Rehearsal(lumaMedia);
+
+const film = (more: JsonObject = {}, headers: Record<string, string> = KEY): Promise<Heard> =>
+  stage.send(ROOT, { headers, body: { model: "ray-flash-2", prompt: "a wave", resolution: "540p", ...more } });
+const picture = (more: JsonObject = {}): Promise<Heard> =>
+  stage.send(`${ROOT}/image`, { headers: KEY, body: { model: "photon-1", prompt: "a fox", ...more } });
+const poll = (id: unknown, headers = KEY): Promise<Heard> => stage.send(`${ROOT}/${id}`, { headers });
+
+async function ended(fate: string): Promise<Heard> {
+  const { id } = (await film({ prompt: `sim:${fate}` })).body;
+  stage.nowMs += 20;
+  return poll(id);
+}
+
+describe("contract 2.1 to 2.3: generations", () => {
+  test("a film goes through its states to a link that dies after a day", async () => {
+    const keyframes = { frame0: { type: "image", url: ADDRESS } };
+    const made = await film({ aspect_ratio: "9:16", duration: "5s", keyframes });
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      state: "queued",
+      assets: null,
+      failure_reason: null,
+      model: "ray-flash-2",
+      request: { keyframes },
+    });
+    const { id } = made.body;
+    stage.nowMs += 10;
+    expect((await poll(id)).body.state).toBe("dreaming");
+    expect((await poll(id, { authorization: "Bearer another" })).status).toBe(404);
+    stage.nowMs += 10;
+    const { state, assets } = (await poll(id)).body as { state: string; assets: { video: string } };
+    expect(state).toBe("completed");
+    expect(filmFacts((await stage.fetchLink(assets.video)).bytes)).toEqual({
+      width: 540,
+      height: 960,
+      seconds: 5,
+      audio: false,
+    });
+    stage.nowMs += 24 * 3_600_000;
+    expect((await stage.fetchLink(assets.video)).status).toBe(403);
+  });
+
+  test("a picture has the ratio and format asked for", async () => {
+    const { id } = (await picture({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: ADDRESS, weight: 0.85 }] }))
+      .body;
+    stage.nowMs += 20;
+    const { assets } = (await poll(id)).body as { assets: { image: string } };
+    const seen = sniffImage((await stage.fetchLink(assets.image)).bytes);
+    expect(seen?.mimeType).toBe("image/png");
+    expect((seen?.size?.width ?? 0) / (seen?.size?.height ?? 1)).toBeCloseTo(16 / 9, 1);
+  });
+
+  test("fates", async () => {
+    expect((await ended("moderated")).body).toMatchObject({
+      state: "failed",
+      failure_reason: expect.stringContaining("moderation"),
+    });
+    expect((await ended("fails")).body).toMatchObject({
+      state: "failed",
+      failure_reason: expect.stringContaining("internal"),
+    });
+    expect((await ended("forgotten")).status).toBe(404);
+    expect((await ended("slow")).body.state).toBe("queued");
+    const pair = [await ended("one-fails"), await ended("one-fails")].map((heard) => heard.body.state);
+    expect(pair.sort()).toEqual(["completed", "failed"]);
+    const { assets } = (await ended("expired")).body as { assets: { video: string } };
+    expect((await stage.fetchLink(assets.video)).status).toBe(403);
+    const at = async (fate: string): Promise<number> => (await film({ prompt: `sim:${fate}` })).status;
+    expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
+      400, 429, 500, 503,
+    ]);
+    expect((await film({ prompt: "sim:garbage" })).text).toStartWith("<html>");
+  });
+});
+
+describe("contract 2.1 to 2.3: refusals say one sentence", () => {
+  const detailOf = (heard: Heard): string => String(heard.body.detail);
+
+  test.each([
+    ["a duration as a number", { duration: 5 }, "duration"],
+    ["another resolution", { resolution: "480p" }, "resolution"],
+    ["another ratio", { aspect_ratio: "2:1" }, "aspect_ratio"],
+    ["bytes as a keyframe", { keyframes: { frame0: { type: "image", url: DATA } } }, "public URL"],
+    ["a keyframe of no type", { keyframes: { frame1: { url: ADDRESS } } }, "keyframes.frame1.type"],
+    ["an unknown field", { seed: 1 }, "seed"],
+    ["a model of pictures", { model: "photon-1" }, "model"],
+    ["no words and no frame", { prompt: null }, "prompt"],
+  ])("a film with %s", async (_, more, named) => {
+    const heard = await film(more);
+    expect(heard.status).toBe(400);
+    expect(detailOf(heard)).toContain(named);
+  });
+
+  test.each([
+    ["five references", { image_ref: [1, 2, 3, 4, 5].map(() => ({ url: ADDRESS })) }, "at most 4"],
+    ["a weight above 1", { image_ref: [{ url: ADDRESS, weight: 2 }] }, "weight"],
+    ["bytes as a reference", { style_ref: [{ url: DATA }] }, "public URL"],
+    ["bytes as a character", { character_ref: { identity0: { images: [DATA] } } }, "public URLs"],
+    ["bytes to modify", { modify_image_ref: { url: DATA } }, "public URL"],
+    ["a model of films", { model: "ray-2" }, "model"],
+  ])("a picture with %s", async (_, more, named) => {
+    const heard = await picture(more);
+    expect(heard.status).toBe(400);
+    expect(detailOf(heard)).toContain(named);
+  });
+
+  test("contract 5: keys and content types", async () => {
+    expect((await film({}, {})).body).toEqual({ detail: "Not authenticated" });
+    expect((await film({}, { authorization: "Bearer wrong" })).status).toBe(401);
+    expect((await film({}, { ...KEY, "content-type": "text/plain" })).status).toBe(415);
+    expect(await stage.answerTo("/hosts/luma/dream-machine/v1/ping", { headers: KEY })).toBeUndefined();
+  });
+});

@@ -1,0 +1,116 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { Json } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import { Fields } from "../../../media/fields.ts";
+import { givenPicture } from "../../../media/given-picture.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { names } from "../../google/text/proto-json.ts";
+import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
+
+const MODELS = ["image-01", "image-01-live", "standard"] as const;
+const FIELDS = names(
+  `model prompt aspect_ratio width height response_format seed n prompt_optimizer aigc_watermark subject_reference style`,
+);
+const SIZES = {
+  "1:1": [1024, 1024],
+  "16:9": [1280, 720],
+  "4:3": [1152, 864],
+  "3:2": [1248, 832],
+  "2:3": [832, 1248],
+  "3:4": [864, 1152],
+  "9:16": [720, 1280],
+  "21:9": [1344, 576],
+} as const;
+const RATIOS = Object.keys(SIZES) as (keyof typeof SIZES)[];
+const LONGEST_PROMPT = 1_500;
+const MOST_PICTURES = 9;
+const SIDE_STEP = 8;
+const KEPT_MS = 24 * 3_600_000;
+const REFUSALS = refusalsIn(firstWord);
+
+interface Wish extends ImageSize {
+  prompt: string;
+  model: string;
+  count: number;
+  seed: number;
+  inputs: number;
+  asBase64: boolean;
+}
+
+function readSize(body: Fields): ImageSize {
+  const ratio = body.choice("aspect_ratio", RATIOS);
+  const sides = (["width", "height"] as const).map((name) => {
+    const side = body.whole(name, 512, 2048);
+    if (side !== undefined && side % SIDE_STEP !== 0) throw body.refuse(name, `a multiple of ${SIDE_STEP}`);
+    return side;
+  });
+  const [width, height] = sides;
+  if ((width === undefined) !== (height === undefined)) {
+    throw badParameters(firstWord, "width and height must be set together");
+  }
+  // A ratio wins over sides.
+  if (ratio === undefined && width !== undefined && height !== undefined) return { width, height };
+  const [wide, high] = SIZES[ratio ?? "1:1"];
+  return { width: wide, height: high };
+}
+
+function checkSubject(value: Json, at: number): void {
+  const path = `subject_reference[${at}]`;
+  const subject = new Fields(value, path, names("type image_file"), REFUSALS);
+  if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
+  if (givenPicture(subject.requiredText("image_file"), ["data address"]) === undefined) {
+    throw badParameters(firstWord, `${path}.image_file is neither an address nor a picture as a data URI`);
+  }
+}
+
+function read(exchange: Exchange): Wish {
+  const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
+  const model = body.requiredText("model");
+  exchange.countModel(model);
+  if (!MODELS.some((known) => known === model)) throw badParameters(firstWord, `model ${model} does not exist`);
+  const prompt = body.requiredText("prompt", LONGEST_PROMPT);
+  const subjects = body.list("subject_reference");
+  for (const [at, value] of subjects.entries()) checkSubject(value, at);
+  if (body.has("style") && model === "image-01") throw badParameters(firstWord, `style is not supported by ${model}`);
+  for (const name of ["prompt_optimizer", "aigc_watermark"]) body.flag(name);
+  return {
+    prompt,
+    model,
+    ...readSize(body),
+    count: body.whole("n", 1, MOST_PICTURES) ?? 1,
+    seed: body.whole("seed", 0, Number.MAX_SAFE_INTEGER - MOST_PICTURES) ?? seedOf(prompt),
+    inputs: subjects.length,
+    asBase64: body.choice("response_format", ["url", "base64"]) === "base64",
+  };
+}
+
+function pictureOf(wish: Wish, index: number): PictureWish {
+  const { prompt, width, height, inputs, model } = wish;
+  return { prompt, width, height, seed: wish.seed + index, format: "jpeg", inputs, note: model };
+}
+
+/** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
+export async function makePictures(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+  const wish = read(exchange);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(fate, wordsAtOnce(firstWord));
+  if (struck !== undefined) return struck;
+  const id = crypto.randomUUID().replaceAll("-", "");
+  const job = studio.jobs.create({ id, host: "minimax pictures", key, wish: null, fate });
+  if (fate === "slow") await waitFor(job, studio, exchange.signal);
+  if (fate === "fails") throw firstWord(200, CODES.unknown, "unknown error");
+  const indexes = Array.from({ length: wish.count }, (_, index) => index);
+  const made = indexes.filter((index) => !isHeldBack(fate, index));
+  if (made.length === 0) throw firstWord(200, CODES.outputSensitive, "output new_sensitive");
+  const pictures = made.map((index) => pictureOf(wish, index));
+  const data = wish.asBase64
+    ? { image_base64: await Promise.all(pictures.map(encodePicture)) }
+    : { image_urls: pictures.map((picture) => publishPicture(studio, picture, { fate, keptMs: KEPT_MS })) };
+  const metadata = { success_count: String(made.length), failed_count: String(wish.count - made.length) };
+  return Response.json({ id, data, metadata, base_resp: SUCCESS });
+}

@@ -1,0 +1,71 @@
+import type { Json } from "../../../json.ts";
+import { isObject } from "../../../json.ts";
+import { Fields } from "../../../media/fields.ts";
+import { type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
+import { names } from "../../google/text/proto-json.ts";
+import { badParameters, refusalsIn, secondWord } from "../refusals.ts";
+
+const REFUSALS = refusalsIn(secondWord);
+const ITEM = names("type text image_url video_url audio_url role url");
+const TYPES = ["text", "image_url", "video_url", "audio_url"] as const;
+const ROLES = {
+  text: [],
+  image_url: ["first_frame", "last_frame", "reference_image"],
+  video_url: ["reference_video"],
+  audio_url: ["reference_audio"],
+} as const;
+const MOST = { image_url: 9, video_url: 3, audio_url: 3 } as const;
+
+export interface Content {
+  prompt: string;
+  first?: GivenPicture;
+  last?: GivenPicture;
+}
+
+interface Item {
+  type: (typeof TYPES)[number];
+  role: string;
+  text: string;
+  picture?: GivenPicture;
+}
+
+/** Undefined for an item whose address is not inside the object of its type: this host takes no notice of it. */
+function readItem(value: Json, path: string): Item | undefined {
+  const item = new Fields(value, path, ITEM, REFUSALS);
+  const type = item.choice("type", TYPES);
+  if (type === undefined) throw REFUSALS.missing(`${path}.type`);
+  if (type === "text") return { type, role: "", text: item.requiredText("text") };
+  const nested = item.value(type);
+  if (!isObject(nested)) return undefined;
+  const address = new Fields(nested, `${path}.${type}`, names("url"), REFUSALS).requiredText("url");
+  const role = item.choice("role", ROLES[type]) ?? ROLES[type][0];
+  if (type !== "image_url") return { type, role, text: "" };
+  const picture = givenPicture(address, ["data address"]);
+  if (picture === undefined) {
+    throw badParameters(secondWord, `${path}.${type}.url is neither an address nor a picture as a data URI`);
+  }
+  return { type, role, text: "", picture };
+}
+
+/** The words, frames and references of a film of the second generation. */
+export function readContent(values: readonly Json[]): Content {
+  const items = values.map((value, at) => readItem(value, `content[${at}]`)).filter((item) => item !== undefined);
+  const prompt = items.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");
+  if (prompt === "") throw REFUSALS.missing("content: an item of type text");
+  for (const [type, most] of Object.entries(MOST)) {
+    const count = items.filter((item) => item.type === type).length;
+    if (count > most)
+      throw badParameters(secondWord, `content has ${count} items of type ${type}, at most ${most} are allowed`);
+  }
+  const isFrame = ({ role }: Item): boolean => role === "first_frame" || role === "last_frame";
+  if (items.some(isFrame) && items.some((item) => item.role.startsWith("reference_"))) {
+    throw badParameters(secondWord, "frames and references cannot be used together");
+  }
+  const frames = (role: string): Item[] => items.filter((item) => item.role === role);
+  for (const role of ["first_frame", "last_frame"]) {
+    if (frames(role).length > 1) throw badParameters(secondWord, `content has more than one ${role}`);
+  }
+  const first = frames("first_frame")[0]?.picture;
+  const last = frames("last_frame")[0]?.picture;
+  return { prompt, ...(first === undefined ? {} : { first }), ...(last === undefined ? {} : { last }) };
+}

@@ -1,0 +1,104 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import { Fields } from "../../../media/fields.ts";
+import { framesOf } from "../../../media/given-picture.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaJob } from "../../../media/jobs.ts";
+import { parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
+import { playAtOnce } from "../../../media/play-fate.ts";
+import { publishFilm } from "../../../media/publish.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import type { FilmWish } from "../../../media-maker/film-wish.ts";
+import { names } from "../../google/text/proto-json.ts";
+import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "../refusals.ts";
+import { readContent } from "./second-content.ts";
+
+const HOST = "minimax second films";
+const FIELDS = names("model content resolution duration ratio aigc_watermark callback_url");
+const RATIOS = ["adaptive", "21:9", "16:9", "4:3", "1:1", "3:4", "9:16"] as const;
+const WIDE = { width: 16, height: 9 };
+const KEPT_MS = 24 * 3_600_000;
+const REFUSALS = refusalsIn(secondWord);
+
+interface Wish {
+  film: FilmWish;
+  resolution: "2K" | "768P";
+  ratio: string;
+  cancelled: boolean;
+}
+
+function read(exchange: Exchange): Pick<Wish, "film" | "resolution" | "ratio"> {
+  const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
+  const model = body.requiredText("model");
+  exchange.countModel(model);
+  if (model !== "MiniMax-H3" && model !== "standard") throw badParameters(secondWord, `model ${model} does not exist`);
+  const { prompt, first, last } = readContent(body.list("content"));
+  const resolution = body.choice("resolution", ["2K", "768P"]);
+  if (resolution === undefined) throw REFUSALS.missing("resolution");
+  const seconds = body.whole("duration", 4, 15);
+  if (seconds === undefined) throw REFUSALS.missing("duration");
+  const ratio = body.choice("ratio", RATIOS) ?? "adaptive";
+  body.flag("aigc_watermark");
+  body.text("callback_url");
+  const shape = ratio === "adaptive" ? (first?.size ?? WIDE) : (parseSize(ratio, ":") ?? WIDE);
+  const film = {
+    prompt,
+    ...sizeOfShortSide(shape, resolution === "2K" ? 1440 : 768),
+    seconds,
+    fps: 24,
+    seed: seedOf(prompt),
+    audio: true,
+    ...framesOf(first, last),
+  };
+  return { film, resolution, ratio };
+}
+
+/** `POST /v2/video_generation` */
+export function startSecondFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
+  const asked = read(exchange);
+  const fate = chooseFate(asked.film.prompt, 1, exchange, key);
+  const struck = playAtOnce(fate, wordsAtOnce(secondWord));
+  if (struck !== undefined) return struck;
+  const wish: Wish = { ...asked, cancelled: false };
+  const job = studio.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, fate });
+  return Response.json({ task_id: job.id });
+}
+
+function findJob(studio: MediaStudio, id: string, key: string): MediaJob<Wish> {
+  const job = studio.jobs.find<Wish>(HOST, id, key);
+  if (job === undefined) throw secondWord(404, CODES.badParameters, `task ${id} not found`);
+  return job;
+}
+
+function standing(job: MediaJob<Wish>, studio: MediaStudio): JsonObject {
+  const { wish } = job;
+  const phase = studio.jobs.phase(job);
+  if (wish.cancelled) return { status: "cancelled" };
+  if (phase !== "ended") return { status: phase };
+  const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
+  if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
+  if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
+  const url = publishFilm(studio, wish.film, { fate: job.fate, keptMs: KEPT_MS });
+  const { seconds } = wish.film;
+  const usage = { total_seconds: seconds, input_seconds: 0, output_seconds: seconds };
+  return { status: "succeeded", content: { url }, usage };
+}
+
+/** `GET /v2/query/video_generation/{id}` */
+export function showSecondFilm(studio: MediaStudio, id: string, key: string): Response {
+  const job = findJob(studio, id, key);
+  const { resolution, ratio, film } = job.wish;
+  const task = { id, resolution, duration: film.seconds, ratio, ...standing(job, studio) };
+  return Response.json({ task });
+}
+
+/** `DELETE /v2/video_generation/{id}`: what is being made already goes on. */
+export function cancelSecondFilm(studio: MediaStudio, id: string, key: string): Response {
+  const job = findJob(studio, id, key);
+  if (studio.jobs.phase(job) !== "queued" || job.wish.cancelled) {
+    throw badParameters(secondWord, `task ${id} is not queued, and only queued tasks can be cancelled`);
+  }
+  job.wish.cancelled = true;
+  return Response.json({ task_id: id });
+}

@@ -1,0 +1,52 @@
+import { SIMULATED_TEXT_MODELS, type SimulatedTextModel } from "../../../../src/catalogue/simulated-models.ts";
+import { bearerOf, type Credentials } from "../../../credentials.ts";
+import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
+import { isObject } from "../../../json.ts";
+import { answerCall } from "../../../text/answer-call.ts";
+import { openaiWire } from "./adapter.ts";
+import { invalid, missingKey, modelNotFound, openaiError, wrongKey } from "./errors.ts";
+
+const CREATED_SECONDS = Date.UTC(2026, 9, 1) / 1_000;
+
+function modelEntry(model: SimulatedTextModel) {
+  return { id: model.name, object: "model", created: CREATED_SECONDS, owned_by: "trivium-simulator" };
+}
+
+function authenticate(headers: Headers, credentials: Credentials): string {
+  const key = bearerOf(headers);
+  if (key === undefined || key === "") throw missingKey();
+  if (!credentials.accepts(key)) throw wrongKey(key);
+  return key;
+}
+
+export function openaiHost(credentials: Credentials, nowMs: () => number): Host {
+  const wire = openaiWire(nowMs);
+
+  function complete(exchange: Exchange, key: string): Promise<Response> {
+    const { body } = exchange;
+    if (body === undefined) throw invalid("We could not parse the JSON body of your request.", null, null);
+    const model = isObject(body) ? body.model : undefined;
+    if (typeof model !== "string") throw invalid("you must provide a model parameter", null, null);
+    const call = incomingCall(exchange, body, key, model);
+    return answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+  }
+
+  return {
+    requestIdHeader: "x-request-id",
+    async handle(exchange) {
+      const key = authenticate(exchange.headers, credentials);
+      const { path, method } = exchange;
+      if (path === "/v1/chat/completions" && method === "POST") return complete(exchange, key);
+      if (path === "/v1/models" && method === "GET") {
+        return jsonAnswer(exchange, { object: "list", data: SIMULATED_TEXT_MODELS.map(modelEntry) });
+      }
+      if (path.startsWith("/v1/models/") && method === "GET") {
+        const name = decodeName(path.slice("/v1/models/".length));
+        const model = SIMULATED_TEXT_MODELS.find((one) => one.name === name);
+        if (model === undefined) throw modelNotFound(name);
+        return jsonAnswer(exchange, modelEntry(model));
+      }
+      throw openaiError(404, `Invalid URL (${method} ${path})`);
+    },
+  };
+}

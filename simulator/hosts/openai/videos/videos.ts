@@ -1,0 +1,136 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { HostError } from "../../../host-error.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaJob } from "../../../media/jobs.ts";
+import { playAtOnce } from "../../../media/play-fate.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import { makeFilm } from "../../../media-maker/make-film.ts";
+import { wordsAtOnce } from "../at-once.ts";
+import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
+import { badValue } from "../text/check.ts";
+import { invalid, openaiError } from "../text/errors.ts";
+import { promptIn, readVideoWish, type VideoWish } from "./video-wish.ts";
+
+type VideoJob = MediaJob<VideoWish>;
+
+const HOST = "openai";
+const FPS = 30;
+/** How long the bytes can be had after the film is done. */
+const KEPT_MS = 60 * 60_000;
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000);
+
+const expiresAtMs = (job: VideoJob): number => job.endsAtMs + (job.fate === "expired" ? 0 : KEPT_MS);
+
+function errorOf(job: VideoJob): JsonObject | null {
+  if (job.fate === "moderated") {
+    return { code: "moderation_blocked", message: "The film was held back by the moderation system." };
+  }
+  return job.fate === "fails" ? { code: "server_error", message: "The film could not be made." } : null;
+}
+
+function statusOf(job: VideoJob, studio: MediaStudio): string {
+  const phase = studio.jobs.phase(job);
+  if (phase !== "ended") return phase === "queued" ? "queued" : "in_progress";
+  return errorOf(job) === null ? "completed" : "failed";
+}
+
+function told(job: VideoJob, studio: MediaStudio): Response {
+  const { wish } = job;
+  const status = statusOf(job, studio);
+  const done = status === "completed";
+  return Response.json({
+    id: job.id,
+    object: "video",
+    model: wish.model,
+    status,
+    progress: status === "queued" ? 0 : studio.jobs.progress(job),
+    created_at: seconds(job.createdAtMs),
+    completed_at: done ? seconds(job.endsAtMs) : null,
+    expires_at: done ? seconds(expiresAtMs(job)) : null,
+    prompt: wish.prompt,
+    size: wish.size,
+    seconds: wish.seconds,
+    remixed_from_video_id: wish.remixedFrom ?? null,
+    error: status === "failed" ? errorOf(job) : null,
+  });
+}
+
+function notFound(id: string): HostError {
+  return openaiError(404, `Video with id '${id}' not found.`, { param: "video_id", code: "not_found" });
+}
+
+function known(job: VideoJob | undefined, id: string): VideoJob {
+  if (job === undefined || job.wish.deleted) throw notFound(id);
+  return job;
+}
+
+const find = (id: string, key: string, studio: MediaStudio): VideoJob =>
+  known(studio.jobs.recall<VideoWish>(HOST, id, key), id);
+
+function take(wish: VideoWish, exchange: Exchange, studio: MediaStudio, key: string): Response {
+  exchange.countModel(wish.model);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const blocked = openaiError(400, "Your request was blocked by our moderation system.", {
+    type: "video_generation_user_error",
+    code: "moderation_blocked",
+  });
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
+  if (struck !== undefined) return struck;
+  const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
+  return told(studio.jobs.create({ id, host: HOST, key, wish, fate }), studio);
+}
+
+export async function createVideo(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+  return take(readVideoWish(await anyFields(exchange)), exchange, studio, key);
+}
+
+/** A film made anew from another one's wish, with another prompt. */
+export function remixVideo(exchange: Exchange, studio: MediaStudio, key: string, id: string): Response {
+  const before = find(id, key, studio);
+  const fields = { values: jsonFields(exchange) };
+  refuseUnknown(Object.keys(fields.values), ["prompt"]);
+  return take({ ...before.wish, prompt: promptIn(fields), remixedFrom: id }, exchange, studio, key);
+}
+
+export function tellVideo(studio: MediaStudio, key: string, id: string): Response {
+  return told(known(studio.jobs.find<VideoWish>(HOST, id, key), id), studio);
+}
+
+export function deleteVideo(studio: MediaStudio, key: string, id: string): Response {
+  find(id, key, studio).wish.deleted = true;
+  return Response.json({ id, object: "video.deleted", deleted: true });
+}
+
+/** The bytes, which want the key as everything else does. */
+export async function sendVideo(exchange: Exchange, studio: MediaStudio, key: string, id: string): Promise<Response> {
+  const job = find(id, key, studio);
+  const variant = exchange.url.searchParams.get("variant") ?? "video";
+  if (!["video", "thumbnail", "spritesheet"].includes(variant)) {
+    throw badValue(variant, ["video", "thumbnail", "spritesheet"], "variant");
+  }
+  if (statusOf(job, studio) !== "completed") {
+    throw invalid("Video is not ready yet. Ask for its status until it is completed.", null, "video_not_ready");
+  }
+  if (studio.nowMs() >= expiresAtMs(job)) {
+    throw openaiError(404, `The content of video '${id}' has expired.`, { code: "content_expired" });
+  }
+  const { prompt, measures, firstFrame } = job.wish;
+  const shared = { prompt, ...measures, seed: seedOf(prompt) };
+  if (variant !== "video") {
+    const format = variant === "thumbnail" ? "webp" : "jpeg";
+    const picture = await drawPicture({ ...shared, format });
+    return new Response(picture, { headers: { "content-type": `image/${format}` } });
+  }
+  const film = await makeFilm({
+    ...shared,
+    seconds: Number(job.wish.seconds),
+    fps: FPS,
+    audio: true,
+    ...(firstFrame === undefined ? {} : { firstFrame }),
+  });
+  return new Response(film, { headers: { "content-type": "video/mp4" } });
+}

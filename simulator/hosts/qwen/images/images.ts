@@ -1,0 +1,64 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { Fate } from "../../../media/fate.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import { publishPicture } from "../../../media/publish.ts";
+import { AT_ONCE, bodyOf, dashscopeError, HELD_BACK } from "../errors.ts";
+import { type ImagesWish, readImages } from "./read-images.ts";
+
+export const KEPT_MS = 24 * 3_600_000;
+
+/** The link of each picture; undefined where it is held back. */
+export function linksOf(wish: ImagesWish, fate: Fate | undefined, studio: MediaStudio): (string | undefined)[] {
+  return Array.from({ length: wish.count }, (_, index) => {
+    if (isHeldBack(fate, index)) return undefined;
+    const picture = {
+      prompt: wish.prompt,
+      ...wish.size,
+      seed: wish.seed + index,
+      format: "png",
+      inputs: wish.inputs,
+      note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
+    } as const;
+    return publishPicture(studio, picture, { fate, keptMs: KEPT_MS });
+  });
+}
+
+export function choicesOf(links: readonly string[], spread: ImagesWish["spread"]): JsonObject[] {
+  const choice = (content: JsonObject[]): JsonObject => ({
+    finish_reason: "stop",
+    message: { role: "assistant", content },
+  });
+  if (spread === "choices") return links.map((image) => choice([{ image, type: "image" }]));
+  return [choice(links.map((image) => ({ image })))];
+}
+
+export function usageOf({ size, spread }: ImagesWish, count: number): JsonObject {
+  const { width, height } = size;
+  if (spread === "contents") return { image_count: count, width, height };
+  return { image_count: count, size: `${width}*${height}`, input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+}
+
+/** Answers while the caller waits. */
+export async function generateImages(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+  if (exchange.headers.get("x-dashscope-async") === "enable") {
+    throw dashscopeError(403, "AccessDenied", "current user api does not support asynchronous calls.");
+  }
+  const wish = readImages(bodyOf(exchange), "sync");
+  exchange.countModel(wish.model);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
+  if (struck !== undefined) return struck;
+  const job = studio.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, fate });
+  await waitFor(job, studio, exchange.signal);
+  if (fate === "fails") throw AT_ONCE.broken;
+  const links = linksOf(wish, fate, studio).filter((link) => link !== undefined);
+  if (links.length === 0) throw dashscopeError(400, HELD_BACK.code, HELD_BACK.message);
+  return Response.json({
+    output: { choices: choicesOf(links, wish.spread) },
+    usage: usageOf(wish, links.length),
+    request_id: job.id,
+  });
+}

@@ -1,0 +1,122 @@
+import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import {
+  anyText,
+  anything,
+  type FieldRules,
+  flag,
+  listOf,
+  oneOf,
+  recordOf,
+  text,
+  wholeIn,
+} from "../../../media/field-rules.ts";
+import { givenPicture } from "../../../media/given-picture.ts";
+import { isDrawable, parseSize } from "../../../media/picture-size.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { checkObject, invalidParameter, modelNotFound } from "../errors.ts";
+import { type ImageModel, imageModel, MOST_SEQUENTIAL } from "./image-models.ts";
+
+export interface ImagesWish {
+  kind: "images";
+  model: string;
+  prompt: string;
+  size: ImageSize;
+  seed: number;
+  count: number;
+  inputs: number;
+  watermark: boolean;
+  spread: ImageModel["spread"];
+  /** Whether the answer has choices, as requests with messages get, or results. */
+  answersWith: "choices" | "results";
+}
+
+const MOST_SEED = 2_147_483_647;
+
+const contentItem = recordOf({ image: text(Number.POSITIVE_INFINITY), text: text() });
+const message = recordOf({ role: oneOf("user"), content: listOf(contentItem, 1, 32) }, ["role", "content"]);
+const INPUT_RULES: Readonly<Record<ImageModel["served"][number], FieldRules>> = {
+  sync: { messages: listOf(message, 1, 1) },
+  "messages task": { messages: listOf(message, 1, 1) },
+  "text task": { prompt: text(), negative_prompt: anyText },
+  "pictures task": { prompt: text(), negative_prompt: anyText, images: listOf(text(Number.POSITIVE_INFINITY), 1, 9) },
+};
+
+function checkParameters(parameters: JsonObject, model: ImageModel): void {
+  const most = parameters["enable_sequential"] === true ? MOST_SEQUENTIAL : model.mostPictures;
+  const extras = { negative_prompt: anyText, thinking_mode: flag, enable_sequential: flag };
+  const own = Object.entries(extras).filter(([name]) => model.extras.includes(name));
+  const rules: FieldRules = {
+    n: wholeIn(1, most),
+    size: text(),
+    seed: wholeIn(0, MOST_SEED),
+    watermark: flag,
+    prompt_extend: flag,
+    ...Object.fromEntries(own),
+  };
+  checkObject(parameters, rules, [], "parameters.");
+}
+
+function readSize(given: Json | undefined, model: ImageModel, references: number): ImageSize {
+  if (typeof given !== "string") return { width: model.defaultSide, height: model.defaultSide };
+  const side = Object.hasOwn(model.tiers, given) ? model.tiers[given] : undefined;
+  if (side !== undefined) return { width: side, height: side };
+  const size = parseSize(given, "*");
+  const isFit = size !== undefined && size.width % 16 === 0 && size.height % 16 === 0 && isDrawable(size);
+  if (!isFit || !model.takes(size, references)) {
+    throw invalidParameter(`parameters.size ${given} is not a size that this model makes.`);
+  }
+  return size;
+}
+
+/** The words and pictures, wherever this address has them. */
+function readInput(input: JsonObject): { prompts: string[]; pictures: string[] } {
+  if (typeof input["prompt"] === "string") {
+    return { prompts: [input["prompt"]], pictures: Array.isArray(input["images"]) ? input["images"].map(String) : [] };
+  }
+  const messages = Array.isArray(input["messages"]) ? input["messages"] : [];
+  const items = messages.flatMap((item) => (isObject(item) && Array.isArray(item["content"]) ? item["content"] : []));
+  const of = (field: string): string[] =>
+    items.flatMap((item) => (isObject(item) && typeof item[field] === "string" ? [item[field]] : []));
+  return { prompts: of("text"), pictures: of("image") };
+}
+
+function checkPictures(pictures: readonly string[], [least, most]: ImageModel["references"]): void {
+  if (pictures.length < least || pictures.length > most) {
+    throw invalidParameter(`This model takes ${least} to ${most} pictures, not ${pictures.length}.`);
+  }
+  for (const picture of pictures) {
+    if (givenPicture(picture, ["data address"]) === undefined) {
+      throw invalidParameter("An image of the input is neither an address nor the data of a picture.");
+    }
+  }
+}
+
+/** What is asked for, or the refusal of it. */
+export function readImages(body: JsonObject, served: ImageModel["served"][number]): ImagesWish {
+  const rules: FieldRules = { model: text(), input: recordOf(INPUT_RULES[served]), parameters: anything };
+  checkObject(body, rules, ["model", "input"]);
+  const name = String(body["model"]);
+  const model = imageModel(name, served);
+  if (model === undefined) throw modelNotFound(name);
+  const parameters = body["parameters"] ?? {};
+  if (!isObject(parameters)) throw invalidParameter("parameters must be an object.");
+  checkParameters(parameters, model);
+  const { prompts, pictures } = readInput(isObject(body["input"]) ? body["input"] : {});
+  const [prompt] = prompts;
+  if (prompt === undefined || prompts.length > 1) throw invalidParameter("input must have exactly one text.");
+  checkPictures(pictures, model.references);
+  const { n, seed } = parameters;
+  return {
+    kind: "images",
+    model: name,
+    prompt,
+    size: readSize(parameters["size"], model, pictures.length),
+    seed: typeof seed === "number" ? seed : seedOf(prompt),
+    count: typeof n === "number" ? n : model.defaultPictures,
+    inputs: pictures.length,
+    watermark: parameters["watermark"] === true,
+    spread: model.spread,
+    answersWith: served === "sync" || served === "messages task" ? "choices" : "results",
+  };
+}

@@ -1,0 +1,40 @@
+import { bearerOf } from "../../credentials.ts";
+import type { JsonObject } from "../../json.ts";
+import type { MediaHost } from "../../media/host.ts";
+import { dashscopeError } from "./errors.ts";
+import { generateImages } from "./images/images.ts";
+import { type ImagesWish, readImages } from "./images/read-images.ts";
+import { cancelTask, createTask, showTask } from "./tasks.ts";
+import { readVideo, type VideoWish } from "./videos/read-video.ts";
+
+const SERVICE = /\/services\/aigc\/([\w-]+\/[\w-]+)$/;
+const TASK = /\/tasks\/([^/]+?)(\/cancel)?$/;
+
+/** What is asked for at each address that takes tasks. */
+const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesWish | VideoWish>> = {
+  "image-generation/generation": (body) => readImages(body, "messages task"),
+  "text2image/image-synthesis": (body) => readImages(body, "text task"),
+  "image2image/image-synthesis": (body) => readImages(body, "pictures task"),
+  "video-generation/video-synthesis": readVideo,
+  "image2video/video-synthesis": readVideo,
+};
+
+/** Alibaba's DashScope: pictures while you wait, and pictures and films as tasks. */
+export const qwenMedia: MediaHost = async (exchange, studio) => {
+  const { pathname } = exchange.url;
+  const service = SERVICE.exec(pathname)?.[1];
+  const task = TASK.exec(pathname);
+  if (service === undefined && task === null) return undefined;
+
+  const key = bearerOf(exchange.headers) ?? "";
+  if (!studio.acceptsKey(key)) throw dashscopeError(401, "InvalidApiKey", "Invalid API-key provided.");
+  if (exchange.method === "POST" && service !== undefined) {
+    if (service === "multimodal-generation/generation") return generateImages(exchange, studio, key);
+    const read = Object.hasOwn(TASK_READERS, service) ? TASK_READERS[service] : undefined;
+    if (read !== undefined) return createTask(exchange, studio, key, read);
+  }
+  const [, id, cancel] = task ?? [];
+  if (id !== undefined && exchange.method === "GET" && cancel === undefined) return showTask(studio, key, id);
+  if (id !== undefined && exchange.method === "POST" && cancel !== undefined) return cancelTask(studio, key, id);
+  throw dashscopeError(404, "InvalidURL", "url error, please check url!");
+};

@@ -1,0 +1,131 @@
+import type { Exchange } from "../../exchange.ts";
+import type { JsonObject } from "../../json.ts";
+import { chooseFate } from "../../media/choose-fate.ts";
+import type { MediaStudio } from "../../media/host.ts";
+import type { MediaJob } from "../../media/jobs.ts";
+import { isHeldBack, playAtOnce } from "../../media/play-fate.ts";
+import { publishFilm } from "../../media/publish.ts";
+import { AT_ONCE, bodyOf, dashscopeError, FAILED, HELD_BACK } from "./errors.ts";
+import { choicesOf, KEPT_MS, linksOf, usageOf } from "./images/images.ts";
+import type { ImagesWish } from "./images/read-images.ts";
+import type { VideoWish } from "./videos/read-video.ts";
+
+const HOST = "qwen tasks";
+const FRAMES_PER_SECOND = 24;
+
+interface TaskWish {
+  asked: ImagesWish | VideoWish;
+  canceled: boolean;
+}
+
+type Task = MediaJob<TaskWish>;
+
+export function createTask(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  read: (body: JsonObject) => ImagesWish | VideoWish,
+): Response {
+  if (exchange.headers.get("x-dashscope-async") !== "enable") {
+    throw dashscopeError(403, "AccessDenied", "current user api does not support synchronous calls.");
+  }
+  const asked = read(bodyOf(exchange));
+  exchange.countModel(asked.model);
+  const fate = chooseFate(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
+  if (struck !== undefined) return struck;
+  const wish = { asked, canceled: false };
+  const { id } = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  return Response.json({ output: { task_id: id, task_status: "PENDING" }, request_id: crypto.randomUUID() });
+}
+
+interface Outcome {
+  output: JsonObject;
+  usage?: JsonObject;
+}
+
+const failed = (reason: JsonObject): Outcome => ({ output: { task_status: "FAILED", ...reason } });
+
+function imagesOutcome({ fate }: Task, asked: ImagesWish, studio: MediaStudio): Outcome {
+  const links = linksOf(asked, fate, studio);
+  const made = links.filter((link) => link !== undefined);
+  const counted = { TOTAL: links.length, SUCCEEDED: made.length, FAILED: links.length - made.length };
+  if (made.length === 0) return failed({ ...HELD_BACK, task_metrics: counted });
+  const usage = usageOf(asked, made.length);
+  if (asked.answersWith === "choices") {
+    const choices = choicesOf(made, asked.spread);
+    return { output: { task_status: "SUCCEEDED", finished: true, choices }, usage };
+  }
+  const results = links.map((url) => (url === undefined ? HELD_BACK : { orig_prompt: asked.prompt, url }));
+  return { output: { task_status: "SUCCEEDED", results, task_metrics: counted }, usage };
+}
+
+function videoOutcome({ fate }: Task, asked: VideoWish, studio: MediaStudio): Outcome {
+  if (isHeldBack(fate, 0)) return failed(HELD_BACK);
+  const { prompt, size, seconds, seed, audio, frames } = asked;
+  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
+  return {
+    output: {
+      task_status: "SUCCEEDED",
+      video_url: publishFilm(studio, film, { fate, keptMs: KEPT_MS }),
+      orig_prompt: prompt,
+      ...(asked.extends ? { actual_prompt: `${prompt} In the simulator's own light.` } : {}),
+    },
+    usage: {
+      duration: seconds,
+      output_video_duration: seconds,
+      SR: asked.shortSide,
+      size: `${size.width}*${size.height}`,
+      video_count: 1,
+      ratio: asked.ratio,
+      fps: FRAMES_PER_SECOND,
+    },
+  };
+}
+
+function outcomeOf(task: Task, studio: MediaStudio): Outcome {
+  if (task.fate === "fails") return failed(FAILED);
+  const { asked } = task.wish;
+  return asked.kind === "images" ? imagesOutcome(task, asked, studio) : videoOutcome(task, asked, studio);
+}
+
+const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 23).replace("T", " ");
+
+export function showTask(studio: MediaStudio, key: string, id: string): Response {
+  const request_id = crypto.randomUUID();
+  const task: Task | undefined = studio.jobs.find(HOST, id, key);
+  // A task that is gone is not an error here, but a status.
+  if (task === undefined) return Response.json({ request_id, output: { task_id: id, task_status: "UNKNOWN" } });
+  const times = { submit_time: timeOf(task.createdAtMs), scheduled_time: timeOf(task.startsAtMs) };
+  if (task.wish.canceled) {
+    return Response.json({
+      request_id,
+      output: { task_id: id, task_status: "CANCELED", submit_time: times.submit_time },
+    });
+  }
+  const phase = studio.jobs.phase(task);
+  if (phase === "queued") {
+    return Response.json({
+      request_id,
+      output: { task_id: id, task_status: "PENDING", submit_time: times.submit_time },
+    });
+  }
+  if (phase === "running")
+    return Response.json({ request_id, output: { task_id: id, task_status: "RUNNING", ...times } });
+  const { output, usage } = outcomeOf(task, studio);
+  return Response.json({
+    request_id,
+    output: { task_id: id, ...times, end_time: timeOf(task.endsAtMs), ...output },
+    ...(usage === undefined ? {} : { usage }),
+  });
+}
+
+/** Only what still waits in line can be called off. */
+export function cancelTask(studio: MediaStudio, key: string, id: string): Response {
+  const task: Task | undefined = studio.jobs.find(HOST, id, key);
+  if (task === undefined || studio.jobs.phase(task) !== "queued") {
+    throw dashscopeError(400, "UnsupportedOperation", "Failed to cancel the task, please confirm if it is pending.");
+  }
+  task.wish.canceled = true;
+  return Response.json({ request_id: crypto.randomUUID() });
+}

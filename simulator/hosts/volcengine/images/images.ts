@@ -1,0 +1,111 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { Fate } from "../../../media/fate.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { StreamedAnswer } from "../../../media/streamed-answer.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
+import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
+import { readImages, type SeedreamWish } from "./read-images.ts";
+
+const KEPT_MS = 24 * 3_600_000;
+const HELD_BACK = {
+  code: "OutputImageSensitiveContentDetected",
+  message: "The request failed because the output image may contain sensitive information.",
+};
+
+interface Batch {
+  wish: SeedreamWish;
+  fate: Fate | undefined;
+  studio: MediaStudio;
+  createdAt: number;
+}
+
+async function pictureAt({ wish, fate, studio }: Batch, index: number): Promise<JsonObject> {
+  const picture: PictureWish = {
+    prompt: wish.prompt,
+    ...wish.size,
+    seed: wish.seed + index,
+    format: wish.format,
+    inputs: wish.inputs,
+    note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
+  };
+  const size = `${wish.size.width}x${wish.size.height}`;
+  if (wish.encoded) return { b64_json: await encodePicture(picture), size };
+  return { url: publishPicture(studio, picture, { fate, keptMs: KEPT_MS }), size };
+}
+
+function usageOf({ wish, fate }: Batch): JsonObject {
+  const { count, size, inputs, searches } = wish;
+  const made = Array.from({ length: count }, (_, index) => index).filter((index) => !isHeldBack(fate, index)).length;
+  const tokens = made * Math.floor((size.width * size.height) / 256);
+  return {
+    generated_images: made,
+    output_tokens: tokens,
+    total_tokens: tokens,
+    ...(inputs === 0 ? {} : { input_images: inputs }),
+    ...(searches ? { tool_usage: { web_search: 1 } } : {}),
+  };
+}
+
+async function wholeAnswer(batch: Batch): Promise<Response> {
+  const { wish, fate, createdAt } = batch;
+  if (fate === "fails") throw AT_ONCE.broken;
+  const data: JsonObject[] = [];
+  for (let index = 0; index < wish.count; index += 1) {
+    data.push(isHeldBack(fate, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
+  }
+  // The whole request is an error only where nothing came of it.
+  if (data.every((item) => item["error"] !== undefined)) throw arkError(400, HELD_BACK.code, HELD_BACK.message);
+  return Response.json({ model: wish.model, created: createdAt, data, usage: usageOf(batch) });
+}
+
+async function* events(batch: Batch): AsyncGenerator<JsonObject> {
+  const { wish, fate, createdAt } = batch;
+  if (fate === "fails") {
+    yield { type: "error", error: { code: "InternalServiceError", message: "The service failed at the picture." } };
+    return;
+  }
+  const envelope = { model: wish.model, created: createdAt };
+  for (let index = 0; index < wish.count; index += 1) {
+    yield isHeldBack(fate, index)
+      ? { type: "image_generation.partial_failed", ...envelope, image_index: index, error: HELD_BACK }
+      : {
+          type: "image_generation.partial_succeeded",
+          ...envelope,
+          image_index: index,
+          ...(await pictureAt(batch, index)),
+        };
+  }
+  yield { type: "image_generation.completed", ...envelope, usage: usageOf(batch) };
+}
+
+async function* frames(batch: Batch): AsyncGenerator<string> {
+  for await (const event of events(batch)) yield `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
+  yield "data: [DONE]\n\n";
+}
+
+/** The headers leave with the first picture, not before. */
+async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Response> {
+  const source = frames(batch);
+  const first = await source.next();
+  async function* pieces(): AsyncGenerator<string> {
+    if (!first.done) yield first.value;
+    yield* source;
+  }
+  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", pieces());
+}
+
+export async function generateImages(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+  const wish = readImages(bodyOf(exchange));
+  exchange.countModel(wish.model);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(fate, AT_ONCE);
+  if (struck !== undefined) return struck;
+  const job = studio.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, fate });
+  const batch = { wish, fate, studio, createdAt: Math.floor(job.createdAtMs / 1000) };
+  await waitFor(job, studio, exchange.signal);
+  return wish.stream ? streamedAnswer(exchange, batch) : wholeAnswer(batch);
+}

@@ -1,0 +1,276 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { readFrames } from "../../../src/wire/sse.ts";
+import type { Json, JsonObject } from "../../json.ts";
+import { Rehearsal } from "../../media/rehearsal.ts";
+import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { sniffImage } from "../../sniff-image.ts";
+import { volcengineMedia } from "./media.ts";
+
+let rehearsal: Rehearsal;
+beforeEach(() => {
+  rehearsal = new Rehearsal(volcengineMedia);
+});
+
+const IMAGES = "/hosts/volcengine/api/v3/images/generations";
+const TASKS = "/hosts/volcengine/api/v3/contents/generations/tasks";
+const headers = { authorization: "Bearer any-key" };
+const DATA = `data:image/png;base64,${Buffer.from(
+  await drawPicture({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
+).toString("base64")}`;
+
+const draw = (body: JsonObject) =>
+  rehearsal.send(IMAGES, { headers, body: { model: "standard", prompt: "a cat", size: "128x64", ...body } });
+const batchOf = (count: number): JsonObject => ({
+  sequential_image_generation: "auto",
+  sequential_image_generation_options: { max_images: count },
+});
+const codeOf = (body: JsonObject): unknown => (body["error"] as JsonObject)["code"];
+const paramOf = (body: JsonObject): unknown => (body["error"] as JsonObject)["param"];
+
+describe("providers 2.4: Seedream", () => {
+  test("a picture has the size that was asked for, by link and in base64", async () => {
+    const { body } = await draw({});
+    const [item] = body["data"] as JsonObject[];
+    expect(await rehearsal.sizeOfLink(item?.["url"])).toEqual({ width: 128, height: 64 });
+    expect(body).toMatchObject({
+      model: "standard",
+      usage: { generated_images: 1, output_tokens: 32, total_tokens: 32 },
+    });
+    const encoded = (await draw({ response_format: "b64_json", output_format: "png" })).body["data"] as JsonObject[];
+    const bytes = Buffer.from(String(encoded[0]?.["b64_json"]), "base64");
+    expect(sniffImage(bytes)).toEqual({ mimeType: "image/png", size: { width: 128, height: 64 } });
+  });
+
+  test("a batch has one failed item among the good ones, and only those are billed", async () => {
+    const { body } = await draw({ ...batchOf(3), prompt: "cats sim:one-fails" });
+    const items = body["data"] as JsonObject[];
+    expect(items.map((item) => codeIn(item))).toEqual([undefined, "OutputImageSensitiveContentDetected", undefined]);
+    expect(body["usage"]).toMatchObject({ generated_images: 2 });
+  });
+
+  test("without a batch there is one picture, and the link dies after 24 hours", async () => {
+    const items = (await draw({})).body["data"] as JsonObject[];
+    expect(items).toHaveLength(1);
+    rehearsal.nowMs += 24 * 3_600_000 - 1;
+    expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(200);
+    rehearsal.nowMs += 1;
+    expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(403);
+  });
+
+  test("a stream tells each picture, then the usage, then [DONE]", async () => {
+    const { text, headers: answered } = await draw({ ...batchOf(3), stream: true, prompt: "cats sim:one-fails" });
+    expect(answered.get("content-type")).toContain("text/event-stream");
+    const frames = readFrames(text);
+    expect(frames.map(({ event, data }) => event ?? data)).toEqual([
+      "image_generation.partial_succeeded",
+      "image_generation.partial_failed",
+      "image_generation.partial_succeeded",
+      "image_generation.completed",
+      "[DONE]",
+    ]);
+    const last = JSON.parse(frames[2]?.data ?? "") as JsonObject;
+    expect(last).toMatchObject({ type: "image_generation.partial_succeeded", image_index: 2, size: "128x64" });
+    expect(await rehearsal.sizeOfLink(last["url"])).toEqual({ width: 128, height: 64 });
+  });
+
+  test("a stream whose pictures are all held back still ends with its usage, of nothing", async () => {
+    const { text } = await draw({ ...batchOf(2), stream: true, prompt: "cats sim:moderated" });
+    const frames = readFrames(text);
+    expect(frames.map(({ event }) => event).slice(0, 2)).toEqual(Array(2).fill("image_generation.partial_failed"));
+    expect(JSON.parse(frames[2]?.data ?? "")).toMatchObject({ usage: { generated_images: 0, total_tokens: 0 } });
+  });
+
+  test("a stream that fails has an error event; a wrong parameter is plain JSON despite it", async () => {
+    const failed = await draw({ stream: true, prompt: "sim:fails" });
+    expect(failed.status).toBe(200);
+    expect(failed.text).toContain("event: error\n");
+    const refused = await draw({ stream: true, size: "huge" });
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: "InvalidParameter", param: "size" } } });
+  });
+
+  const REFUSED: readonly [string, JsonObject, string][] = [
+    ["n, which this host does not know", { n: 2 }, "n"],
+    ["a seed on a model that has none", { model: "doubao-seedream-4-5-251128", seed: 5, size: "2K" }, "seed"],
+    [
+      "a format on a model that has one",
+      { model: "doubao-seedream-4-0-250828", output_format: "png", size: "1K" },
+      "output_format",
+    ],
+    ["a tier of another generation", { model: "doubao-seedream-4-5-251128", size: "1K" }, "size"],
+    ["too few pixels", { model: "doubao-seedream-5-0-lite-260128", size: "1024x1024" }, "size"],
+    ["too many pixels", { model: "doubao-seedream-5-0-pro-260628", size: "4096x4096" }, "size"],
+    [
+      "a batch of a model that makes one",
+      { model: "doubao-seedream-5-0-pro-260628", size: "1K", ...batchOf(2) },
+      "sequential_image_generation",
+    ],
+    [
+      "a stream of a model that has none",
+      { model: "doubao-seedream-5-0-pro-260628", size: "1K", stream: true },
+      "stream",
+    ],
+    ["16 pictures", batchOf(16), "sequential_image_generation_options"],
+    ["14 pictures from two", { image: [DATA, DATA], ...batchOf(14) }, "sequential_image_generation_options.max_images"],
+    [
+      "eleven references",
+      { model: "doubao-seedream-5-0-pro-260628", size: "1K", image: Array(11).fill(DATA) as Json[] },
+      "image",
+    ],
+    ["bytes that are no picture", { image: "data:image/png;base64,aGVsbG8gd29ybGQ=" }, "image"],
+    ["a format in capitals", { image: DATA.replace("png", "PNG") }, "image"],
+    ["a picture under a wrong name", { image: DATA.replace("png", "jpeg") }, "image"],
+    ["a number for a text", { prompt: 5 }, "prompt"],
+  ];
+  test.each(REFUSED)("refuses %s", async (_, body, param) => {
+    const refused = await draw(body);
+    expect(refused.status).toBe(400);
+    expect(codeOf(refused.body)).toBe("InvalidParameter");
+    expect(paramOf(refused.body)).toBe(param);
+    expect(rehearsal.studio.jobs.made).toBe(0);
+  });
+
+  test("unknown models, missing fields and keys are refused each in its way", async () => {
+    expect(await draw({ model: "seedream-9" })).toMatchObject({
+      status: 404,
+      body: { error: { code: "UnsupportedModel" } },
+    });
+    const missing = await rehearsal.send(IMAGES, { headers, body: { model: "standard" } });
+    expect(missing).toMatchObject({ status: 400, body: { error: { code: "MissingParameter", param: "prompt" } } });
+    for (const authorization of ["", "Bearer wrong"]) {
+      const refused = await rehearsal.send(IMAGES, { headers: { authorization }, body: {} });
+      expect(refused).toMatchObject({ status: 401, body: { error: { code: "AuthenticationError" } } });
+    }
+    expect(
+      await rehearsal.answerTo("/hosts/volcengine/api/v3/chat/completions", { headers, body: {} }),
+    ).toBeUndefined();
+  });
+
+  const FATES: readonly [string, number, string | undefined][] = [
+    ["blocked", 400, "InputTextSensitiveContentDetected"],
+    ["moderated", 400, "OutputImageSensitiveContentDetected"],
+    ["fails", 500, "InternalServiceError"],
+    ["busy", 429, "RateLimitExceeded.EndpointRPMExceeded"],
+    ["broken", 500, "InternalServiceError"],
+    ["overloaded", 503, "ServerOverloaded"],
+    ["garbage", 200, undefined],
+  ];
+  test.each(FATES)("plays %s", async (fate, status, code) => {
+    const { status: heard, body } = await draw({ prompt: `a cat sim:${fate}` });
+    expect(heard).toBe(status);
+    expect(codeIn(body)).toBe(code);
+  });
+
+  test("plays expired: the link is dead", async () => {
+    const items = (await draw({ prompt: "sim:expired" })).body["data"] as JsonObject[];
+    expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(403);
+  });
+});
+
+function codeIn(item: JsonObject): unknown {
+  return (item["error"] as JsonObject | undefined)?.["code"];
+}
+
+describe("providers 3.3: Seedance", () => {
+  const said = (words: string): JsonObject => ({ type: "text", text: words });
+  const frame = (role: string): JsonObject => ({ type: "image_url", image_url: { url: DATA }, role });
+  const film = (body: JsonObject) =>
+    rehearsal.send(TASKS, { headers, body: { model: "standard", content: [said("a cat")], ...body } });
+  const show = (id: unknown) => rehearsal.send(`${TASKS}/${String(id)}`, { headers });
+  const ended = async (body: JsonObject): Promise<JsonObject> => {
+    const { id } = (await film(body)).body;
+    rehearsal.nowMs += rehearsal.takesMs;
+    return (await show(id)).body;
+  };
+
+  test("queued, running, succeeded; the film has its length, ratio, resolution and sound", async () => {
+    const { body } = await film({ resolution: "480p", ratio: "1:1", duration: 1, return_last_frame: true });
+    expect(body["id"]).toMatch(/^cgt-\d{14}-\w+$/);
+    expect((await show(body["id"])).body).toMatchObject({ status: "queued", error: null });
+    rehearsal.nowMs += 10;
+    expect((await show(body["id"])).body).toMatchObject({ status: "running" });
+    rehearsal.nowMs += 10;
+    const done = (await show(body["id"])).body;
+    expect(done).toMatchObject({
+      ...{ status: "succeeded", resolution: "480p", ratio: "1:1", duration: 1, framespersecond: 24, frames: 24 },
+      usage: { completion_tokens: 5400, total_tokens: 5400 },
+    });
+    const content = done["content"] as JsonObject;
+    expect(await rehearsal.filmAt(content["video_url"])).toEqual({ seconds: 1, width: 480, height: 480, audio: true });
+    expect(await rehearsal.sizeOfLink(content["last_frame_url"])).toEqual({ width: 480, height: 480 });
+  });
+
+  test("a film of a picture has its ratio, and no sound where none is wanted", async () => {
+    const body = {
+      content: [frame("first_frame"), frame("last_frame")],
+      resolution: "480p",
+      duration: 1,
+      generate_audio: false,
+    };
+    const content = (await ended(body))["content"] as JsonObject;
+    expect(await rehearsal.filmAt(content["video_url"])).toEqual({ seconds: 1, width: 640, height: 480, audio: false });
+  });
+
+  const REFUSED: readonly [string, JsonObject][] = [
+    ["a last frame alone", { content: [frame("last_frame")] }],
+    ["two first frames", { content: [frame("first_frame"), frame("first_frame")] }],
+    [
+      "audio beside a first frame",
+      {
+        content: [
+          frame("first_frame"),
+          { type: "audio_url", audio_url: { url: "https://a.example/a.mp3" }, role: "reference_audio" },
+        ],
+      },
+    ],
+    ["a film that is too long", { model: "doubao-seedance-1-5-pro-251215", duration: 13 }],
+    ["a film of its own length where there is none", { model: "doubao-seedance-1-5-pro-251215", duration: -1 }],
+    ["a text for a number", { duration: "5" }],
+    ["a resolution that it does not make", { model: "doubao-seedance-1-5-pro-251215", resolution: "4k" }],
+    ["an unknown ratio", { ratio: "5:4" }],
+    ["a negative prompt", { negative_prompt: "dogs" }],
+    ["a part of an unknown type", { content: [{ type: "input_text", text: "a cat" }] }],
+    ["nothing", { content: [] }],
+  ];
+  test.each(REFUSED)("refuses %s", async (_, body) => {
+    const refused = await film(body);
+    expect(refused.status).toBe(400);
+    expect(codeOf(refused.body)).toBe("InvalidParameter");
+  });
+
+  test("a queued task is cancelled, a running one is not, one that ended is deleted, a late one expires", async () => {
+    const withdraw = (id: unknown) => rehearsal.send(`${TASKS}/${String(id)}`, { method: "DELETE", headers });
+    const first = (await film({})).body["id"];
+    expect((await withdraw(first)).status).toBe(200);
+    expect((await show(first)).body).toMatchObject({ status: "cancelled" });
+    const second = (await film({})).body["id"];
+    rehearsal.nowMs += 10;
+    expect((await withdraw(second)).status).toBe(409);
+    rehearsal.nowMs += 10;
+    expect((await withdraw(second)).status).toBe(200);
+    expect((await show(second)).status).toBe(404);
+    const late = (await film({ content: [said("sim:slow")], execution_expires_after: 2 })).body["id"];
+    rehearsal.nowMs += 2_001;
+    expect((await show(late)).body).toMatchObject({ status: "expired" });
+  });
+
+  test("fates inside a task are told with HTTP 200; of two films, one fails", async () => {
+    const byFate = (fate: string) => ended({ content: [said(`sim:${fate}`)] });
+    expect(await byFate("moderated")).toMatchObject({
+      status: "failed",
+      error: { code: "OutputVideoSensitiveContentDetected" },
+    });
+    expect(await byFate("fails")).toMatchObject({ status: "failed", error: { code: "InternalServiceError" } });
+    const words = [(await byFate("one-fails"))["status"], (await byFate("one-fails"))["status"]];
+    expect(words).toEqual(["failed", "succeeded"]);
+    const dead = (await byFate("expired"))["content"] as JsonObject;
+    expect((await rehearsal.fetchLink(dead["video_url"])).status).toBe(403);
+    expect(codeIn(await byFate("forgotten"))).toBe("ResourceNotFound");
+    expect((await film({ content: [said("sim:blocked")] })).status).toBe(400);
+  });
+
+  test("another key does not see a task", async () => {
+    const { id } = (await film({})).body;
+    const other = await rehearsal.send(`${TASKS}/${String(id)}`, { headers: { authorization: "Bearer other" } });
+    expect(other.status).toBe(404);
+  });
+});

@@ -1,0 +1,128 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { Fate } from "../../../media/fate.ts";
+import type { GivenPicture } from "../../../media/given-picture.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { sizeOfShortSide } from "../../../media/picture-size.ts";
+import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import type { PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { wordsAtOnce } from "../../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
+import { optionalEnum, optionalNumber, requireString } from "../../openai/text/check.ts";
+import { invalid, modelNotFound } from "../../openai/text/errors.ts";
+import { aspectOf } from "../aspect-of.ts";
+import { inXAiWords } from "../errors.ts";
+import { readPicture, readPictures } from "../pictures.ts";
+
+interface ImageWish {
+  model: string;
+  prompt: string;
+  count: number;
+  measures: ImageSize;
+  asLink: boolean;
+  inputs: readonly GivenPicture[];
+}
+
+interface ImageModel {
+  /** In ticks of 1e-10 dollars, for each picture. */
+  ticks: number;
+  resolutions: readonly string[];
+  takesQuality: boolean;
+}
+
+const SECOND: ImageModel = { ticks: 400_000_000, resolutions: ["1k", "1.5k", "2k"], takesQuality: true };
+const MODELS: Readonly<Record<string, ImageModel>> = {
+  "grok-imagine-image": { ticks: 200_000_000, resolutions: ["1k", "2k"], takesQuality: false },
+  "grok-imagine-image-quality": { ticks: 500_000_000, resolutions: ["1k", "2k"], takesQuality: false },
+  "grok-imagine-image-2.0": SECOND,
+  standard: SECOND,
+};
+const SHORT_SIDES: Readonly<Record<string, number>> = { "1k": 1_024, "1.5k": 1_536, "2k": 2_048 };
+/** Three are documented; five were seen to work. */
+const MOST_INPUTS = 5;
+const LINK_KEPT_MS = 60 * 60_000;
+
+function inputsOf(values: JsonObject): GivenPicture[] {
+  if (values.image !== undefined && values.images !== undefined) {
+    throw invalid("image and images exclude each other.", "images", "invalid_value");
+  }
+  if (values.images === undefined) return [readPicture(values.image, "image")];
+  return readPictures(values.images, "images", MOST_INPUTS);
+}
+
+function modelOf(values: JsonObject): [name: string, model: ImageModel] {
+  const name = requireString(values.model, "model");
+  const model = Object.hasOwn(MODELS, name) ? MODELS[name] : undefined;
+  if (model === undefined) throw modelNotFound(name);
+  return [name, model];
+}
+
+function readWish(values: JsonObject, edits: boolean): ImageWish {
+  const [name, model] = modelOf(values);
+  refuseUnknown(Object.keys(values), [
+    ...["model", "prompt", "n", "aspect_ratio", "resolution", "response_format", "user"],
+    ...(model.takesQuality ? ["quality"] : []),
+    ...(edits ? ["image", "images"] : []),
+  ]);
+  optionalEnum(values, "quality", ["low", "medium", "auto"]);
+  const prompt = requireString(values.prompt, "prompt");
+  if (prompt === "") throw invalid("prompt must not be empty.", "prompt", "invalid_value");
+  const inputs = edits ? inputsOf(values) : [];
+  const resolution = optionalEnum(values, "resolution", model.resolutions) ?? "1k";
+  return {
+    model: name,
+    prompt,
+    count: optionalNumber(values, "n", [1, 10], true) ?? 1,
+    measures: sizeOfShortSide(aspectOf(values, inputs[0]?.size), SHORT_SIDES[resolution] ?? 1_024, 16),
+    asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
+    inputs,
+  };
+}
+
+function pictureOf({ prompt, measures, inputs, model }: ImageWish, at: number): PictureWish {
+  return { prompt, ...measures, seed: seedOf(prompt, at), format: "jpeg", inputs: inputs.length, note: model };
+}
+
+/** A picture that moderation holds back stands among the others, without its bytes or address. */
+async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
+  const heldBack = isHeldBack(fate, at);
+  const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
+  const picture = pictureOf(wish, at);
+  if (!wish.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
+  return { url: heldBack ? "" : publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }), ...shared };
+}
+
+export async function makeImages(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  edits: boolean,
+): Promise<Response> {
+  const values = jsonFields(exchange);
+  const wish = readWish(values, edits);
+  exchange.countModel(wish.model);
+  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
+  if (struck !== undefined) return struck;
+  await takeTime(fate, exchange);
+  if (fate === "fails") {
+    // This host is known to tell a failure with status 200.
+    const said = {
+      status: 500,
+      message: "The picture could not be made.",
+      type: "server_error",
+      param: null,
+      code: null,
+    };
+    return Response.json(inXAiWords(said));
+  }
+  const data: JsonObject[] = [];
+  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, fate, studio));
+  const ticks = (MODELS[wish.model]?.ticks ?? 0) * wish.count;
+  return Response.json({ data, usage: { cost_in_usd_ticks: ticks } });
+}

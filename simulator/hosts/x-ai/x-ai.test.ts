@@ -1,0 +1,203 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../json.ts";
+import { filmFacts } from "../../media/film-facts.ts";
+import { bearer, Rehearsal } from "../../media/rehearsal.ts";
+import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { sniffImage } from "../../sniff-image.ts";
+import { xAiMedia } from "./media.ts";
+
+const GENERATIONS = "/hosts/x-ai/v1/images/generations";
+const EDITS = "/hosts/x-ai/v1/images/edits";
+const VIDEOS = "/hosts/x-ai/v1/videos";
+
+let rehearsal: Rehearsal;
+beforeEach(() => {
+  rehearsal = new Rehearsal(xAiMedia);
+});
+
+const generate = (body: JsonObject) =>
+  rehearsal.send(GENERATIONS, { body: { model: "grok-imagine-image", prompt: "a cat", ...body } });
+const film = (body: JsonObject) =>
+  rehearsal.send(`${VIDEOS}/generations`, { body: { model: "grok-imagine-video-1.5", prompt: "a cat", ...body } });
+const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
+
+async function picture(format: "png" | "webp" = "png"): Promise<string> {
+  const bytes = await drawPicture({ prompt: "input", width: 128, height: 64, seed: 1, format });
+  return `data:image/${format};base64,${Buffer.from(bytes).toString("base64")}`;
+}
+
+describe("contract 2.4: pictures", () => {
+  test("the shape is the recorded one; the picture at the link has the ratio", async () => {
+    const { status, body } = await generate({ aspect_ratio: "2:1", n: 2 });
+    expect(status).toBe(200);
+    expect(body.usage).toEqual({ cost_in_usd_ticks: 400_000_000 });
+    expect(dataOf(body)).toHaveLength(2);
+    expect(dataOf(body)[0]).toMatchObject({ mime_type: "image/jpeg", respect_moderation: true });
+    const url = String(dataOf(body)[0]?.url);
+    const fetched = await rehearsal.fetchLink(url);
+    expect(sniffImage(fetched.bytes)).toEqual({
+      mimeType: "image/jpeg",
+      size: { width: 2048, height: 1024 },
+    });
+    rehearsal.nowMs += 3_600_000;
+    expect((await rehearsal.fetchLink(url)).status).toBe(403);
+  });
+
+  test("edits are JSON with one picture or several, and keep the ratio of the first", async () => {
+    const url = await picture();
+    const edit = (body: JsonObject) =>
+      rehearsal.send(EDITS, {
+        body: { model: "grok-imagine-image-2.0", prompt: "hat", response_format: "b64_json", ...body },
+      });
+    const one = await edit({ image: { url, type: "image_url" }, resolution: "1k", quality: "low" });
+    const bytes = new Uint8Array(Buffer.from(String(dataOf(one.body)[0]?.b64_json), "base64"));
+    expect(sniffImage(bytes)?.size).toEqual({ width: 2048, height: 1024 });
+    expect((await edit({ images: [{ url }, { url: "https://example.org/a.jpg" }] })).status).toBe(200);
+    const refused: JsonObject[] = [
+      {},
+      { images: [] },
+      { images: Array<JsonObject>(6).fill({ url }) },
+      { image: { url }, images: [{ url }] },
+      { image: url },
+      { image: { url: "data:image/png;base64,bm9uZQ==" } },
+      { image: { url: url.replace("image/png", "image/webp") } },
+      { image: { url: "file.png" } },
+      { image: { url, type: "file" } },
+      { image: { url }, mask: { url } },
+    ];
+    for (const body of refused) {
+      const answer = await edit(body);
+      expect(answer.status).toBe(400);
+      expect(Object.keys(answer.body)).toEqual(["code", "error"]);
+    }
+    const form = new FormData();
+    form.append("model", "grok-imagine-image");
+    expect((await rehearsal.ask(EDITS, { body: form })).status).toBe(400);
+  });
+
+  test.each([
+    [{ size: "1024x1024" }],
+    [{ seed: 1 }],
+    [{ negative_prompt: "dogs" }],
+    [{ n: 11 }],
+    [{ n: "1" }],
+    [{ aspect_ratio: "4:1" }],
+    [{ aspect_ratio: "wide" }],
+    [{ resolution: "1.5k" }],
+    [{ resolution: "4k" }],
+    [{ quality: "low" }],
+    [{ model: "standard", quality: "high" }],
+    [{ response_format: "png" }],
+    [{ prompt: "" }],
+    [{ image: { url: "https://example.org/a.png" } }],
+  ] as [JsonObject][])("refuses %p", async (body) => {
+    expect((await generate(body)).status).toBe(400);
+  });
+
+  test("keys and models", async () => {
+    const body = { model: "grok-imagine-image", prompt: "a cat" };
+    expect((await rehearsal.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
+    expect((await rehearsal.send(GENERATIONS, { body, headers: bearer("wrong") })).body.error).toContain(
+      "Incorrect API key",
+    );
+    expect((await generate({ model: "grok-2" })).status).toBe(404);
+    expect(await rehearsal.answerTo("/hosts/x-ai/v1/chat/completions", { body })).toBeUndefined();
+  });
+
+  test("fates: moderation stands beside the pictures, and a failure inside a 200", async () => {
+    const fate = (name: string, more: JsonObject = {}) => generate({ prompt: `sim:${name}`, ...more });
+    const held = (body: JsonObject) => dataOf(body).map((one) => one.respect_moderation === false);
+    expect((await fate("blocked")).status).toBe(400);
+    const moderated = await fate("moderated", { n: 2 });
+    expect(held(moderated.body)).toEqual([true, true]);
+    expect(dataOf(moderated.body)[0]?.url).toBe("");
+    expect(held((await fate("one-fails", { n: 3 })).body)).toEqual([false, true, false]);
+    expect(held((await fate("one-fails")).body)).toEqual([true]);
+    expect(held((await fate("one-fails")).body)).toEqual([false]);
+    expect(await fate("fails")).toMatchObject({ status: 200, body: { code: "Internal error" } });
+    const expired = await fate("expired");
+    expect((await rehearsal.fetchLink(String(dataOf(expired.body)[0]?.url))).status).toBe(403);
+    expect((await fate("forgotten")).status).toBe(200);
+    expect((await fate("busy")).status).toBe(429);
+    expect((await fate("broken")).status).toBe(500);
+    expect((await fate("overloaded")).status).toBe(503);
+  });
+});
+
+describe("contract 2.2: films", () => {
+  test("202 with nothing, 202 with progress, then the film", async () => {
+    const { status, body } = await film({ duration: 1, aspect_ratio: "1:1", resolution: "480p" });
+    expect([status, Object.keys(body)]).toEqual([200, ["request_id"]]);
+    const path = `${VIDEOS}/${String(body.request_id)}`;
+    const waiting = await rehearsal.ask(path);
+    expect([waiting.status, await waiting.text()]).toEqual([202, ""]);
+    rehearsal.nowMs += rehearsal.takesMs / 2;
+    expect(await rehearsal.send(path)).toMatchObject({ status: 202, body: { status: "pending", progress: 50 } });
+    rehearsal.nowMs += rehearsal.takesMs / 2;
+    const done = await rehearsal.send(path);
+    expect(done).toMatchObject({
+      status: 200,
+      body: { status: "done", video: { duration: 1, respect_moderation: true }, usage: { cost_in_usd_ticks: 8e8 } },
+    });
+    const fetched = await rehearsal.fetchLink(String((done.body.video as JsonObject).url));
+    const facts = filmFacts(fetched.bytes);
+    expect(facts).toMatchObject({ width: 480, height: 480 });
+    expect(facts.seconds).toBeCloseTo(1, 1);
+    expect((await rehearsal.ask(path, { headers: bearer("another") })).status).toBe(404);
+    expect((await rehearsal.ask(path, { headers: {} })).status).toBe(401);
+    rehearsal.nowMs += 3_600_001;
+    expect((await rehearsal.send(path)).body.status).toBe("expired");
+  }, 20_000);
+
+  test("from pictures, films and voices", async () => {
+    const url = await picture();
+    expect((await film({ image: { url }, reference_images: [{ url }] })).status).toBe(200);
+    expect((await film({ reference_audios: [{ voice_id: "ara" }] })).status).toBe(200);
+    const on = (verb: string, body: JsonObject) =>
+      rehearsal.send(`${VIDEOS}/${verb}`, { body: { model: "standard", prompt: "more", ...body } });
+    expect((await on("edits", { video: { url: "https://example.org/a.mp4" } })).status).toBe(200);
+    expect((await on("extensions", { video: { url: "https://example.org/a.mp4" }, duration: 3 })).status).toBe(200);
+    expect((await on("edits", {})).status).toBe(400);
+    expect((await on("edits", { video: { url: "a.mp4" } })).status).toBe(400);
+  });
+
+  test.each([
+    [{ seed: 1 }, 400],
+    [{ fps: 24 }, 400],
+    [{ n: 2 }, 400],
+    [{ last_frame: { url: "https://example.org/a.png" } }, 400],
+    [{ duration: "5" }, 400],
+    [{ duration: 0 }, 400],
+    [{ resolution: "4k" }, 400],
+    [{ image: { url: "data:image/png;base64,AAAA" } }, 400],
+    [{ reference_audios: [{}] }, 400],
+    [{ model: "grok-imagine-image" }, 404],
+  ] as [JsonObject, number][])("refuses %p", async (body, status) => {
+    expect((await film(body)).status).toBe(status);
+    expect(rehearsal.studio.jobs.made).toBe(0);
+  });
+
+  test("fates", async () => {
+    const end = async (name: string) => {
+      const { body } = await film({ prompt: `a cat sim:${name}` });
+      rehearsal.nowMs += rehearsal.takesMs;
+      return rehearsal.ask(`${VIDEOS}/${String(body.request_id)}`);
+    };
+    const ended = async (name: string) => (await (await end(name)).json()) as JsonObject;
+    expect(await ended("fails")).toMatchObject({ status: "failed", error: { code: "internal_error" } });
+    expect(await ended("moderated")).toMatchObject({ status: "done", video: { url: "", respect_moderation: false } });
+    expect((await ended("expired")).status).toBe("expired");
+    expect(await ended("one-fails")).toMatchObject({ video: { respect_moderation: false } });
+    expect(await ended("one-fails")).toMatchObject({ video: { respect_moderation: true } });
+    expect((await end("slow")).status).toBe(202);
+    expect((await end("forgotten")).status).toBe(404);
+    expect((await film({ prompt: "sim:blocked" })).status).toBe(400);
+    expect((await film({ prompt: "sim:busy" })).status).toBe(429);
+    expect((await film({ prompt: "sim:broken" })).status).toBe(500);
+    expect((await film({ prompt: "sim:overloaded" })).status).toBe(503);
+    const garbage = await rehearsal.ask(`${VIDEOS}/generations`, {
+      body: { model: "standard", prompt: "sim:garbage" },
+    });
+    expect(await garbage.text()).toStartWith("<html>");
+  });
+});

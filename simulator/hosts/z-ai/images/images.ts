@@ -1,0 +1,118 @@
+import type { Exchange } from "../../../exchange.ts";
+import type { JsonObject } from "../../../json.ts";
+import { chooseFate } from "../../../media/choose-fate.ts";
+import type { Fate } from "../../../media/fate.ts";
+import type { MediaStudio } from "../../../media/host.ts";
+import { parseDrawable } from "../../../media/picture-size.ts";
+import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import { publishPicture } from "../../../media/publish.ts";
+import { seedOf } from "../../../media/seed-of.ts";
+import type { ImageSize } from "../../../sniff-image.ts";
+import { wordsAtOnce } from "../../openai/at-once.ts";
+import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
+import { badValue, optionalEnum, requireString } from "../../openai/text/check.ts";
+import { invalid, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
+import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "../shared-fields.ts";
+import { LINK_KEPT_MS, type Task, takeTask } from "../tasks.ts";
+
+interface ImageModel {
+  qualities: readonly string[];
+  sizes: readonly string[];
+  /** Other sizes have sides between these, in such steps. */
+  least: number;
+  step: number;
+  /** Can be had in the background too. */
+  async: boolean;
+}
+
+const MOST_SIDE = 2_048;
+const GLM: ImageModel = {
+  qualities: ["hd"],
+  sizes: ["1280x1280", "1568x1056", "1056x1568", "1472x1088", "1088x1472", "1728x960", "960x1728"],
+  least: 1_024,
+  step: 32,
+  async: true,
+};
+const COGVIEW: ImageModel = {
+  qualities: ["standard", "hd"],
+  sizes: ["1024x1024", "768x1344", "864x1152", "1344x768", "1152x864", "1440x720", "720x1440"],
+  least: 512,
+  step: 16,
+  async: false,
+};
+const MODELS: Readonly<Record<string, ImageModel>> = {
+  "glm-image": GLM,
+  "cogview-4-250304": COGVIEW,
+  "cogview-4": COGVIEW,
+  standard: { ...COGVIEW, async: true },
+};
+
+interface ImageWish {
+  model: string;
+  prompt: string;
+  measures: ImageSize;
+}
+
+function measuresOf(size: string, model: ImageModel): ImageSize {
+  const measures = parseDrawable(size, "x");
+  if (measures === undefined) throw badValue(size, model.sizes, "size");
+  const fits = (side: number): boolean => side >= model.least && side <= MOST_SIDE && side % model.step === 0;
+  const free = fits(measures.width) && fits(measures.height);
+  if (!free && !model.sizes.includes(size)) throw badValue(size, model.sizes, "size");
+  return measures;
+}
+
+function readWish(values: JsonObject, background: boolean): ImageWish {
+  const name = requireString(values.model, "model");
+  const model = Object.hasOwn(MODELS, name) ? MODELS[name] : undefined;
+  if (model === undefined) throw modelNotFound(name);
+  if (background && !model.async) throw invalid(`${name} cannot be called asynchronously.`, "model", "invalid_value");
+  refuseUnknown(Object.keys(values), [...SHARED_FIELDS, "quality", "size"]);
+  checkShared(values);
+  optionalEnum(values, "quality", model.qualities);
+  const prompt = requireString(values.prompt, "prompt");
+  if (prompt === "") throw invalid("prompt must not be empty.", "prompt", "invalid_value");
+  const size = values.size === undefined ? (model.sizes[0] ?? "") : requireString(values.size, "size");
+  return { model: name, prompt, measures: measuresOf(size, model) };
+}
+
+function publish(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): string {
+  const { prompt, measures, model } = wish;
+  const picture = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
+  return publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS });
+}
+
+/** 0 is the gravest: then there is no picture. */
+const filtered = (level: number): JsonObject[] => [{ role: "assistant", level }];
+
+/** One picture, at once or in the background. */
+export async function makeImage(
+  exchange: Exchange,
+  studio: MediaStudio,
+  key: string,
+  background: boolean,
+): Promise<Response> {
+  const values = jsonFields(exchange);
+  const wish = readWish(values, background);
+  exchange.countModel(wish.model);
+  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(fate, wordsAtOnce(wish.model, contentRefused()));
+  if (struck !== undefined) return struck;
+  if (background) {
+    const task: Task = {
+      model: wish.model,
+      requestId: requestIdOf(values),
+      result: () => ({ image_result: [{ url: publish(wish, fate, studio) }] }),
+      heldBack: { content_filter: filtered(0) },
+    };
+    return takeTask(task, fate, studio, key);
+  }
+  await takeTime(fate, exchange);
+  if (fate === "fails") throw openaiFailure("500", wish.model);
+  const heldBack = fate === "moderated";
+  return Response.json({
+    created: Math.floor(studio.nowMs() / 1_000),
+    data: heldBack ? [] : [{ url: publish(wish, fate, studio) }],
+    content_filter: filtered(heldBack ? 0 : 3),
+  });
+}

@@ -1,0 +1,121 @@
+import type { Exchange } from "../exchange.ts";
+import { HostError } from "../host-error.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { type ImageSize, sniffImage } from "../sniff-image.ts";
+import type { SimulatorState } from "../text/adapter.ts";
+import { PrefixCache } from "../text/prefix-cache.ts";
+import { type FilmFacts, filmFacts } from "./film-facts.ts";
+import type { MediaHost, MediaStudio } from "./host.ts";
+import { MediaJobs } from "./jobs.ts";
+import { MediaLinks } from "./links.ts";
+import { saysJson } from "./says-json.ts";
+
+const START_MS = Date.parse("2026-11-15T12:00:00Z");
+const BASE_URL = "http://127.0.0.1:9";
+
+export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+
+export interface Heard {
+  status: number;
+  text: string;
+  body: JsonObject;
+  headers: Headers;
+}
+
+interface Sending {
+  method?: string;
+  /** Those of a good bearer key unless given. */
+  headers?: Record<string, string>;
+  body?: Json | FormData;
+  signal?: AbortSignal;
+}
+
+/** One media host without a server, on a clock that its test moves. */
+export class Rehearsal {
+  nowMs = START_MS;
+  readonly takesMs: number;
+  readonly studio: MediaStudio;
+  readonly #host: MediaHost;
+  readonly #state: SimulatorState;
+
+  constructor(host: MediaHost, takesMs = 20) {
+    this.#host = host;
+    this.takesMs = takesMs;
+    const nowMs = (): number => this.nowMs;
+    this.studio = {
+      jobs: new MediaJobs(nowMs, takesMs),
+      links: new MediaLinks(nowMs),
+      baseUrl: BASE_URL,
+      nowMs,
+      acceptsKey: (key) => key !== "" && !key.includes("wrong"),
+      acceptsToken: (token) => token.startsWith("ya29.simulated-"),
+    };
+    this.#state = { prefixes: new PrefixCache(nowMs), flaky: new Map(), tokenDelayMs: 0 };
+  }
+
+  /** Answers a client's own request. Undefined where the host says that the address is none of its own. */
+  async answer(request: Request, headers = request.headers, signal = request.signal): Promise<Response | undefined> {
+    const url = new URL(request.url);
+    const bodyBytes = await request.bytes();
+    const bodyText = new TextDecoder().decode(bodyBytes);
+    const exchange: Exchange = {
+      url,
+      path: url.pathname,
+      method: request.method,
+      headers,
+      bodyText,
+      bodyBytes,
+      body: saysJson(headers) && bodyText !== "" ? (JSON.parse(bodyText) as Json) : undefined,
+      signal,
+      state: this.#state,
+      ended: () => undefined,
+      countModel: () => undefined,
+    };
+    try {
+      return await this.#host(exchange, this.studio);
+    } catch (error) {
+      if (error instanceof HostError) return error.toResponse();
+      throw error;
+    }
+  }
+
+  /** As `answer`, for a request that the test describes. */
+  answerTo(path: string, { method, headers, body, signal }: Sending = {}): Promise<Response | undefined> {
+    const request = new Request(new URL(path, BASE_URL).href, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
+    });
+    const contentType = body instanceof FormData ? request.headers.get("content-type") : "application/json";
+    const typed = body === undefined || contentType === null ? {} : { "content-type": contentType };
+    return this.answer(request, new Headers({ ...typed, ...(headers ?? bearer("any-key")) }), signal);
+  }
+
+  async ask(path: string, sending: Sending = {}): Promise<Response> {
+    const response = await this.answerTo(path, sending);
+    if (response === undefined) throw new Error(`${path} is not an address of this host.`);
+    return response;
+  }
+
+  async send(path: string, sending: Sending = {}): Promise<Heard> {
+    const response = await this.ask(path, sending);
+    const text = await response.text();
+    const body = saysJson(response.headers) ? (JSON.parse(text) as JsonObject) : {};
+    return { status: response.status, text, body, headers: response.headers };
+  }
+
+  /** Fetches a result as a stranger would: by its address alone. */
+  async fetchLink(url: unknown): Promise<{ status: number; mimeType: string | null; bytes: Uint8Array }> {
+    const response = await this.studio.links.send(new URL(String(url)).pathname, new Headers());
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, mimeType: response.headers.get("content-type"), bytes };
+  }
+
+  async sizeOfLink(url: unknown): Promise<ImageSize | undefined> {
+    return sniffImage((await this.fetchLink(url)).bytes)?.size;
+  }
+
+  /** What the boxes of a film say. */
+  async filmAt(url: unknown): Promise<FilmFacts> {
+    return filmFacts((await this.fetchLink(url)).bytes);
+  }
+}

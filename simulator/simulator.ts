@@ -1,0 +1,261 @@
+import { AccessTokens } from "./access-tokens.ts";
+import { Credentials } from "./credentials.ts";
+import type { Exchange, Host } from "./exchange.ts";
+import { HostError } from "./host-error.ts";
+import { anthropicHost } from "./hosts/anthropic/text/host.ts";
+import { bedrockHost } from "./hosts/bedrock/text/host.ts";
+import { compatibleHosts } from "./hosts/compatible/text/host.ts";
+import { googleHost } from "./hosts/google/text/host.ts";
+import { openaiHost } from "./hosts/openai/text/host.ts";
+import type { Json } from "./json.ts";
+import type { MediaStudio } from "./media/host.ts";
+import { mediaHostOf } from "./media/hosts.ts";
+import { MediaJobs } from "./media/jobs.ts";
+import { MediaLinks } from "./media/links.ts";
+import { StreamedAnswer } from "./media/streamed-answer.ts";
+import type { Ending } from "./play.ts";
+import type { SimulatorState } from "./text/adapter.ts";
+import { PrefixCache } from "./text/prefix-cache.ts";
+
+export interface SimulatorOptions {
+  /** 127.0.0.1 unless given. */
+  host?: string;
+  /** Any free port unless given. */
+  port?: number;
+  /** When given, exactly this key is demanded; otherwise any key that does not contain the word `wrong`. */
+  apiKey?: string;
+  /** Nothing is answered but calls that carry the API key in a header; hosts' other ways to sign are shut. */
+  closed?: boolean;
+  /** The secret of every access key, with which signed requests are verified. */
+  secretAccessKey?: string;
+  /** The pause between streamed pieces, 15 unless given. */
+  tokenDelayMs?: number;
+  /** PEM; when given, the signatures of service-account assertions are verified with it. */
+  tokenPublicKey?: string;
+  /** Compatible hosts also refuse by rules that are known of them from hearsay only. */
+  strictHosts?: boolean;
+  nowMs?: () => number;
+  /** How long a picture or film that is waited for takes, 300 unless given. */
+  mediaJobMs?: number;
+  /** Told of every request as soon as it has come in. */
+  onRequest?: (request: ReceivedRequest) => void;
+}
+
+export interface ReceivedRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  /** Parsed where it was JSON, else the text. */
+  body: Json;
+}
+
+export interface SimulatorStats {
+  requests: number;
+  /** Requests whose answer has not left yet. */
+  openRequests: number;
+  /** Requests whose client left before the answer did. */
+  aborted: number;
+  /** Jobs for pictures and films that were taken: what a real host would bill. */
+  mediaJobs: number;
+  byModel: Record<string, number>;
+  last?: ReceivedRequest;
+}
+
+export interface Simulator {
+  url: string;
+  port: number;
+  stats(): SimulatorStats;
+  stop(): Promise<void>;
+}
+
+export const DEFAULT_SECRET_ACCESS_KEY = "simulated-secret-access-key";
+
+const MOST_BODY_BYTES = 128 * 1024 * 1024;
+const decoder = new TextDecoder();
+const MOST_COUNTED_MODELS = 1_000;
+
+/** The live counters. */
+class Counters {
+  requests = 0;
+  open = 0;
+  aborted = 0;
+  last: ReceivedRequest | undefined;
+  readonly #byModel = new Map<string, number>();
+
+  /** Counts a request in, and gives the function that counts it out, once. */
+  begin(): (how: Ending) => void {
+    this.requests += 1;
+    this.open += 1;
+    let counted = false;
+    return (how) => {
+      if (counted) return;
+      counted = true;
+      this.open -= 1;
+      if (how === "client gone") this.aborted += 1;
+    };
+  }
+
+  countModel(name: string): void {
+    const before = this.#byModel.get(name);
+    if (before !== undefined || this.#byModel.size < MOST_COUNTED_MODELS) this.#byModel.set(name, (before ?? 0) + 1);
+  }
+
+  snapshot(): Omit<SimulatorStats, "mediaJobs"> {
+    return {
+      requests: this.requests,
+      openRequests: this.open,
+      aborted: this.aborted,
+      byModel: Object.fromEntries(this.#byModel),
+      ...(this.last === undefined ? {} : { last: this.last }),
+    };
+  }
+}
+
+function parseBody(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // What is not JSON is refused later, in the words of the host that was called.
+    return undefined;
+  }
+}
+
+/** The service-account endpoint stands beside the Vertex host and takes a form. */
+function tokenHost(tokens: AccessTokens): Host {
+  return {
+    async handle(exchange) {
+      const token = tokens.grant(new URLSearchParams(exchange.bodyText));
+      exchange.ended("finished");
+      return Response.json(token);
+    },
+  };
+}
+
+const LOOPBACK = /^(127\.0\.0\.1|localhost|\[?::1\]?)(:\d+)?$/i;
+
+/** On loopback any page in a browser could reach the port, under a rebound name or its own: neither is a program's call (S11, S19). */
+function foreignTo(listeningHost: string): (request: Request) => boolean {
+  if (!LOOPBACK.test(listeningHost)) return () => false;
+  return ({ headers }) => headers.has("origin") || !LOOPBACK.test(headers.get("host") ?? "");
+}
+
+const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
+
+/** What was made is fetched by its address, which nobody can guess. */
+function carriesKey({ headers, url }: Request, key: string): boolean {
+  if (new URL(url).pathname.startsWith("/results/")) return true;
+  return KEY_HEADERS.some((name) => headers.get(name)?.replace(/^\w+ /, "") === key);
+}
+
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const nowMs = options.nowMs ?? Date.now;
+  const credentials = new Credentials(options.apiKey);
+  const tokens = new AccessTokens(nowMs, options.tokenPublicKey);
+  const counters = new Counters();
+  const state: SimulatorState = {
+    prefixes: new PrefixCache(nowMs),
+    flaky: new Map(),
+    tokenDelayMs: options.tokenDelayMs ?? 15,
+  };
+  const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);
+  const links = new MediaLinks(nowMs);
+  const hosts: Readonly<Record<string, Host>> = {
+    "/openai": openaiHost(credentials, nowMs),
+    "/anthropic": anthropicHost(credentials),
+    "/gemini": googleHost("gemini", credentials, tokens, nowMs),
+    "/vertex": googleHost("vertex", credentials, tokens, nowMs),
+    "/vertex/token": tokenHost(tokens),
+    "/bedrock": bedrockHost(credentials, options.secretAccessKey ?? DEFAULT_SECRET_ACCESS_KEY, nowMs),
+    "/hosts": compatibleHosts(credentials, nowMs, options.strictHosts ?? false),
+  };
+
+  async function respond(host: Host, exchange: Exchange, requestId: string): Promise<Response> {
+    try {
+      const media = await mediaHostOf(exchange.url.pathname)?.(exchange, studio());
+      if (media !== undefined) {
+        if (!(media instanceof StreamedAnswer)) exchange.ended("finished");
+        return media;
+      }
+      return await host.handle(exchange);
+    } catch (error) {
+      exchange.ended(exchange.signal.aborted ? "client gone" : "finished");
+      if (!(error instanceof HostError)) throw error;
+      return new HostError(error.status, error.body.replace("req_simulated", requestId), error.headers).toResponse();
+    }
+  }
+
+  const studio = (): MediaStudio => ({
+    jobs: mediaJobs,
+    links,
+    baseUrl: `http://${server.hostname}:${server.port}`,
+    nowMs,
+    acceptsKey: (key) => credentials.accepts(key),
+    acceptsToken: (token) => tokens.accepts(token),
+  });
+
+  const isForeign = foreignTo(options.host ?? "127.0.0.1");
+  const server = Bun.serve({
+    hostname: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    // Silence is one of the things that are simulated.
+    idleTimeout: 0,
+    maxRequestBodySize: MOST_BODY_BYTES,
+    async fetch(request) {
+      if (isForeign(request))
+        return new Response("This is Trivium's simulator; pages may not call it.\n", { status: 403 });
+      if (options.closed && !carriesKey(request, options.apiKey ?? "")) return new Response(null, { status: 401 });
+      const ended = counters.begin();
+      const requestId = `req_sim${counters.requests.toString().padStart(8, "0")}`;
+      const url = new URL(request.url);
+      const bytes = await request.bytes().catch(() => undefined);
+      if (bytes === undefined) {
+        // The client left while it was still sending; nobody reads this answer.
+        ended("client gone");
+        return new Response(null, { status: 400 });
+      }
+      const text = decoder.decode(bytes);
+      const body = parseBody(text);
+      const headers = Object.fromEntries(request.headers);
+      counters.last = { method: request.method, path: `${url.pathname}${url.search}`, headers, body: body ?? text };
+      options.onRequest?.(counters.last);
+      if (url.pathname.startsWith("/results/")) {
+        ended("finished");
+        return links.send(url.pathname, request.headers);
+      }
+      const exact = hosts[url.pathname];
+      const segment = /^\/\w+/.exec(url.pathname)?.[0] ?? "";
+      const host = exact ?? hosts[segment];
+      if (host === undefined) {
+        ended("finished");
+        return Response.json(
+          { error: "This is Trivium's simulator. See its README for the addresses." },
+          { status: 404 },
+        );
+      }
+      const exchange: Exchange = {
+        url,
+        path: url.pathname.slice(segment.length),
+        method: request.method,
+        headers: request.headers,
+        bodyText: text,
+        bodyBytes: bytes,
+        body,
+        signal: request.signal,
+        state,
+        ended,
+        countModel: (name) => counters.countModel(name),
+      };
+      const response = await respond(host, exchange, requestId);
+      response.headers.set("server", "trivium-simulator");
+      if (host.requestIdHeader !== undefined) response.headers.set(host.requestIdHeader, requestId);
+      return response;
+    },
+  });
+
+  return {
+    url: `http://${server.hostname}:${server.port}`,
+    port: server.port ?? 0,
+    stats: () => ({ ...counters.snapshot(), mediaJobs: mediaJobs.made }),
+    stop: () => server.stop(true),
+  };
+}

@@ -1,0 +1,98 @@
+import { type Ending, pause, play } from "../play.ts";
+import type { Frame, IncomingCall, ReadCall, SimulatedModel, SimulatorState, Wire } from "./adapter.ts";
+import { streamSteps, wholeSteps } from "./deliver.ts";
+import { echoText } from "./echo-text.ts";
+import { findModel } from "./find-model.ts";
+import type { Plan } from "./plan.ts";
+import { planAnswer } from "./plan-answer.ts";
+import { type Traits, traitsOf } from "./traits.ts";
+
+const GARBAGE_PAGE =
+  "<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works!</h1><p>This page of the simulator is not an answer.</p></body></html>\n";
+const MOST_FLAKY_ENTRIES = 1_000;
+
+/** The model of the call, or the host's own not-found. */
+export function modelOf(wire: Wire, call: IncomingCall): SimulatedModel {
+  const facts = findModel(call.modelName);
+  const traits = traitsOf(call.modelName);
+  if (facts === undefined || traits === undefined) throw wire.notFound(call);
+  return { facts, traits };
+}
+
+/** Counts this meeting of key and model; true when it is one of those that fail. */
+function meetsFlaky(state: SimulatorState, call: IncomingCall, times: number): boolean {
+  const who = `${call.modelName} ${call.key}`;
+  const met = state.flaky.get(who) ?? 0;
+  state.flaky.delete(who);
+  state.flaky.set(who, (met + 1) % (times + 1));
+  for (const oldest of state.flaky.keys()) {
+    if (state.flaky.size <= MOST_FLAKY_ENTRIES) break;
+    state.flaky.delete(oldest);
+  }
+  return met < times;
+}
+
+function planOf(wire: Wire, call: IncomingCall, model: SimulatedModel, read: ReadCall, state: SimulatorState): Plan {
+  const space = `${wire.family} ${model.facts.name}`;
+  const { contextLength } = model.facts;
+  return planAnswer({
+    prompt: read.prompt,
+    traits: model.traits,
+    maxOutputTokens: model.facts.maxOutputTokens,
+    checkLength: (tokens) => {
+      if (tokens > contextLength) throw wire.tooLong(tokens, contextLength);
+    },
+    countCached: (units) =>
+      wire.cachesMarkedOnly ? state.prefixes.explicit(space, units) : state.prefixes.implicit(space, units),
+    echo: model.traits.answer === "echo" ? echoText(call) : "",
+  });
+}
+
+function paceOf(traits: Traits, state: SimulatorState): (frame: Frame) => number {
+  if (traits.answer === "huge") return () => 0;
+  const { msPerToken } = traits;
+  return msPerToken === undefined ? () => state.tokenDelayMs : (frame) => frame.tokens * msPerToken;
+}
+
+/** Answers one call, or throws the HostError that is its answer. `ended` is called once the body has left. */
+export async function answerCall(
+  wire: Wire,
+  call: IncomingCall,
+  state: SimulatorState,
+  signal: AbortSignal,
+  ended: (how: Ending) => void,
+): Promise<Response> {
+  const model = modelOf(wire, call);
+  const { traits } = model;
+  const { fault } = traits;
+  if (fault?.kind === "fail") throw wire.failure(fault.failure, call.modelName);
+  if (fault?.kind === "flaky" && meetsFlaky(state, call, fault.times)) throw wire.failure("503", call.modelName);
+  if (fault?.kind === "late") await pause(fault.seconds * 1_000, signal);
+  if (signal.aborted) {
+    ended("client gone");
+    return new Response(null, { status: 499 });
+  }
+  if (fault?.kind === "garbage") {
+    ended("finished");
+    return new Response(GARBAGE_PAGE, { headers: { "content-type": "text/html; charset=utf-8" } });
+  }
+  const read = traits.answer === "echo" ? wire.readUnchecked(call, model) : wire.read(call, model);
+  const rendered = read.render(planOf(wire, call, model, read, state));
+  const harmful = fault?.kind === "late" || fault?.kind === "flaky" ? undefined : fault;
+  if (read.stream) {
+    const body = play(streamSteps(rendered, harmful, paceOf(traits, state)), signal, ended);
+    return new Response(body, { headers: { ...rendered.headers, "content-type": rendered.frameType } });
+  }
+  if (harmful?.kind === "error-in-stream") throw wire.failure("500", call.modelName);
+  const headers = { ...rendered.headers, "content-type": "application/json; charset=UTF-8" };
+  if (harmful !== undefined) {
+    const body = play(wholeSteps(rendered.whole(), harmful, wire.failure("503", call.modelName).body), signal, ended);
+    return new Response(body, { headers });
+  }
+  if (traits.msPerToken !== undefined) {
+    const tokens = rendered.frames().reduce((sum, frame) => sum + frame.tokens, 0);
+    await pause(tokens * traits.msPerToken, signal);
+  }
+  ended(signal.aborted ? "client gone" : "finished");
+  return new Response(rendered.whole(), { headers });
+}

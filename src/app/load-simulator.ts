@@ -1,0 +1,8 @@
+/**
+ * The only way from the gateway into the simulator: loaded where it is switched on, so that a process without it runs none of
+ * its code, nor the package that it encodes videos with (docs/decisions/0002).
+ */
+export const loadSimulator = () => import("../../simulator/simulator.ts");
+
+/** What the compiled program runs in a thread: the simulator's videos, which take all of one. */
+export const loadVideoThread = () => import("../../simulator/media-maker/film-worker.ts");
