@@ -13,7 +13,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   providers: ["base", "canon", "wire", "dialects", "media", "config"],
   storage: ["base", "canon"],
   catalogue: ["base", "canon"],
-  routing: ["base", "canon", "catalogue"],
+  routing: ["base", "canon", "dialects", "media", "providers", "catalogue"],
   ledger: ["base", "canon", "storage"],
   access: ["base", "canon", "storage"],
   files: ["base", "canon", "storage"],

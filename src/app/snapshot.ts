@@ -8,6 +8,7 @@ import { ConfigError } from "../config/load.ts";
 import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Snapshot } from "../relay/gateway.ts";
+import { Targets } from "../routing/targets.ts";
 import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
 
@@ -32,17 +33,15 @@ export function makeSnapshot(
     const { name, publishers } = provider;
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
   });
-  return {
-    catalogue: buildCatalogue({
-      providers: summaries,
-      models: config.models,
-      since: dayOf(config.file),
-      aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
-      cure: (missing) => missingProvider(missing, config.providers !== undefined),
-    }),
-    providers,
-    maxBodyBytes: config.server.maxBodyBytes,
-  };
+  const catalogue = buildCatalogue({
+    providers: summaries,
+    models: config.models,
+    since: dayOf(config.file),
+    aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
+    cure: (missing) => missingProvider(missing, config.providers !== undefined),
+  });
+  const targets = new Targets(catalogue.list(), providers);
+  return { catalogue, providers, targets, maxBodyBytes: config.server.maxBodyBytes };
 }
 
 /** The day of the file that configures models, or of the start where there is none (contract 2.9). */

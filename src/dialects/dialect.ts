@@ -64,14 +64,14 @@ export interface NativeRequestContext {
   quirks: Quirks;
   /** By how many times a price is known to grow on other terms than the ordinary. */
   priceMultiples?: Readonly<Record<string, number>> | undefined;
-  /** The efforts that the model is known to take; asked for only where a request speaks of them. */
-  knownEfforts: () => readonly Effort[] | undefined;
+  /** The efforts that the model is known to take. */
+  knownEfforts: readonly Effort[] | undefined;
 }
 
-/** What differs between hosts of one dialect in the histories that they take; asked for only where a request depends on it. */
+/** What differs between hosts of one dialect in the histories that they take. */
 export interface HostTakes {
   /** messages: system messages amid the others. */
-  systemMessages: () => boolean;
+  systemMessages: boolean;
   /** Whether a word names the family of another host's opaque values. */
   isForeignOrigin: (origin: string) => boolean;
 }

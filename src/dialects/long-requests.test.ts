@@ -136,7 +136,7 @@ describe("H20, H21: natively", () => {
         maxOutputTokens: undefined,
         reasons: true,
         quirks: { ...DEFAULT_QUIRKS, ...changes },
-        knownEfforts: () => undefined,
+        knownEfforts: undefined,
       },
     );
     expect(cpuMs() - startedMs).toBeLessThan(MOST_MS);

@@ -1,8 +1,7 @@
 import { LONG_CONTEXT, type ServedOn } from "../canon/terms.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import type { AnswerContext } from "../dialects/dialect.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { Call } from "./call.ts";
 import { makeId } from "./ids.ts";
 
@@ -14,7 +13,7 @@ export const servedOn =
   };
 
 /** What an answer on its way to the client depends on, in either lane. */
-export function answerContext(call: Call, planned: PlannedOffer<Provider>): AnswerContext {
+export function answerContext(call: Call, target: TextTarget): AnswerContext {
   return {
     publicModel: call.modelInAnswer,
     request: call.body,
@@ -22,8 +21,8 @@ export function answerContext(call: Call, planned: PlannedOffer<Provider>): Answ
     arrayFraming: call.incoming.arrayFraming,
     makeId,
     receivedAtMs: call.startedAtMs,
-    reasoningBeside: planned.provider.quirksOf(planned.dialect).reasoningBeside,
+    reasoningBeside: target.quirks.reasoningBeside,
     served: servedOn(call),
-    costUsd: (usage) => priceCall(usage, planned.offer, call.terms).costNanoUsd / 1e9,
+    costUsd: (usage) => priceCall(usage, target, call.terms).costNanoUsd / 1e9,
   };
 }

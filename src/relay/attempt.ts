@@ -1,6 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { post, postFailure } from "../wire/post.ts";
@@ -22,7 +21,7 @@ const decoder = new TextDecoder();
 
 /** One try of one offer: an upstream request that the client's leaving, a deadline or the end of the call stops. */
 export class Attempt {
-  readonly planned: PlannedOffer<Provider>;
+  readonly target: TextTarget;
   readonly lane: Lane;
   readonly startedAtMs: number;
   readonly #call: Call;
@@ -41,14 +40,14 @@ export class Attempt {
   /** A kept connection was closed under the request: a new one is there at once, and no host needs a pause. */
   retryAtOnce = false;
 
-  constructor(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>) {
+  constructor(call: Call, gateway: Gateway, target: TextTarget) {
     this.#call = call;
     this.#gateway = gateway;
-    this.planned = planned;
-    this.lane = chooseLane(call, gateway, planned);
-    call.asked = { offer: planned.offer, dialect: planned.dialect, lane: this.lane.name };
+    this.target = target;
+    this.lane = chooseLane(call, gateway, target);
+    call.asked = { target, lane: this.lane.name };
     this.startedAtMs = gateway.nowMs();
-    const { timeoutMs, wholeTimeoutMs } = planned.provider;
+    const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#patience = new Patience(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
     this.#unwatch = gateway.watchdog.watch((now) => {
@@ -88,7 +87,7 @@ export class Attempt {
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
   async open(): Promise<HttpAnswer> {
-    const { url, headers, body } = await makeUpstreamRequest(this.#call, this.lane, this.planned);
+    const { url, headers, body } = await makeUpstreamRequest(this.#call, this.lane, this.target);
     let answer: HttpAnswer;
     try {
       if (this.#call.client.gone) throw new ClientGoneError();
@@ -214,5 +213,5 @@ export class Attempt {
 
 export const beginAttempt =
   (call: Call, gateway: Gateway) =>
-  (planned: PlannedOffer<Provider>): Attempt =>
-    new Attempt(call, gateway, planned);
+  (target: TextTarget): Attempt =>
+    new Attempt(call, gateway, target);

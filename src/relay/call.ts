@@ -5,10 +5,11 @@ import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
-import type { Model, Offer } from "../catalogue/model.ts";
+import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
+import type { Target } from "../routing/target.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 
 /** The client's connection, as far as a call has a say in it. The runtime ends one by its silence alone. */
@@ -42,10 +43,9 @@ export interface IncomingCall {
   strict: boolean;
 }
 
-/** An offer, and how it was asked. */
-export interface AskedOffer {
-  offer: Offer;
-  dialect: Receipt["upstreamDialect"];
+/** A target, and how it was asked. */
+export interface AskedTarget {
+  target: Target;
   lane: Receipt["lane"];
 }
 
@@ -66,8 +66,8 @@ export interface Call {
   stream: boolean;
   startedAtMs: number;
   offersTried: OfferTried[];
-  /** The offer that was asked last, whether it answered or not. */
-  asked?: AskedOffer;
+  /** The target that was asked last, whether it answered or not. */
+  asked?: AskedTarget;
   /** What the name of the model and the door did to the request, whichever offer answers. */
   adapted: readonly FieldNote[];
   notes: FieldNote[];

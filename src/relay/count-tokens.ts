@@ -1,6 +1,5 @@
 import type { FieldNote } from "../canon/receipt.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
@@ -15,19 +14,15 @@ const ESTIMATED: FieldNote = {
 };
 
 /** The upstream's own count where one of the offers has a counter, else an estimate that the receipt marks as one. */
-export async function relayTokenCount(
-  call: Call,
-  gateway: Gateway,
-  plan: readonly PlannedOffer<Provider>[],
-): Promise<Response> {
-  const counting = plan.filter(({ provider, dialect }) => provider.countsTokens(dialect));
+export async function relayTokenCount(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
+  const counting = plan.filter(({ countsTokens }) => countsTokens);
   if (counting.length > 0) return relayUnary(call, gateway, counting);
   const { dialect } = call.incoming;
   const count = dialect.estimateTokens(call.body);
   call.notes = [...call.adapted, ESTIMATED];
   await settle(call, gateway, {
     outcome: "ok",
-    planned: plan[0],
+    target: plan[0],
     whole: true,
     produced: false,
     usage: undefined,

@@ -6,6 +6,7 @@ import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { Targets } from "../routing/targets.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
 import type { Timings } from "./timings.ts";
@@ -15,6 +16,7 @@ import type { Watchdog } from "./watchdog.ts";
 export interface Snapshot {
   catalogue: Catalogue;
   providers: ReadonlyMap<string, Provider>;
+  targets: Targets;
   maxBodyBytes: number;
 }
 

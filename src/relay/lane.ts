@@ -1,10 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import { traitsOf } from "../catalogue/traits.ts";
 import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
-import { ORIGINS } from "../providers/origins.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { NativeLane } from "./native.ts";
@@ -26,14 +23,9 @@ export interface Lane {
  * Native whenever both sides speak the same dialect, unless the request holds what only the canon takes out, such as an opaque
  * value of another family (H01), or the host hides in its text what the contract has a field for.
  */
-export function chooseLane(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>): Lane {
+export function chooseLane(call: Call, gateway: Gateway, target: TextTarget): Lane {
   const { dialect } = call.incoming;
-  const same = planned.dialect === dialect.name;
-  const quirks = planned.provider.quirksOf(planned.dialect);
-  const systemMessages = () => quirks.systemMessages && traitsOf(call.model, planned.offer).systemMessages === true;
-  const isForeignOrigin = (origin: string) =>
-    ORIGINS.has(origin) && origin !== planned.provider.originOf(planned.dialect, planned.offer.upstreamModel);
   const native =
-    same && !quirks.alwaysTagged && !dialect.carriesForeign(call.body, { systemMessages, isForeignOrigin });
-  return native ? new NativeLane(call, planned) : new TranslatedLane(call, gateway, planned);
+    target.via === dialect.name && !target.quirks.alwaysTagged && !dialect.carriesForeign(call.body, target.takes);
+  return native ? new NativeLane(call, target) : new TranslatedLane(call, gateway, target);
 }

@@ -1,9 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import { traitsOf } from "../catalogue/traits.ts";
 import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import { answerContext } from "./answer-context.ts";
 import type { Call } from "./call.ts";
 import type { Lane } from "./lane.ts";
@@ -12,30 +10,30 @@ import type { Lane } from "./lane.ts";
 export class NativeLane implements Lane {
   readonly name = "native";
   readonly #call: Call;
-  readonly #planned: PlannedOffer<Provider>;
+  readonly #target: TextTarget;
 
-  constructor(call: Call, planned: PlannedOffer<Provider>) {
+  constructor(call: Call, target: TextTarget) {
     this.#call = call;
-    this.#planned = planned;
+    this.#target = target;
   }
 
   prepareRequest(received: ReceivedRequest): UpstreamRequest {
     const { incoming, model, stream } = this.#call;
-    const { provider, offer, dialect } = this.#planned;
+    const { offer, quirks, traits } = this.#target;
     return incoming.dialect.prepareRequest(received, {
       upstreamModel: offer.upstreamModel,
       stream,
       door: incoming.door,
-      maxOutputTokens: offer.maxOutputTokens ?? model.maxOutputTokens,
+      maxOutputTokens: traits.maxOutputTokens,
       reasons: model.reasoning,
-      quirks: provider.quirksOf(dialect),
+      quirks,
       priceMultiples: offer.priceMultiples,
-      knownEfforts: () => traitsOf(model, offer).efforts,
+      knownEfforts: traits.efforts,
     });
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
-    return this.#call.incoming.dialect.patchAnswer(text, body, answerContext(this.#call, this.#planned));
+    return this.#call.incoming.dialect.patchAnswer(text, body, answerContext(this.#call, this.#target));
   }
 
   readCount(text: string): ClientAnswer {
@@ -43,7 +41,7 @@ export class NativeLane implements Lane {
   }
 
   createTap(): Tap {
-    return this.#call.incoming.dialect.createTap(answerContext(this.#call, this.#planned));
+    return this.#call.incoming.dialect.createTap(answerContext(this.#call, this.#target));
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

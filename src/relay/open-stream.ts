@@ -1,8 +1,8 @@
 import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Tap } from "../dialects/dialect.ts";
-import type { Framing, Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { Framing } from "../providers/provider.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
 import { type Scratch, ScratchPool } from "../wire/scratch.ts";
 import type { Attempt } from "./attempt.ts";
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<Framing, RegExp>> = {
 /** An upstream stream that has shown its first content, and may have failed behind it, or come to a proper end without any. */
 export interface OpenStream {
   attempt: Attempt;
-  planned: PlannedOffer<Provider>;
+  target: TextTarget;
   tap: Tap;
   /** What the client gets of everything until now. To be given back to `heldRooms`. */
   held: Scratch;
@@ -35,7 +35,7 @@ export const MAX_HELD_BYTES = 32 * 1024 * 1024;
 export async function openStream(attempt: Attempt): Promise<OpenStream> {
   const answer = await attempt.open();
   const type = answer.headers.get("content-type") ?? "";
-  const framing = attempt.planned.provider.framingOf(attempt.planned.dialect);
+  const { framing } = attempt.target;
   if (!TYPES[framing].test(type)) throw await notAStream(attempt, answer);
   const tap = attempt.lane.createTap();
   const reader = new EventReader(attempt, answer, tap, framing);
@@ -46,7 +46,7 @@ export async function openStream(attempt: Attempt): Promise<OpenStream> {
     heldRooms.giveBack(held);
     throw attempt.explain(error);
   }
-  return { attempt, planned: attempt.planned, tap, held, reader };
+  return { attempt, target: attempt.target, tap, held, reader };
 }
 
 async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): Promise<void> {

@@ -7,7 +7,7 @@ import type { Usage } from "../canon/usage.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import { askedTerms } from "../dialects/priced-fields.ts";
-import { makePlan } from "../routing/plan.ts";
+import { plan } from "../routing/plan.ts";
 import { beforeAdmission } from "./before-admission.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
@@ -25,7 +25,7 @@ import { relayUnary } from "./unary.ts";
 /** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError. */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { dialect, request, verb } = incoming;
-  const { catalogue, providers, maxBodyBytes } = gateway.snapshot;
+  const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
   const startedAtMs = gateway.nowMs();
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
@@ -76,16 +76,16 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
       return model.kind === "video" ? refuseFilms(model) : await relayConversationImages(call, gateway, offers);
     }
-    const plan = makePlan(model, offers, providers, dialect.name);
-    if (verb === "count_tokens") return await relayTokenCount(call, gateway, plan);
-    return call.stream ? await relayStream(call, gateway, plan) : await relayUnary(call, gateway, plan);
+    const planned = plan(targets.text(model, offers), { dialect: dialect.name });
+    if (verb === "count_tokens") return await relayTokenCount(call, gateway, planned);
+    return call.stream ? await relayStream(call, gateway, planned) : await relayUnary(call, gateway, planned);
   } catch (thrown) {
     // A call for images settles itself.
     if (thrown instanceof RelayError) throw thrown;
     const error = asGatewayError(thrown);
     await settle(call, gateway, {
       outcome: client.gone ? "client_gone" : error.kind,
-      planned: undefined,
+      target: undefined,
       whole: false,
       produced: isAbandoned(call),
       usage: undefined,

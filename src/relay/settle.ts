@@ -4,8 +4,7 @@ import { completionTokens, promptTokens, type Usage, type UsageSource } from "..
 import type { Offer, Pricings } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { Call, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
@@ -19,7 +18,7 @@ export interface Ending {
   outcome: string;
   /** The answer came to its proper end, though its client may have left before. */
   whole: boolean;
-  planned: PlannedOffer<Provider> | undefined;
+  target: TextTarget | undefined;
   lane?: "native" | "translated";
   /** An answer had begun: something was produced, and is to be paid. */
   produced: boolean;
@@ -37,19 +36,18 @@ export interface Ending {
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, gateway, ending);
   // A call that failed, or that its client did not wait for, is told and paid as the offer has it that was at work.
-  const asked = ending.planned ?? call.asked;
-  const offer = asked?.offer;
+  const target = ending.target ?? call.asked?.target;
   return closeCall(call, gateway, {
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
-    upstreamDialect: asked?.dialect ?? call.incoming.dialect.name,
+    upstreamDialect: target?.via ?? call.incoming.dialect.name,
     lane: ending.lane ?? call.asked?.lane ?? "native",
     outcome: ending.outcome,
-    offer,
+    offer: target?.offer,
     usage,
     source,
-    pricings: offer?.pricings ?? call.model.pricings,
-    priceMultiples: offer?.priceMultiples,
+    pricings: target?.pricings ?? call.model.pricings,
+    priceMultiples: target?.priceMultiples,
     terms: call.terms,
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
@@ -146,7 +144,7 @@ function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   }
   const corrected = correctedUsage(told, generatedCharacters, estimateInput);
   if (corrected === undefined) return { usage: told, source: "measured" };
-  const { offer } = call.asked ?? {};
+  const { offer } = call.asked?.target ?? {};
   gateway.log.warn(
     { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, told },
     "the usage that a provider told cannot be true; it is billed by what passed through",

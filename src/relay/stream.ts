@@ -1,7 +1,6 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Tap } from "../dialects/dialect.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import { Scratch } from "../wire/scratch.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { beginAttempt } from "./attempt.ts";
@@ -30,11 +29,7 @@ export interface DirectController {
 const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
 
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it comes. */
-export async function relayStream(
-  call: Call,
-  gateway: Gateway,
-  plan: readonly PlannedOffer<Provider>[],
-): Promise<Response> {
+export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), openStream);
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
   const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
@@ -248,7 +243,7 @@ class StreamWriter {
     await this.#settle(error.kind);
     if (client.gone) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const provider = this.#stream?.planned.provider;
+    const provider = this.#stream?.target.provider;
     const told = provider?.redactError(error) ?? error;
     const form = { array: incoming.arrayFraming, begun: this.#begun };
     for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, form)) {
@@ -265,7 +260,7 @@ class StreamWriter {
     const outcome = this.#call.client.gone ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
-      planned: this.#stream?.planned,
+      target: this.#stream?.target,
       ...(this.#stream === undefined ? {} : { lane: this.#stream.attempt.lane.name }),
       // Behind the stop and the usage only trimmings are missing, and nobody waits for them.
       whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),

@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from "../base/json.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import { traitsOf } from "../catalogue/traits.ts";
 import type {
   AnswerReading,
   DecodeAnswerContext,
@@ -15,8 +14,7 @@ import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import { answerContext, servedOn } from "./answer-context.ts";
 import type { Call } from "./call.ts";
@@ -30,21 +28,20 @@ export class TranslatedLane implements Lane {
   readonly name = "translated";
   readonly #call: Call;
   readonly #gateway: Gateway;
-  readonly #planned: PlannedOffer<Provider>;
+  readonly #target: TextTarget;
   readonly #upstream: UpstreamCodec;
   #reading: AnswerReading = {};
 
-  constructor(call: Call, gateway: Gateway, planned: PlannedOffer<Provider>) {
+  constructor(call: Call, gateway: Gateway, target: TextTarget) {
     this.#call = call;
     this.#gateway = gateway;
-    this.#planned = planned;
-    this.#upstream = UPSTREAM_CODECS[planned.dialect];
+    this.#target = target;
+    this.#upstream = UPSTREAM_CODECS[target.via];
   }
 
   async prepareRequest(received: ReceivedRequest): Promise<UpstreamRequest> {
-    const { incoming, model, stream } = this.#call;
-    const { provider, offer, dialect } = this.#planned;
-    const quirks = provider.quirksOf(dialect);
+    const { incoming, stream } = this.#call;
+    const { offer, via, quirks, traits, origin } = this.#target;
     const asked = this.#canonical(received);
     const call = await resolveMedia(asked, quirks, (url, { signal }) => {
       const gone = incoming.request.signal;
@@ -53,14 +50,14 @@ export class TranslatedLane implements Lane {
     const { body, notes, reading } = this.#upstream.encodeRequest(call, {
       upstreamModel: offer.upstreamModel,
       stream,
-      traits: traitsOf(model, offer),
+      traits,
       quirks,
-      origin: provider.originOf(dialect, offer.upstreamModel),
+      origin,
     });
     this.#reading = reading;
     const told = [...notes];
     // Extras of its own dialect go on: what they buy is paid, or is not bought.
-    const same = dialect === incoming.dialect.name;
+    const same = via === incoming.dialect.name;
     const context = { door: incoming.door, priceMultiples: offer.priceMultiples };
     const { terms, remove } = same ? fitTerms(body, incoming.dialect.pricedFields, context, told) : NO_TERMS;
     const kept = remove.length === 0 ? body : withoutMembers(body, remove);
@@ -111,10 +108,10 @@ export class TranslatedLane implements Lane {
   }
 
   #decodeContext(): DecodeAnswerContext {
-    const { provider, offer, dialect } = this.#planned;
+    const { origin, quirks } = this.#target;
     return {
-      origin: provider.originOf(dialect, offer.upstreamModel),
-      quirks: provider.quirksOf(dialect),
+      origin,
+      quirks,
       reading: this.#reading,
       makeId,
       served: servedOn(this.#call),
@@ -130,7 +127,7 @@ export class TranslatedLane implements Lane {
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
     return {
-      ...answerContext(this.#call, this.#planned),
+      ...answerContext(this.#call, this.#target),
       nowSeconds: () => Math.floor(this.#gateway.wallMs() / 1000),
       estimateInputTokens: () => incoming.dialect.estimateTokens(body),
       note: (note) => this.#note(note),

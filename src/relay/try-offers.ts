@@ -22,7 +22,7 @@ export interface Try {
   close(): void;
 }
 
-/** What trying needs to know of a planned offer. */
+/** What trying needs to know of a target. */
 interface Triable {
   offer: { provider: string };
   provider: { redactError(error: GatewayError): GatewayError };
@@ -33,33 +33,33 @@ interface Triable {
  * `mayRepeat` knows that asking again would do the same thing twice. Every failure comes out of here without the secrets of
  * the provider that it is of (S10).
  */
-export async function tryOffers<Planned extends Triable, Attempt extends Try, T>(
+export async function tryOffers<Target extends Triable, Attempt extends Try, T>(
   call: Trying,
   gateway: Gateway,
-  plan: readonly Planned[],
-  begin: (planned: Planned) => Attempt,
+  plan: readonly Target[],
+  begin: (target: Target) => Attempt,
   use: (attempt: Attempt) => Promise<T>,
   mayRepeat?: (error: GatewayError) => boolean,
 ): Promise<T> {
   let last: GatewayError | undefined;
-  for (const planned of plan) {
+  for (const target of plan) {
     for (let tries = 1; tries <= 2; tries++) {
       if (call.client.gone) throw new ClientGoneError();
-      const attempt = begin(planned);
+      const attempt = begin(target);
       try {
         const result = await use(attempt);
-        call.offersTried.push({ provider: planned.offer.provider, outcome: "answered", ms: attempt.msSoFar });
+        call.offersTried.push({ provider: target.offer.provider, outcome: "answered", ms: attempt.msSoFar });
         return result;
       } catch (thrown) {
         attempt.close();
-        const { provider } = planned.offer;
+        const { provider } = target.offer;
         // An offer that fails by itself, while it goes on for a client that has left, has failed.
         const itsOwn = thrown instanceof GatewayError && !(thrown instanceof ClientGoneError);
         if (call.client.gone && !itsOwn) {
           call.offersTried.push({ provider, outcome: "abandoned", ms: attempt.msSoFar });
           throw new ClientGoneError();
         }
-        last = planned.provider.redactError(asGatewayError(thrown));
+        last = target.provider.redactError(asGatewayError(thrown));
         const { kind: reason, failure } = last;
         const tried: OfferTried = { provider, outcome: "failed", reason, ms: attempt.msSoFar };
         call.offersTried.push(failure === undefined ? tried : { ...tried, failure });

@@ -2,8 +2,7 @@ import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { completionTokens, type Usage } from "../canon/usage.ts";
 import type { ClientAnswer } from "../dialects/dialect.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { TextTarget } from "../routing/target.ts";
 import { answerCharacters } from "./answer-characters.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
@@ -20,18 +19,14 @@ const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 
 /** An answer in one piece: read, patched, settled, sent. */
-export async function relayUnary(
-  call: Call,
-  gateway: Gateway,
-  plan: readonly PlannedOffer<Provider>[],
-): Promise<Response> {
+export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { answer, characters, attempt } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
     wholeAnswer(call, attempt),
   );
   await settle(call, gateway, {
     outcome: call.client.gone ? "client_gone" : "ok",
     whole: true,
-    planned: attempt.planned,
+    target: attempt.target,
     lane: attempt.lane.name,
     produced: true,
     usage: answer.usage,
@@ -66,5 +61,5 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0, attempt };
   const answer = attempt.lane.readAnswer(text, body);
   const counted = isBelievable(answer.usage, text.length);
-  return { answer, characters: counted ? 0 : answerCharacters(body, attempt.planned), attempt };
+  return { answer, characters: counted ? 0 : answerCharacters(body, attempt.target), attempt };
 }

@@ -1,39 +1,36 @@
 import { boundNotes } from "../canon/bound-notes.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { LONG_CONTEXT } from "../canon/terms.ts";
-import type { Offer } from "../catalogue/model.ts";
+import type { PriceList } from "../catalogue/price-call.ts";
 import type { UpstreamRequest } from "../dialects/dialect.ts";
 import { isLongContextBeta } from "../dialects/messages/long-context.ts";
 import { noteRouting, noteRoutingHeaders } from "../dialects/routing-fields.ts";
-import type { BodyPatch, OutgoingRequest, Provider, UpstreamCall } from "../providers/provider.ts";
-import type { PlannedOffer } from "../routing/plan.ts";
+import type { BodyPatch, OutgoingRequest, UpstreamCall } from "../providers/provider.ts";
+import type { TextTarget } from "../routing/target.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
 
 /** The request of one attempt, ready to be sent; what it could not honour is in the call's notes. */
-export async function makeUpstreamRequest(
-  call: Call,
-  lane: Lane,
-  { provider, offer, dialect }: PlannedOffer<Provider>,
-): Promise<OutgoingRequest> {
+export async function makeUpstreamRequest(call: Call, lane: Lane, target: TextTarget): Promise<OutgoingRequest> {
   const { incoming, stream, received } = call;
+  const { provider, offer, via, quirks } = target;
   if (!received) throw new Error("the request was let go before the last attempt");
   const preparing = lane.prepareRequest(received);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
-  const known = dialect === "messages" && provider.quirksOf(dialect).forwardBetas;
-  const { betas, terms } = known ? fitBetas(call, offer, prepared.notes) : { betas: NO_BETAS, terms: NO_BETAS };
+  const known = via === "messages" && quirks.forwardBetas;
+  const { betas, terms } = known ? fitBetas(call, target, prepared.notes) : { betas: NO_BETAS, terms: NO_BETAS };
   if (!known) noteBetas(incoming.betas, betas, prepared.notes);
   call.terms = terms.length === 0 ? (prepared.terms ?? terms) : [...(prepared.terms ?? []), ...terms];
   noteRouting(received.body, prepared.notes);
   noteRoutingHeaders(incoming.request.headers, prepared.notes);
   call.notes = boundNotes(call.adapted.length === 0 ? prepared.notes : [...call.adapted, ...prepared.notes]);
   if (incoming.strict || call.principal.strict) refuseNotes(call.notes);
-  const target: UpstreamCall = { dialect, verb: incoming.verb, model: offer.upstreamModel, stream, betas };
-  const place = provider.address(target);
+  const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, betas };
+  const place = provider.address(asked);
   const { url, headers } = place instanceof Promise ? await place : place;
-  const patch = provider.bodyPatch(target);
+  const patch = provider.bodyPatch(asked);
   const body = patch === undefined ? prepared.payload : patched(prepared.payload, patch);
   if (!provider.signs) return { url, headers, body };
   return { url, headers: { ...headers, ...provider.sign({ url, headers, body }) }, body };
@@ -44,7 +41,7 @@ const NO_BETAS: readonly string[] = [];
 /** A longer context costs more: where the offer has no price for it, it is not bought at the contract door. */
 function fitBetas(
   { incoming: { betas, door } }: Call,
-  { pricings, priceMultiples = {} }: Offer,
+  { pricings, priceMultiples = {} }: PriceList,
   notes: FieldNote[],
 ): { betas: readonly string[]; terms: readonly string[] } {
   const isTiered = pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;

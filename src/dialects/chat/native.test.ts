@@ -17,7 +17,7 @@ function prepare(fields: JsonObject, quirks: Partial<Quirks> = {}): [JsonObject,
       door: "dropin",
       maxOutputTokens: undefined,
       reasons: true,
-      knownEfforts: () => undefined,
+      knownEfforts: undefined,
       quirks: { ...DEFAULT_QUIRKS, ...quirks },
     },
   );
@@ -180,7 +180,7 @@ describe("H09: what a host is known to refuse", () => {
       door: "contract",
       maxOutputTokens: 5,
       reasons: true,
-      knownEfforts: () => undefined,
+      knownEfforts: undefined,
       quirks: DEFAULT_QUIRKS,
     } as const;
     const { payload } = prepareRequest({ text, body: JSON.parse(text) as JsonObject }, context);

@@ -107,7 +107,7 @@ function translateReasoning(
     return;
   }
   const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
-  const traits = { efforts: knownEfforts() ?? (["off", ...quirks.efforts] as const) };
+  const traits = { efforts: knownEfforts ?? (["off", ...quirks.efforts] as const) };
   const fields = encodeReasoning(wish, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
   for (const [key, value] of Object.entries(fields)) set[key] = JSON.stringify(value);
   if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");

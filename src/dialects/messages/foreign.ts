@@ -13,7 +13,7 @@ export function carriesForeign(body: JsonObject, host: HostTakes): boolean {
   const messages = arrayAt(body, "messages");
   return messages.some((message, index) => {
     const role = stringAt(message, "role");
-    if (role === "system") return !host.systemMessages() || !standsRight(messages, index);
+    if (role === "system") return !host.systemMessages || !standsRight(messages, index);
     return role === "assistant" && arrayAt(message, "content").some(isForeign);
   });
 }

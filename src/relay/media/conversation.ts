@@ -7,7 +7,7 @@ import type { EncodeAnswerContext } from "../../dialects/codec.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { type Call, ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -21,7 +21,6 @@ import { withImages } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { ImageWork } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
-import { type MediaOffer, planImages } from "./plan.ts";
 import { BYTES_PER_IMAGE, requireFileRoom } from "./require-file-room.ts";
 import { billOfImages, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
@@ -37,12 +36,12 @@ export async function relayConversationImages(
 ): Promise<Response> {
   const { incoming, received, client } = call;
   if (!received) throw new Error("the request was let go before it was read");
-  const planned = planImages(call.model, offers, gateway.snapshot.providers);
+  const targets = gateway.snapshot.targets.images(call.model, offers);
   const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body), received.body);
   const signal = incoming.request.signal;
   const resolved = await withImages(asked, gateway, signal);
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
-  const plan = imageOffersThatFit(request, planned, call.model);
+  const plan = imageOffersThatFit(request, targets, call.model);
   // Its images can only be told by their address there.
   if (incoming.dialect.name === "messages") {
     await requireFileRoom(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
@@ -64,19 +63,19 @@ async function answer(
   call: Call,
   relay: ImageRelay,
   gateway: Gateway,
-  plan: readonly MediaOffer<ImageWire>[],
+  plan: readonly ImageTarget[],
   encode: Encode,
 ): Promise<string> {
   const { client, work } = relay;
   try {
-    const { result, planned } = await tryMediaOffers(relay, gateway, plan, (planned) =>
-      imagesOrReasons(relay, gateway, planned),
+    const { result, target } = await tryMediaOffers(relay, gateway, plan, (target) =>
+      imagesOrReasons(relay, gateway, target),
     );
-    work.made = { planned, reply: result, whole: true };
+    work.made = { target, reply: result, whole: true };
     if (client.gone) throw new ClientGoneError();
     if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
     const reply = await replyOf(result, call, relay, gateway);
-    const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, planned, result)));
+    const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, target, result)));
     await settleImages(relay, gateway, "ok");
     return text;
   } catch (thrown) {
@@ -91,7 +90,7 @@ async function streamAnswer(
   call: Call,
   relay: ImageRelay,
   gateway: Gateway,
-  plan: readonly MediaOffer<ImageWire>[],
+  plan: readonly ImageTarget[],
 ): Promise<Response> {
   const { dialect, arrayFraming } = call.incoming;
   const encode: Encode = (reply, context) => {

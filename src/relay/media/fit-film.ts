@@ -5,20 +5,19 @@ import { pricingsOfFilm } from "../../catalogue/film-prices.ts";
 import type { Model } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { fitVideoCall } from "../../media/fit-video-call.ts";
-import type { VideoWire } from "../../media/media-wire.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { VideoTarget } from "../../routing/target.ts";
 import { inClientWords } from "./client-words.ts";
 import { mediaOf } from "./exchange.ts";
-import type { MediaOffer } from "./plan.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
 /** The call as this offer's model takes it, and what of it is not honoured. */
-export function fitFilm(asked: VideoRequest, { wire, offer, provider }: MediaOffer<VideoWire>, model: Model) {
-  const { call, notes } = fitInClientWords(asked, wire.abilities(offer.upstreamModel), model.id);
+export function fitFilm(asked: VideoRequest, { adapter, offer, provider }: VideoTarget, model: Model) {
+  const { call, notes } = fitInClientWords(asked, adapter.abilities(offer.upstreamModel), model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, "");
-  const unread = unreadExtras(call, (watched) => wire.submit({ ...watched, count: 1 }, context));
+  const unread = unreadExtras(call, (watched) => adapter.submit({ ...watched, count: 1 }, context));
   return { call, notes: boundNotes([...asked.notes, ...told, ...unread]) };
 }
 

@@ -9,6 +9,7 @@ import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageWire } from "../../media/media-wire.ts";
 import { whiteMask } from "../../media/white-mask.ts";
 import type { Provider } from "../../providers/provider.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { inClientWords } from "./client-words.ts";
@@ -17,18 +18,13 @@ import { gatherImages, type ImageGathering } from "./gather-images.ts";
 import { streamFor } from "./image-events.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
-import type { MediaOffer } from "./plan.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
 /** All images at one offer. Throws where there is none to show: not even one that was held back. */
-export async function imagesOf(
-  call: ImageRelay,
-  gateway: Gateway,
-  planned: MediaOffer<ImageWire>,
-): Promise<ImageReply> {
-  const fitted = await fitFor(call, planned);
-  const reply = await gatherImages(fitted, gatheringFor(call, gateway, planned));
-  return { ...reply, results: reply.results.map((result) => redacted(result, planned.provider)) };
+export async function imagesOf(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
+  const fitted = await fitFor(call, target);
+  const reply = await gatherImages(fitted, gatheringFor(call, gateway, target));
+  return { ...reply, results: reply.results.map((result) => redacted(result, target.provider)) };
 }
 
 /** What a provider says of an image that it did not make is told without its secrets (S10). */
@@ -38,11 +34,11 @@ function redacted(result: ImageResult, provider: Provider): ImageResult {
 }
 
 /** What one offer is asked for, beside the call itself. */
-export function gatheringFor(call: ImageRelay, gateway: Gateway, planned: MediaOffer<ImageWire>): ImageGathering {
+export function gatheringFor(call: ImageRelay, gateway: Gateway, target: ImageTarget): ImageGathering {
   return {
-    provider: planned.provider,
-    wire: planned.wire,
-    upstreamModel: planned.offer.upstreamModel,
+    provider: target.provider,
+    wire: target.adapter,
+    upstreamModel: target.offer.upstreamModel,
     jobName: call.receiptId,
     signal: call.work.signal,
     begin: (images) => call.work.begin(images),
@@ -53,16 +49,12 @@ export function gatheringFor(call: ImageRelay, gateway: Gateway, planned: MediaO
 }
 
 /** The same, where a refused prompt is an answer too: every image was held back. */
-export async function imagesOrReasons(
-  call: ImageRelay,
-  gateway: Gateway,
-  planned: MediaOffer<ImageWire>,
-): Promise<ImageReply> {
+export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
   try {
-    return await imagesOf(call, gateway, planned);
+    return await imagesOf(call, gateway, target);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.kind !== "content_blocked") throw thrown;
-    const reason = planned.provider.redact(thrown.message);
+    const reason = target.provider.redact(thrown.message);
     return { results: Array.from({ length: call.request.call.count }, () => ({ kind: "filtered", reason })) };
   }
 }
@@ -70,30 +62,30 @@ export async function imagesOrReasons(
 /** The offers whose models make such images. */
 export function imageOffersThatFit(
   { call, paths }: ImageRequest,
-  plan: readonly MediaOffer<ImageWire>[],
+  plan: readonly ImageTarget[],
   model: Model,
-): MediaOffer<ImageWire>[] {
+): ImageTarget[] {
   try {
-    const fit = ({ wire, offer }: MediaOffer<ImageWire>) =>
-      fitImageCall(call, wire.abilities(offer.upstreamModel), model.id);
-    return offersThatFit(plan, fit).map(({ planned }) => planned);
+    const fit = ({ adapter, offer }: ImageTarget) =>
+      fitImageCall(call, adapter.abilities(offer.upstreamModel), model.id);
+    return offersThatFit(plan, fit).map(({ target }) => target);
   } catch (thrown) {
     throw inClientWords(asGatewayError(thrown), paths);
   }
 }
 
 /** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
-export async function fitFor(call: ImageRelay, planned: MediaOffer<ImageWire>): Promise<FittedImageCall> {
+export async function fitFor(call: ImageRelay, target: ImageTarget): Promise<FittedImageCall> {
   const { request } = call;
-  const { wire, offer, provider } = planned;
-  call.work.turnTo(planned);
-  const abilities = wire.abilities(offer.upstreamModel);
+  const { adapter, offer, provider } = target;
+  call.work.turnTo(target);
+  const abilities = adapter.abilities(offer.upstreamModel);
   const { call: fitted, notes } = fitImageCall(request.call, abilities, call.model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
-  const unread = unreadExtras(fitted, (watched) => wire.submit(watched, context));
+  const unread = unreadExtras(fitted, (watched) => adapter.submit(watched, context));
   refuseUnreadInputs(unread, call.model.id);
-  if (request.partialImages > 0 && !showsPartials(fitted, wire, offer.upstreamModel)) {
+  if (request.partialImages > 0 && !showsPartials(fitted, adapter, offer.upstreamModel)) {
     told.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
   }
   call.notes = boundNotes([...request.notes, ...told, ...unread]);

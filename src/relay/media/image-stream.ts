@@ -2,7 +2,7 @@ import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images/image-events.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -15,7 +15,6 @@ import { failureOf, nothingMade } from "./image-failures.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import type { ImagesMade } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
-import type { MediaOffer } from "./plan.ts";
 import { settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
@@ -26,15 +25,15 @@ interface OpenImages {
   first: IteratorResult<ImageStep>;
 }
 
-type Opening = Promise<{ result: OpenImages; planned: MediaOffer<ImageWire> }>;
+type Opening = Promise<{ result: OpenImages; target: ImageTarget }>;
 
 /** Contract 2.14: a streamed answer. Until its first event another offer may still make good what one failed at. */
 export async function streamImages(
   call: ImageRelay,
   gateway: Gateway,
-  plan: readonly MediaOffer<ImageWire>[],
+  plan: readonly ImageTarget[],
 ): Promise<Response> {
-  const opening = tryMediaOffers(call, gateway, plan, (planned) => openAt(call, gateway, planned));
+  const opening = tryMediaOffers(call, gateway, plan, (target) => openAt(call, gateway, target));
   if (!(await isLate(opening, gateway.timings.commitDeadlineMs))) await opening;
   opening.catch(() => {});
   const body = writtenBody(call.client, gateway.timings.slowReaderMs, (write) =>
@@ -46,9 +45,9 @@ export async function streamImages(
   return identifiedResponse(body, headers);
 }
 
-async function openAt(call: ImageRelay, gateway: Gateway, planned: MediaOffer<ImageWire>): Promise<OpenImages> {
-  const fitted = await fitFor(call, planned);
-  const steps = imageSteps(fitted, call.request.partialImages, gatheringFor(call, gateway, planned));
+async function openAt(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<OpenImages> {
+  const fitted = await fitFor(call, target);
+  const steps = imageSteps(fitted, call.request.partialImages, gatheringFor(call, gateway, target));
   return { steps, first: await steps.next() };
 }
 
@@ -59,12 +58,12 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
   const awaited = <T>(next: Promise<T>) => keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs);
   let encoder = createImageEventEncoder(request, createdSeconds);
   const told = (error: GatewayError) =>
-    inClientWords(work.made?.planned.provider.redactError(error) ?? error, request.paths);
+    inClientWords(work.made?.target.provider.redactError(error) ?? error, request.paths);
   try {
     const opened = await awaited(opening);
     const results: ImageResult[] = [];
     const reply: ImageReply = { results };
-    const made: ImagesMade = { planned: opened.planned, reply, whole: false };
+    const made: ImagesMade = { target: opened.target, reply, whole: false };
     work.made = made;
     // Only now is it known who answers, and what was asked there.
     encoder = createImageEventEncoder(requestTold(call), createdSeconds);

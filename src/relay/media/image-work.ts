@@ -1,22 +1,21 @@
 import type { ImageReply } from "../../media/image-reply.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import { ClientGoneError, type ClientPresence } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
-import type { MediaOffer } from "./plan.ts";
 
 /** So many calls may go on at once whose clients have left; each may hold a few images in memory. */
 export const MOST_LEFT_IMAGES = 32;
 
 /** What a provider does for one call. */
 export interface AtWork {
-  planned: MediaOffer<ImageWire>;
+  target: ImageTarget;
   /** How many images it was asked for. */
   images: number;
 }
 
 /** What came of it. */
 export interface ImagesMade {
-  planned: MediaOffer<ImageWire>;
+  target: ImageTarget;
   reply: ImageReply;
   /** The provider has ended: nothing more will come, and its figures are whole. */
   whole: boolean;
@@ -59,8 +58,8 @@ export class ImageWork {
   }
 
   /** The next offer takes its turn. */
-  turnTo(planned: MediaOffer<ImageWire>): void {
-    this.#atWork = { planned, images: 0 };
+  turnTo(target: ImageTarget): void {
+    this.#atWork = { target, images: 0 };
   }
 
   /** A request for so many images is about to be sent. Nothing more is begun for a client that has left. */

@@ -1,7 +1,7 @@
 import { RECEIPT_PREFIX } from "../../base/timed-id.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { beforeAdmission } from "../before-admission.ts";
 import { ClientGoneError, ClientPresence } from "../call.ts";
@@ -17,7 +17,6 @@ import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
 import { ImageWork } from "./image-work.ts";
 import { jsonBody } from "./json-body.ts";
-import { type MediaOffer, planImages } from "./plan.ts";
 import { resolutionOf, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
@@ -31,9 +30,9 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     gateway,
     async ({ entry, memory }) => {
       const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
-      const { catalogue, providers } = gateway.snapshot;
+      const { catalogue, targets } = gateway.snapshot;
       const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
-      const planned = planImages(model, offers, providers);
+      const planned = targets.images(model, offers);
       const resolved = await withImages(read, gateway, incoming.request.signal);
       noteRoutingHeaders(incoming.request.headers, resolved.notes);
       const request = notes.length === 0 ? resolved : { ...resolved, notes: [...notes, ...resolved.notes] };
@@ -76,13 +75,13 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 async function wholeImages(
   call: ImageRelay & { incoming: IncomingImages },
   gateway: Gateway,
-  plan: readonly MediaOffer<ImageWire>[],
+  plan: readonly ImageTarget[],
 ): Promise<Response> {
   const { incoming, client } = call;
-  const { result: reply, planned } = await tryMediaOffers(call, gateway, plan, (planned) =>
-    incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, planned) : imagesOf(call, gateway, planned),
+  const { result: reply, target } = await tryMediaOffers(call, gateway, plan, (target) =>
+    incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, target) : imagesOf(call, gateway, target),
   );
-  call.work.made = { planned, reply, whole: true };
+  call.work.made = { target, reply, whole: true };
   if (client.gone) throw new ClientGoneError();
   const { receiptId, principal } = call;
   const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.nowMs() };

@@ -3,11 +3,10 @@ import type { JsonObject } from "../../base/json.ts";
 import { RECEIPT_PREFIX } from "../../base/timed-id.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
-import type { VideoWire } from "../../media/media-wire.ts";
+import type { VideoTarget } from "../../routing/target.ts";
 import { makeId, makeTimedId } from "../ids.ts";
 import { mediaOf } from "./exchange.ts";
 import type { fitFilm } from "./fit-film.ts";
-import type { MediaOffer } from "./plan.ts";
 
 /** Given up after this long, whatever the provider says. */
 const DEADLINE_MS = 3 * 3_600_000;
@@ -18,7 +17,7 @@ type FittedFilm = ReturnType<typeof fitFilm>;
 export function newOperation(
   principal: Principal,
   model: Model,
-  { provider, offer }: MediaOffer<VideoWire>,
+  { provider, offer }: VideoTarget,
   { call: { seconds, resolution, audio, count }, notes }: FittedFilm,
   requestDigest: string,
   { createdAtMs, nowMs }: { createdAtMs: number; nowMs: number },

@@ -1,18 +1,18 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { MediaOffer } from "./plan.ts";
+import type { MediaTarget } from "../../routing/target.ts";
 
 /**
  * The offers whose models can make what was asked for. What one cannot, another may: only where none can is the call
  * refused, in the words of the first (contract 2.1, 8).
  */
-export function offersThatFit<Wire, Fitted>(
-  plan: readonly MediaOffer<Wire>[],
-  fit: (planned: MediaOffer<Wire>) => Fitted,
-): { planned: MediaOffer<Wire>; fitted: Fitted }[] {
+export function offersThatFit<Adapter, Fitted>(
+  plan: readonly MediaTarget<Adapter>[],
+  fit: (target: MediaTarget<Adapter>) => Fitted,
+): { target: MediaTarget<Adapter>; fitted: Fitted }[] {
   let refusal: GatewayError | undefined;
-  const fitting = plan.flatMap((planned) => {
+  const fitting = plan.flatMap((target) => {
     try {
-      return [{ planned, fitted: fit(planned) }];
+      return [{ target, fitted: fit(target) }];
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || thrown.rule.status !== 400) throw thrown;
       refusal ??= thrown;

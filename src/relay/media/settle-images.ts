@@ -5,15 +5,14 @@ import type { ImageTier } from "../../media/image.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageSettings } from "../../media/image-reply.ts";
 import { tierOf } from "../../media/image-size.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
 import { readSize } from "../../media/read-size.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
 import { expectedImageUsage } from "./expected-image-cost.ts";
 import { sumUsage } from "./gather-images.ts";
 import { requestTold } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
-import type { MediaOffer } from "./plan.ts";
 
 /** What the price may depend on. */
 export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTier } {
@@ -38,16 +37,9 @@ interface BilledUsage {
 }
 
 /** Images that were made are billed, those held back or failed are not. */
-export function billOfImages(
-  call: ToldCall,
-  planned: MediaOffer<ImageWire> | undefined,
-  reply: Billed | undefined,
-): BilledUsage {
+export function billOfImages(call: ToldCall, target: ImageTarget | undefined, reply: Billed | undefined): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
-  const pricings = pricingsOfImage(
-    planned?.offer.pricings ?? call.model.pricings,
-    resolutionMade(call, reply?.settings),
-  );
+  const pricings = pricingsOfImage(target?.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings));
   if (made === 0) return { usage: reply?.usage === undefined ? {} : { ...reply.usage, images: 0 }, pricings };
   const usage = { ...reply?.usage, images: made };
   if (completionTokens(usage) > 0 || !isPricedByTokens(pricings)) return { usage, pricings };
@@ -62,9 +54,9 @@ const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
 /** Writes the row of a call for images. What has come of it is billed, whoever has left meanwhile (H26). */
 export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string): Promise<void> {
   const { made, abandoned } = call.work;
-  const planned = made?.planned ?? abandoned?.planned;
+  const target = made?.target ?? abandoned?.target;
   call.work.close();
-  const { estimated, ...bill } = billOfImages(call, planned, made?.reply);
+  const { estimated, ...bill } = billOfImages(call, target, made?.reply);
   const measured = estimated ? "estimated" : "measured";
   return closeCall(call, gateway, {
     verb: "images",
@@ -72,7 +64,7 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
     upstreamDialect: "media",
     lane: "translated",
     outcome,
-    offer: planned?.offer ?? call.asked?.offer,
+    offer: (target ?? call.asked?.target)?.offer,
     ...bill,
     usage: abandoned === undefined ? bill.usage : withExpected(bill, call, abandoned.images),
     source: outcome === "ok" || made?.whole ? measured : "partial",

@@ -1,15 +1,15 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
-import type { JobState, VideoWire } from "../../media/media-wire.ts";
+import type { JobState } from "../../media/media-wire.ts";
 import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
+import type { VideoTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
 import { fitFilm } from "./fit-film.ts";
-import type { MediaOffer } from "./plan.ts";
 import { USUAL_FILM_PACE_MS } from "./video-jobs.ts";
 
 /** What is being submitted. */
@@ -21,16 +21,16 @@ export interface Submitting {
 
 /** All parts at one offer. A part that was taken is kept at once; what fails after that ends the part, not the operation. */
 export async function submitAt(
-  planned: MediaOffer<VideoWire>,
+  target: VideoTarget,
   { operation, asked, strict }: Submitting,
   gateway: Gateway,
   model: Model,
   save: () => Promise<void>,
 ): Promise<void> {
-  const { provider, wire, offer } = planned;
-  const { call, notes } = fitFilm(asked, planned, model);
+  const { provider, adapter, offer } = target;
+  const { call, notes } = fitFilm(asked, target, model);
   if (strict) refuseNotes(notes);
-  const { perJob } = wire.abilities(offer.upstreamModel);
+  const { perJob } = adapter.abilities(offer.upstreamModel);
   const { seconds, resolution, audio, count } = call;
   Object.assign(operation, { provider: provider.name, credential: mediaOf(provider).credential });
   Object.assign(operation.job, {
@@ -46,7 +46,7 @@ export async function submitAt(
   for (const part of operation.parts) part.state = "asking";
   await save();
   const outcomes = await Promise.allSettled(
-    operation.parts.map((part, index) => submitPart(part, index, call, planned, operation, gateway, save)),
+    operation.parts.map((part, index) => submitPart(part, index, call, target, operation, gateway, save)),
   );
   const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
   if (failures.length < operation.parts.length) return;
@@ -57,26 +57,26 @@ async function submitPart(
   part: OperationPart,
   index: number,
   call: FittedVideoCall,
-  { provider, wire, offer }: MediaOffer<VideoWire>,
+  { provider, adapter, offer }: VideoTarget,
   operation: Operation,
   gateway: Gateway,
   save: () => Promise<void>,
 ): Promise<void> {
-  const { seeds } = wire.abilities(offer.upstreamModel);
+  const { seeds } = adapter.abilities(offer.upstreamModel);
   const seed = call.seed === undefined ? {} : { seed: foldSeed(call.seed + index, seeds) };
   const share = { ...call, count: part.count, ...seed };
   const context = mediaOf(provider).context(offer.upstreamModel, `${operation.id}-${index + 1}`);
   try {
-    const request = wire.submit(share, context);
+    const request = adapter.submit(share, context);
     const patience = { signal: new AbortController().signal, timeoutMs: provider.timeoutMs.firstByte };
     const answer = await exchangeMedia(provider, request, patience);
-    if (!isSuccess(answer)) throw wire.error(answer);
-    const state = readTaken(() => wire.readSubmit(answer, share, context));
+    if (!isSuccess(answer)) throw adapter.error(answer);
+    const state = readTaken(() => adapter.readSubmit(answer, share, context));
     if (state.state === "failed") throw state.error;
     part.state = "waiting";
     part.ticket = state.ticket;
     part.dueAtMs =
-      gateway.nowMs() + (state.afterMs ?? wire.pollEveryMs ?? USUAL_FILM_PACE_MS) * gateway.timings.mediaPaceFactor;
+      gateway.nowMs() + (state.afterMs ?? adapter.pollEveryMs ?? USUAL_FILM_PACE_MS) * gateway.timings.mediaPaceFactor;
   } catch (thrown) {
     const error = asGatewayError(thrown);
     part.state = "failed";

@@ -1,31 +1,31 @@
 import type { GatewayError } from "../../canon/error.ts";
+import type { MediaTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { type Try, type Trying, tryOffers } from "../try-offers.ts";
-import type { MediaOffer } from "./plan.ts";
 
-interface MediaTry<Wire> extends Try {
-  planned: MediaOffer<Wire>;
+interface MediaTry<Adapter> extends Try {
+  target: MediaTarget<Adapter>;
 }
 
 /** Offers of media tried in order. */
-export function tryMediaOffers<Wire, T>(
+export function tryMediaOffers<Adapter, T>(
   call: Trying,
   gateway: Gateway,
-  plan: readonly MediaOffer<Wire>[],
-  use: (planned: MediaOffer<Wire>) => Promise<T>,
+  plan: readonly MediaTarget<Adapter>[],
+  use: (target: MediaTarget<Adapter>) => Promise<T>,
   mayRepeat?: (error: GatewayError) => boolean,
-): Promise<{ result: T; planned: MediaOffer<Wire> }> {
-  const begin = (planned: MediaOffer<Wire>): MediaTry<Wire> => {
+): Promise<{ result: T; target: MediaTarget<Adapter> }> {
+  const begin = (target: MediaTarget<Adapter>): MediaTry<Adapter> => {
     const startedAtMs = gateway.nowMs();
-    call.asked = { offer: planned.offer, dialect: "media", lane: "translated" };
+    call.asked = { target, lane: "translated" };
     return {
-      planned,
+      target,
       get msSoFar() {
         return Math.round(gateway.nowMs() - startedAtMs);
       },
       close: () => {},
     };
   };
-  const run = async ({ planned }: MediaTry<Wire>) => ({ result: await use(planned), planned });
+  const run = async ({ target }: MediaTry<Adapter>) => ({ result: await use(target), target });
   return tryOffers(call, gateway, plan, begin, run, mayRepeat);
 }

@@ -20,7 +20,6 @@ import { fetchInput } from "./fetch-input.ts";
 import { costOfFilms, fitFilm } from "./fit-film.ts";
 import { newOperation } from "./new-operation.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
-import { planVideos } from "./plan.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
 import { expectedVideoBytes, requireFileRoom } from "./require-file-room.ts";
 import { isCertain, submitAt } from "./submit-films.ts";
@@ -64,7 +63,7 @@ async function submit(
   operations: Operations,
 ): Promise<Response> {
   const startedAtMs = gateway.nowMs();
-  const { catalogue, providers, maxBodyBytes } = gateway.snapshot;
+  const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
   const client = new ClientPresence(incoming.request, incoming.connection);
   const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
@@ -75,10 +74,10 @@ async function submit(
 
   const decoded = decodeVideo(body);
   noteRoutingHeaders(incoming.request.headers, decoded.notes);
-  const plan = planVideos(model, offers, providers);
+  const plan = targets.videos(model, offers);
   const framed = await withFrames(decoded, gateway, incoming.request.signal);
   const asked = notes.length === 0 ? framed : { ...framed, notes: [...notes, ...framed.notes] };
-  const fitting = offersThatFit(plan, (planned) => fitFilm(asked, planned, model));
+  const fitting = offersThatFit(plan, (target) => fitFilm(asked, target, model));
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
   await requireFileRoom(gateway, principal.project, expectedVideoBytes(first.fitted.call));
@@ -87,11 +86,11 @@ async function submit(
     dialect: incoming.dialect.name,
     // Whichever offer takes it: the dearest one must be within the budget (H23).
     estimatedCostNanoUsd: Math.max(
-      ...fitting.map(({ planned, fitted }) => costOfFilms(fitted.call, planned.offer.pricings)),
+      ...fitting.map(({ target, fitted }) => costOfFilms(fitted.call, target.offer.pricings)),
     ),
     estimatedTokens: 0,
   });
-  const operation = newOperation(principal, model, first.planned, first.fitted, requestDigest, {
+  const operation = newOperation(principal, model, first.target, first.fitted, requestDigest, {
     createdAtMs: admission.atMs,
     nowMs: startedAtMs,
   });
@@ -106,8 +105,8 @@ async function submit(
       await tryMediaOffers(
         trying,
         gateway,
-        fitting.map(({ planned }) => planned),
-        (planned) => submitAt(planned, submitting, gateway, model, save),
+        fitting.map(({ target }) => target),
+        (target) => submitAt(target, submitting, gateway, model, save),
         isCertain,
       );
     });

@@ -1,0 +1,89 @@
+import type { UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { ModelTraits } from "../canon/traits.ts";
+import type { Model, Offer } from "../catalogue/model.ts";
+import type { PriceList } from "../catalogue/price-call.ts";
+import { traitsOf } from "../catalogue/traits.ts";
+import type { HostTakes } from "../dialects/dialect.ts";
+import type { Quirks } from "../dialects/quirks.ts";
+import type { ImageWire, VideoWire } from "../media/media-wire.ts";
+import { ORIGINS } from "../providers/origins.ts";
+import type { Framing, Provider } from "../providers/provider.ts";
+
+/** One way to serve a model: one offer, called in one way. Everything here is known from the configuration alone. */
+export interface Target<Via extends UpstreamDialectName | "media" = UpstreamDialectName | "media"> extends PriceList {
+  /** The same for the same target of the next configuration. */
+  readonly id: string;
+  readonly offer: Offer;
+  readonly provider: Provider;
+  /** The dialect in which the provider is called. */
+  readonly via: Via;
+}
+
+/** A target that answers conversations. */
+export interface TextTarget extends Target<UpstreamDialectName> {
+  readonly quirks: Quirks;
+  readonly traits: ModelTraits;
+  /** Whose opaque values are read there. */
+  readonly origin: string;
+  readonly framing: Framing;
+  readonly countsTokens: boolean;
+  readonly takes: HostTakes;
+}
+
+/** A target that makes images or videos, by the provider's own API for them. */
+export interface MediaTarget<Adapter> extends Target<"media"> {
+  readonly adapter: Adapter;
+}
+
+export type ImageTarget = MediaTarget<ImageWire>;
+export type VideoTarget = MediaTarget<VideoWire>;
+
+/** The targets of one offer. */
+export interface OfferTargets {
+  /** One for each dialect in which the provider serves the model, the best first. */
+  readonly text: readonly TextTarget[];
+  readonly image: ImageTarget | undefined;
+  readonly video: VideoTarget | undefined;
+}
+
+export function targetsOf(model: Model, offer: Offer, provider: Provider): OfferTargets {
+  const { upstreamModel, dialect: pinned } = offer;
+  const spoken = provider.dialectsFor(upstreamModel).filter((name) => pinned === undefined || name === pinned);
+  const traits = traitsOf(model, offer);
+  const image = provider.media?.images(upstreamModel);
+  const video = provider.media?.videos(upstreamModel);
+  const media = targetVia("media", model, offer, provider);
+  return {
+    text: spoken.map((via) => textTarget(targetVia(via, model, offer, provider), traits)),
+    image: image && { ...media, adapter: image },
+    video: video && { ...media, adapter: video },
+  };
+}
+
+function targetVia<Via extends UpstreamDialectName | "media">(
+  via: Via,
+  model: Model,
+  offer: Offer,
+  provider: Provider,
+): Target<Via> {
+  const id = `${model.id} ${provider.name} ${offer.upstreamModel} ${via}`;
+  return { id, offer, provider, via, pricings: offer.pricings, priceMultiples: offer.priceMultiples };
+}
+
+function textTarget(target: Target<UpstreamDialectName>, traits: ModelTraits): TextTarget {
+  const { offer, provider, via } = target;
+  const quirks = provider.quirksOf(via);
+  const origin = provider.originOf(via, offer.upstreamModel);
+  return {
+    ...target,
+    quirks,
+    traits,
+    origin,
+    framing: provider.framingOf(via),
+    countsTokens: provider.countsTokens(via),
+    takes: {
+      systemMessages: quirks.systemMessages && traits.systemMessages === true,
+      isForeignOrigin: (word) => ORIGINS.has(word) && word !== origin,
+    },
+  };
+}

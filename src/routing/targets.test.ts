@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { Secret } from "../base/secret.ts";
+import { buildCatalogue, type ModelOverlay } from "../catalogue/catalogue.ts";
+import { createProvider } from "../providers/index.ts";
+import { plan } from "./plan.ts";
+import { Targets } from "./targets.ts";
+
+const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+const NOVA = "amazon.nova-lite-v1:0";
+
+const apiKey = new Secret("key");
+const providers = new Map(
+  [
+    createProvider({ name: "cloud", kind: "bedrock", region: "eu-west-1", apiKey }),
+    createProvider({ name: "maker", kind: "anthropic", apiKey }),
+    createProvider({ name: "painter", kind: "openai", apiKey }),
+  ].map((provider) => [provider.name, provider]),
+);
+
+/** A model with these offers, and its targets. */
+function made(overlay: Partial<ModelOverlay>) {
+  const catalogue = buildCatalogue({
+    providers: [...providers.values()].map(({ name }) => ({ name, publishers: [] })),
+    models: [{ id: "acme/model", ...overlay }],
+  });
+  return { targets: new Targets(catalogue.list(), providers), ...catalogue.resolve("acme/model") };
+}
+
+const both = made({
+  reasoning: true,
+  maxOutputTokens: 1000,
+  offers: [
+    { provider: "cloud", model: CLAUDE },
+    { provider: "maker", model: "claude-sonnet-4-5", maxOutputTokens: 500 },
+  ],
+});
+
+describe("targets of conversations", () => {
+  test("each offer has one for each dialect that its provider serves the model in", () => {
+    const found = both.targets.text(both.model, both.offers);
+    expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([
+      ["cloud", "converse"],
+      ["cloud", "messages"],
+      ["maker", "messages"],
+    ]);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test("each knows what its host and its model need", () => {
+    const [converse, messages, maker] = both.targets.text(both.model, both.offers);
+    expect(converse).toMatchObject({ framing: "aws-event-stream", origin: "messages" });
+    expect(messages?.quirks).toBe(providers.get("cloud")?.quirksOf("messages"));
+    expect(maker).toMatchObject({ framing: "sse", countsTokens: true });
+    expect(converse?.traits.maxOutputTokens).toBe(1000);
+    expect(maker?.traits.maxOutputTokens).toBe(500);
+    expect(maker?.takes.isForeignOrigin("messages")).toBe(false);
+    expect(maker?.takes.isForeignOrigin("bedrock")).toBe(true);
+    expect(maker?.takes.isForeignOrigin("no word of any host")).toBe(false);
+  });
+
+  test("an offer may be pinned to a dialect", () => {
+    const pinned = made({ offers: [{ provider: "cloud", model: CLAUDE, dialect: "messages" }] });
+    expect(pinned.targets.text(pinned.model, pinned.offers).map(({ via }) => via)).toEqual(["messages"]);
+  });
+
+  test("a model that no provider serves as configured is not found", () => {
+    const none = made({ offers: [{ provider: "cloud", model: NOVA, dialect: "messages" }] });
+    expect(() => none.targets.text(none.model, none.offers)).toThrow(
+      "None of the providers of acme/model (cloud) serves it as it is configured.",
+    );
+  });
+});
+
+describe("the plan", () => {
+  const planned = (dialect: "chat" | "messages") =>
+    plan(both.targets.text(both.model, both.offers), { dialect }).map(({ provider, via }) => [provider.name, via]);
+
+  test("has one target for each offer, in the client's own dialect where the provider speaks it", () => {
+    expect(planned("messages")).toEqual([
+      ["cloud", "messages"],
+      ["maker", "messages"],
+    ]);
+  });
+
+  test("has the best of the provider's own dialects where it does not", () => {
+    expect(planned("chat")).toEqual([
+      ["cloud", "converse"],
+      ["maker", "messages"],
+    ]);
+  });
+});
+
+describe("targets of images and videos", () => {
+  test("are those whose provider has an adapter for the model", () => {
+    const painting = made({
+      outputModalities: ["image"],
+      offers: [
+        { provider: "maker", model: "gpt-image-1" },
+        { provider: "painter", model: "gpt-image-1" },
+      ],
+    });
+    const found = painting.targets.images(painting.model, painting.offers);
+    expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([["painter", "media"]]);
+    expect(found[0]?.adapter).toBe(providers.get("painter")?.media?.images("gpt-image-1"));
+  });
+
+  test("a model that makes something else is refused", () => {
+    expect(() => both.targets.videos(both.model, both.offers)).toThrow("acme/model makes text, not videos.");
+  });
+
+  test("a model that no provider makes images with is refused", () => {
+    const none = made({ outputModalities: ["image"], offers: [{ provider: "maker", model: "painter" }] });
+    expect(() => none.targets.images(none.model, none.offers)).toThrow(
+      "None of the providers of acme/model (maker) makes images with it.",
+    );
+  });
+});
