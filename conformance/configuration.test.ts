@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type App, startApp } from "../src/app/start-app.ts";
+import { system } from "../src/base/system.ts";
 import { createLog } from "../src/observe/log.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -13,7 +14,13 @@ describe("docs/configuration.md, Reload", () => {
   let app: App;
   const told: string[] = [];
   const tell = (...said: unknown[]) => void told.push(String(said.at(-1)));
-  const log = { ...createLog({ level: "silent" }), debug: tell, info: tell, warn: tell, error: tell };
+  const log = {
+    ...createLog({ clock: system.clock, level: "silent" }),
+    debug: tell,
+    info: tell,
+    warn: tell,
+    error: tell,
+  };
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "trivium-reload-"));
@@ -53,7 +60,7 @@ test("docs/configuration.md, Prices: the start and a reload warn of a model with
   };
   const warnings: string[] = [];
   const warn = (...said: unknown[]) => void warnings.push(String(said.at(-1)));
-  const log = { ...createLog({ level: "silent" }), warn };
+  const log = { ...createLog({ clock: system.clock, level: "silent" }), warn };
   write("acme/first");
   const app = await startApp({ cwd: folder, environment: {}, log });
   try {

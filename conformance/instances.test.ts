@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../src/base/system.ts";
 import { selectInstances } from "../src/storage/instances.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { startTestGateway } from "./support/test-gateway.ts";
@@ -32,7 +33,7 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
 };
 
 test("choices 9, H23: gateways that share a storage, and no limits, tell of each other once; a row left by a crash is no gateway", async () => {
-  const storage = await openStorage(`sqlite:${join(folder, "shared.db")}`);
+  const storage = await openStorage(`sqlite:${join(folder, "shared.db")}`, system.clock);
   await storage.query("INSERT INTO instances (id, place, started_at_ms, beats) VALUES ('crashed', 'gone', 1, 7)");
   const known = async () => (await selectInstances(storage)).map(({ id }) => id);
 

@@ -15,6 +15,7 @@ import { findModel } from "../simulator/text/find-model.ts";
 import { traitsOf } from "../simulator/text/traits.ts";
 import type { JsonObject } from "../src/base/json.ts";
 import { Secret } from "../src/base/secret.ts";
+import { system } from "../src/base/system.ts";
 import { DIALECT_NAMES, type DialectName, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
 import type { ModelTraits } from "../src/canon/traits.ts";
@@ -147,7 +148,7 @@ function accepted(client: DialectName, request: JsonObject): JsonObject | undefi
 }
 
 for (const target of TARGETS) {
-  const provider = createProvider({ ...SETTINGS, name: target.kind, kind: target.kind });
+  const provider = createProvider({ ...SETTINGS, name: target.kind, kind: target.kind }, system);
   const quirks = provider.quirksOf(target.dialect);
   const context = {
     upstreamModel: target.upstreamModel,

@@ -7,6 +7,7 @@ import { Glob } from "bun";
 import { FATES } from "../simulator/media/fate.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { Secret } from "../src/base/secret.ts";
+import { system } from "../src/base/system.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
 import { PRICE_NAMES } from "../src/catalogue/model.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
@@ -354,7 +355,7 @@ describe("docs/configuration.md", () => {
       totalMs: line["total_ms"] ?? 0,
     };
     const facts = { requestId: request_id ?? "", host: host ?? "", failures: [] };
-    const written = makeFormat("json").call("info", call, facts);
+    const written = makeFormat(Date.now, "json").call("info", call, facts);
     expect(written.replace(/"time":"[^"]*"/, `"time":"${time}"`)).toBe(shown);
   });
 
@@ -518,7 +519,7 @@ describe("docs/adding-a-provider.md", () => {
 
   test("its declaration is whole, and makes a provider that works", async () => {
     const acme = await declarationShown();
-    const provider = new Provider(acme, { name: "acme", kind: acme.kind, apiKey: new Secret("acme-secret") });
+    const provider = new Provider(acme, { name: "acme", kind: acme.kind, apiKey: new Secret("acme-secret") }, system);
     expect(provider.dialects).toEqual(["chat"]);
     expect(provider.quirks.maxTokensField).toBe("max_tokens");
     const call = { dialect: "chat", verb: "generate", model: "m", stream: true, betas: [] } as const;

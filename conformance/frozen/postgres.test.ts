@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKey, revokeKey } from "../../src/access/keys.ts";
+import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { answeringUpstream, callAll, readiness, realTimes, timed, until } from "../support/fault-stand.ts";
@@ -66,8 +67,8 @@ async function stored(database: PostgresDatabase, ids: readonly string[]): Promi
 
 /** A key made beside the gateway, which has seen it. */
 async function makeKey(database: PostgresDatabase, gateway: TestGateway, name: string) {
-  const storage = await openStorage(database.url.href);
-  const made = await createKey(storage, { name, project: "default" });
+  const storage = await openStorage(database.url.href, system.clock);
+  const made = await createKey(storage, { name, project: "default" }, system);
   await until("the key is seen", async () => (await callGateway(gateway.url, "chat", made.key)).status === 200);
   return { ...made, storage };
 }
@@ -138,7 +139,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
         status: 503,
         message: expect.stringContaining("no longer works"),
       });
-      await revokeKey(there.storage, there.id);
+      await revokeKey(there.storage, there.id, system);
       expect((await callGateway(gateway.url, "chat", there.key)).status).toBe(200);
 
       const later = await callAll(gateway, 1);
@@ -173,7 +174,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     relay.forget();
     const forgottenMs = performance.now();
     const during = await callAll(gateway, 2);
-    await revokeKey(there.storage, there.id);
+    await revokeKey(there.storage, there.id, system);
     await until(
       "the revocation is seen",
       async () => (await callGateway(gateway.url, "chat", there.key)).status === 401,
@@ -244,7 +245,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
 
   test("H29: a statement that is slow on a server that is alive costs no connection", async () => {
     await using at = await stand();
-    const storage = await openStorage(at.database.url.href, 300);
+    const storage = await openStorage(at.database.url.href, system.clock, 300);
     const backends = async () => {
       const rows = await at.database.sql.unsafe("SELECT pid FROM pg_stat_activity WHERE datname = current_database()");
       return rows.map(({ pid }: { pid: number }) => pid);

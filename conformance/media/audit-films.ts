@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { system } from "../../src/base/system.ts";
 import type { OperationPart } from "../../src/canon/operation.ts";
 import { Files } from "../../src/files/files.ts";
 import { openFileStore } from "../../src/files/open-file-store.ts";
@@ -29,7 +30,7 @@ export interface Audit {
 
 /** Waits until every operation has ended, those that no client has heard of too. */
 export async function awaitNothingOpen(storageUrl: string): Promise<void> {
-  const storage = await openStorage(storageUrl);
+  const storage = await openStorage(storageUrl, system.clock);
   const giveUpAtMs = performance.now() + OPEN_PATIENCE_MS;
   const countOpen = async () => {
     const rows = await storage.query("SELECT id FROM operations WHERE state NOT IN ('done', 'failed')");
@@ -42,7 +43,7 @@ export async function awaitNothingOpen(storageUrl: string): Promise<void> {
 
 /** Looks at what is left when all gateways are down: rows, money and files, each against the others. */
 export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutcome[]): Promise<Audit> {
-  const storage = await openStorage(stand.storage);
+  const storage = await openStorage(stand.storage, system.clock);
   const rows = await storage.query("SELECT id, model, state, parts, receipt_id, lease_owner FROM operations");
   const partsOf = (row: StoredRow) => JSON.parse(text(row, "parts")) as OperationPart[];
   const operations = rows.map((row) => ({
@@ -88,8 +89,8 @@ export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutco
 
 /** Every film is in the folder, and after a sweep the folder holds what the table does and nothing else. */
 async function checkFiles(storage: Storage, folder: string, films: readonly string[]): Promise<number> {
-  const store = await openFileStore(folder, {});
-  const kept = await Files.open({ storage, store, publicUrl: () => "", makeId: () => "" });
+  const store = await openFileStore(folder, {}, system);
+  const kept = await Files.open({ storage, store, publicUrl: () => "", random: system.random });
   await kept.sweep(Date.now() + LATER_MS);
   const onDisk = readdirSync(folder).toSorted();
   const rows = await storage.query("SELECT id, size FROM files ORDER BY id");

@@ -2,7 +2,9 @@
  * A gateway that can be killed. Loading takes longer than starting, so it loads, waits for a line on its standard input
  * and only then starts; it prints `ready`, and ends by itself when whoever started it is gone.
  */
+
 import { startApp } from "../../src/app/start-app.ts";
+import { system } from "../../src/base/system.ts";
 import { createLog } from "../../src/observe/log.ts";
 
 const [configPath = "", cwd = ""] = process.argv.slice(2);
@@ -12,7 +14,7 @@ for await (const _line of console) {
     configPath,
     cwd,
     environment: {},
-    log: createLog({ level: "error" }),
+    log: createLog({ clock: system.clock, level: "error" }),
     timings: { mediaPaceFactor: 0.02, operationLeaseMs: 1_000 },
   });
   console.log("ready");

@@ -1,5 +1,7 @@
 /** The gateway as a process of its own, so that its memory can be told from the test's. Prints its address. */
+
 import { startApp } from "../../src/app/start-app.ts";
+import { system } from "../../src/base/system.ts";
 import { createLog } from "../../src/observe/log.ts";
 
 const [configPath = ""] = process.argv.slice(2);
@@ -7,7 +9,7 @@ const app = await startApp({
   configPath,
   cwd: process.cwd(),
   environment: {},
-  log: createLog({ level: "error" }),
+  log: createLog({ clock: system.clock, level: "error" }),
   timings: { mediaPaceFactor: 0.02 },
 });
 console.log(JSON.stringify({ url: app.url }));

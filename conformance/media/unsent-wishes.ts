@@ -1,4 +1,5 @@
 import { Secret } from "../../src/base/secret.ts";
+import { system } from "../../src/base/system.ts";
 import { builtInModels } from "../../src/catalogue/built-in-models.ts";
 import { fitImageCall } from "../../src/media/fit-image-call.ts";
 import { fitVideoCall } from "../../src/media/fit-video-call.ts";
@@ -33,14 +34,17 @@ interface ConfiguredModel {
 function mediaOf(kind: string): ProviderMedia {
   const secret = new Secret("upstream-secret-key");
   const keys = { apiKey: secret, accessKey: secret, secretKey: secret, secretId: "id" };
-  const { media } = createProvider({
-    name: kind,
-    kind,
-    baseUrl: "http://127.0.0.1:9",
-    project: "p",
-    location: "l",
-    ...keys,
-  });
+  const { media } = createProvider(
+    {
+      name: kind,
+      kind,
+      baseUrl: "http://127.0.0.1:9",
+      project: "p",
+      location: "l",
+      ...keys,
+    },
+    system,
+  );
   if (media === undefined) throw new Error(`${kind} has no media`);
   return media;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app/start-app.ts";
+import { system } from "../../src/base/system.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Timings } from "../../src/relay/timings.ts";
@@ -46,7 +47,7 @@ export interface TestGatewayOptions {
   wallMs?: () => number;
   environment?: Record<string, string>;
   /** What the gateway says, and to whom; else TRIVIUM_TEST_LOG decides. */
-  log?: LogOptions;
+  log?: Omit<LogOptions, "clock">;
 }
 
 export const TEST_KEY = `sk-trv-${"ConformanceSuiteKey".padEnd(43, "x")}`;
@@ -75,9 +76,9 @@ export async function startTestGateway({
     configPath: configFile,
     cwd: folder,
     environment,
-    log: createLog(log),
+    log: createLog({ clock: system.clock, ...log }),
     ...(timings ? { timings } : {}),
-    ...(wallMs ? { wallMs } : {}),
+    ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
   });
   return {
     url: app.url,

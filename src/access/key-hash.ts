@@ -1,3 +1,5 @@
+import type { Random } from "../base/sources.ts";
+
 export const KEY_PREFIX = "sk-trv-";
 /** What the admin secrets begin with that a first start makes. */
 export const ADMIN_SECRET_PREFIX = "trv-admin-";
@@ -5,8 +7,6 @@ export const ADMIN_SECRET_PREFIX = "trv-admin-";
 /** 256 random bits, written in base64url. */
 const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43;
-
-export type RandomBytes = (length: number) => Uint8Array;
 
 export interface NewApiKey {
   /** Shown once; only the hash is kept. */
@@ -16,8 +16,8 @@ export interface NewApiKey {
   hint: string;
 }
 
-export function newApiKey(random: RandomBytes): NewApiKey {
-  const key = KEY_PREFIX + random(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
+export function newApiKey({ bytes }: Pick<Random, "bytes">): NewApiKey {
+  const key = KEY_PREFIX + bytes(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
   return { key, hash: hashKey(key), hint: hintOf(key) };
 }
 

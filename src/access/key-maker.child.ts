@@ -1,12 +1,13 @@
 /** A process beside the tests': makes a key, prints it, and revokes it when it is told to. */
+import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import { createKey, revokeKey } from "./keys.ts";
 
-const storage = await openStorage(process.argv[2] ?? "");
-const { id, key } = await createKey(storage, { name: "made elsewhere", project: "default" });
+const storage = await openStorage(process.argv[2] ?? "", system.clock);
+const { id, key } = await createKey(storage, { name: "made elsewhere", project: "default" }, system);
 process.stdout.write(`${key}\n`);
 for await (const _ of process.stdin) break;
-await revokeKey(storage, id);
+await revokeKey(storage, id, system);
 process.stdout.write("revoked\n");
 await storage.close();
 process.exit(0);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -27,14 +28,14 @@ describe("KeyRing", () => {
   let nowMs = 0;
   beforeEach(async () => {
     nowMs = Date.UTC(2026, 0, 1);
-    storage = await openStorage("sqlite::memory:");
+    storage = await openStorage("sqlite::memory:", system.clock);
   });
   afterEach(() => storage.close());
   const open = (staticKeys: Parameters<typeof KeyRing.open>[0]["staticKeys"] = []): Promise<KeyRing> =>
-    KeyRing.open({ storage, staticKeys, nowMs: () => nowMs });
+    KeyRing.open({ storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
 
   test("a key is a prefix and 43 random characters, and only its digest is stored", async () => {
-    const { key, id, hint } = await createKey(storage, { name: "ci", project: "default" });
+    const { key, id, hint } = await createKey(storage, { name: "ci", project: "default" }, system);
     expect(key).toMatch(/^sk-trv-[A-Za-z0-9_-]{43}$/);
     expect(isWellFormedKey(key)).toBe(true);
     expect(hint).toBe(key.slice(-4));
@@ -45,14 +46,14 @@ describe("KeyRing", () => {
   });
 
   test("H21: authentication asks nothing of the storage", async () => {
-    const { key } = await createKey(storage, { name: "ci", project: "default" });
+    const { key } = await createKey(storage, { name: "ci", project: "default" }, system);
     const ring = await open();
     await storage.close();
     expect(ring.authenticate(key).keyName).toBe("ci");
   });
 
   test("S06: keys that differ in the last character only are two keys", async () => {
-    const { key } = newApiKey((length) => new Uint8Array(length).fill(7));
+    const { key } = newApiKey({ bytes: (length) => new Uint8Array(length).fill(7) });
     const twin = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
     expect(hashKey(key)).toHaveLength(64);
     const common = { project: "default", models: ["*"] };
@@ -67,7 +68,7 @@ describe("KeyRing", () => {
   });
 
   test("S02: hostile keys are data, and S10: no refusal repeats them", async () => {
-    await createKey(storage, { name: "ci", project: "default" });
+    await createKey(storage, { name: "ci", project: "default" }, system);
     const ring = await open();
     const hostile = [
       "' OR 1=1 --",
@@ -86,7 +87,7 @@ describe("KeyRing", () => {
       if (presented.length > 1) expect(refusal.message).not.toContain(presented);
     }
     expect(refusalOf(ring, "").message).toContain("No API key was given");
-    const { key } = newApiKey((length) => crypto.getRandomValues(new Uint8Array(length)));
+    const { key } = newApiKey(system.random);
     expect(refusalOf(ring, key).message).not.toContain(key.slice(-4));
   });
 
@@ -98,15 +99,15 @@ describe("KeyRing", () => {
   });
 
   test("unknown, revoked and expired keys are refused in the same words but for the cause", async () => {
-    const made = await createKey(storage, { name: "old", project: "default" });
+    const made = await createKey(storage, { name: "old", project: "default" }, system);
     const brief = await createKey(
       storage,
       { name: "brief", project: "default", expiresAtMs: nowMs + 10 },
-      { nowMs: () => nowMs },
+      { ...system, clock: { ...system.clock, wallMs: () => nowMs } },
     );
-    await revokeKey(storage, made.id);
+    await revokeKey(storage, made.id, system);
     const ring = await open();
-    const unknown = refusalOf(ring, newApiKey((length) => new Uint8Array(length)).key).message;
+    const unknown = refusalOf(ring, newApiKey({ bytes: (length) => new Uint8Array(length) }).key).message;
     expect(refusalOf(ring, made.key).message).toBe(unknown.replace("is not known here", "has been revoked"));
     expect(ring.authenticate(brief.key).keyName).toBe("brief");
     nowMs += 10;
@@ -143,14 +144,14 @@ describe("KeyRing", () => {
   });
 
   test("a stored key with a limit of a newer program does not work, and spoils no other", async () => {
-    const odd = await createKey(storage, { name: "odd", project: "default" });
-    const good = await createKey(storage, { name: "good", project: "default" });
+    const odd = await createKey(storage, { name: "odd", project: "default" }, system);
+    const good = await createKey(storage, { name: "good", project: "default" }, system);
     await storage.query("UPDATE api_keys SET limits = ? WHERE id = ?", ['{"imagesPerMinute":3}', odd.id]);
     const problems: unknown[] = [];
     const ring = await KeyRing.open({
       storage,
       staticKeys: [],
-      nowMs: () => nowMs,
+      clock: { ...system.clock, wallMs: () => nowMs },
       onProblem: (error) => problems.push(error),
     });
     expect(ring.authenticate(good.key).keyName).toBe("good");
@@ -160,8 +161,8 @@ describe("KeyRing", () => {
 
   test("choices 7: a key made or revoked by another process counts within a second", async () => {
     const url = `sqlite:${join(folder, "shared.db")}`;
-    const shared = await openStorage(url);
-    const ring = await KeyRing.open({ storage: shared, staticKeys: [], nowMs: Date.now });
+    const shared = await openStorage(url, system.clock);
+    const ring = await KeyRing.open({ storage: shared, staticKeys: [], clock: system.clock });
     const stop = ring.startWatching();
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "key-maker.child.ts"), url], {
       stdin: "pipe",
@@ -197,7 +198,7 @@ describe("KeyRing", () => {
   });
 
   test("a refresh that took long does not undo a later one", async () => {
-    const { key, id } = await createKey(storage, { name: "ci", project: "default" });
+    const { key, id } = await createKey(storage, { name: "ci", project: "default" }, system);
     const held = Promise.withResolvers<void>();
     let hold = false;
     const slow: Storage = {
@@ -214,11 +215,11 @@ describe("KeyRing", () => {
       changeStamp: () => storage.changeStamp(),
       close: () => storage.close(),
     };
-    const ring = await KeyRing.open({ storage: slow, staticKeys: [], nowMs: () => nowMs });
+    const ring = await KeyRing.open({ storage: slow, staticKeys: [], clock: { ...system.clock, wallMs: () => nowMs } });
     hold = true;
     const early = ring.refresh();
     await Bun.sleep(5);
-    await revokeKey(storage, id);
+    await revokeKey(storage, id, system);
     await ring.refresh();
     held.resolve();
     await early;
@@ -226,7 +227,7 @@ describe("KeyRing", () => {
   });
 
   test("H21, H29: while the storage fails the watcher says so once, keeps its keys, and looks again", async () => {
-    const { key, id } = await createKey(storage, { name: "ci", project: "default" });
+    const { key, id } = await createKey(storage, { name: "ci", project: "default" }, system);
     let down = true;
     const problems: unknown[] = [];
     const flaky: Storage = {
@@ -241,12 +242,12 @@ describe("KeyRing", () => {
     const ring = await KeyRing.open({
       storage: flaky,
       staticKeys: [],
-      nowMs: () => nowMs,
+      clock: { ...system.clock, wallMs: () => nowMs },
       onProblem: (error) => problems.push(error),
     });
     down = true;
     const stop = ring.startWatching(5);
-    await revokeKey(storage, id);
+    await revokeKey(storage, id, system);
     await Bun.sleep(150);
     expect(problems).toHaveLength(1);
     expect(ring.blindMs).toBeGreaterThan(100);
@@ -259,10 +260,10 @@ describe("KeyRing", () => {
   });
 
   test("H29: a key that is revoked here stops at once, and the storage learns of it when it can", async () => {
-    const { key, id } = await createKey(storage, { name: "ci", project: "default" });
-    const twin = await createKey(storage, { name: "twin", project: "default" });
-    await createKey(storage, { name: "twin", project: "default" });
-    const ring = await KeyRing.open({ storage, staticKeys: [], nowMs: () => nowMs });
+    const { key, id } = await createKey(storage, { name: "ci", project: "default" }, system);
+    const twin = await createKey(storage, { name: "twin", project: "default" }, system);
+    await createKey(storage, { name: "twin", project: "default" }, system);
+    const ring = await KeyRing.open({ storage, staticKeys: [], clock: { ...system.clock, wallMs: () => nowMs } });
     expect(ring.revokeHere("unheard of")).toBe(false);
     expect(ring.revokeHere("twin")).toBe(false);
     expect(ring.revokeHere("ci")).toBe(true);

@@ -1,3 +1,4 @@
+import type { Cancel, Clock } from "../base/clock.ts";
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
@@ -22,7 +23,7 @@ export interface StaticKey {
 export interface KeyRingOptions {
   storage: Storage;
   staticKeys: readonly StaticKey[];
-  nowMs: () => number;
+  clock: Clock;
   /** Told when keys cannot be read; those in memory go on working. */
   onProblem?: (error: unknown) => void;
 }
@@ -41,7 +42,7 @@ export const staticKeyId = (name: string): string => `static:${name}`;
 /** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
 export class KeyRing {
   readonly #storage: Storage;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   readonly #onProblem: (error: unknown) => void;
   #static: ReadonlyMap<string, KnownKey>;
   #stored: ReadonlyMap<string, KnownKey> = new Map();
@@ -50,14 +51,15 @@ export class KeyRing {
   #begun = 0;
   #applied = 0;
   /** When a look at the storage last succeeded, on the clock that never steps. */
-  #lookedMs = performance.now();
+  #lookedMs: number;
   #failing = false;
   /** Ids of keys that were revoked here while the storage could not be written. */
   readonly #revokedHere = new Set<string>();
 
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
-    this.#nowMs = options.nowMs;
+    this.#clock = options.clock;
+    this.#lookedMs = options.clock.nowMs();
     this.#onProblem = options.onProblem ?? (() => {});
     this.#static = readStatic(options.staticKeys);
   }
@@ -82,7 +84,7 @@ export class KeyRing {
     if (known === undefined) throw this.#unknown(presented);
     const { principal } = known;
     if (known.revoked || this.#revokedHere.has(principal.keyId)) throw refused("has been revoked");
-    if (principal.expiresAtMs !== undefined && principal.expiresAtMs <= this.#nowMs()) {
+    if (principal.expiresAtMs !== undefined && principal.expiresAtMs <= this.#clock.wallMs()) {
       throw refused(`expired on ${new Date(principal.expiresAtMs).toISOString()}`);
     }
     return principal;
@@ -120,7 +122,7 @@ export class KeyRing {
 
   /** For how long nothing could be learnt of keys that others made or revoked. */
   get blindMs(): number {
-    return performance.now() - this.#lookedMs;
+    return this.#clock.nowMs() - this.#lookedMs;
   }
 
   /**
@@ -138,18 +140,18 @@ export class KeyRing {
 
   async #look(): Promise<void> {
     for (const id of this.#revokedHere) {
-      await markKeyRevoked(this.#storage, id, this.#nowMs());
+      await markKeyRevoked(this.#storage, id, this.#clock.wallMs());
       this.#revokedHere.delete(id);
     }
     if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
-    this.#lookedMs = performance.now();
+    this.#lookedMs = this.#clock.nowMs();
     this.#failing = false;
   }
 
   /** Looks for keys that other processes made or revoked. The function that is returned ends it. */
   startWatching(intervalMs = KEY_WATCH_MS): () => void {
     let stopped = false;
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: Cancel = () => {};
     const look = async (): Promise<void> => {
       try {
         await this.#look();
@@ -161,12 +163,12 @@ export class KeyRing {
       plan();
     };
     const plan = (): void => {
-      if (!stopped) timer = setTimeout(() => void look(), intervalMs).unref();
+      if (!stopped) cancel = this.#clock.after(intervalMs, () => void look(), { background: true });
     };
     plan();
     return () => {
       stopped = true;
-      clearTimeout(timer);
+      cancel();
     };
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import { openStorage } from "../storage/open.ts";
 import { selectProjects } from "../storage/projects.ts";
@@ -31,13 +32,13 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 describe("keys", () => {
   let storage: Storage;
   beforeEach(async () => {
-    storage = await openStorage("sqlite::memory:");
+    storage = await openStorage("sqlite::memory:", system.clock);
   });
   afterEach(() => storage.close());
 
   test("S05: a key cannot make a stronger key", async () => {
     const child = (changes: Partial<KeyRequest>): Promise<unknown> =>
-      createKey(storage, { name: "child", project: "default", maker, ...changes });
+      createKey(storage, { name: "child", project: "default", maker, ...changes }, system);
     expect(await kindOf(child({ models: ["*"] }))).toBe("forbidden models");
     expect(await kindOf(child({ models: ["acme/a", "acme*"] }))).toBe("forbidden models");
     expect(await kindOf(child({ models: ["other/*"] }))).toBe("forbidden models");
@@ -53,22 +54,32 @@ describe("keys", () => {
   });
 
   test("S05: a key cannot be changed into a stronger one than its maker", async () => {
-    const { id: makerId } = await createKey(storage, {
-      name: "maker",
-      project: "default",
-      models: ["acme/*"],
-      limits: { concurrent: 3 },
-    });
+    const { id: makerId } = await createKey(
+      storage,
+      {
+        name: "maker",
+        project: "default",
+        models: ["acme/*"],
+        limits: { concurrent: 3 },
+      },
+      system,
+    );
     const principal = { ...maker, keyId: makerId, models: ["acme/*"], limits: { concurrent: 3 } };
-    const { id } = await createKey(storage, {
-      name: "child",
-      project: "default",
-      maker: principal,
-      models: ["acme/a"],
-    });
-    expect(await kindOf(updateKey(storage, id, { models: ["*"] }))).toBe("forbidden models");
-    expect(await kindOf(updateKey(storage, id, { limits: { concurrent: null } }))).toBe("forbidden limits.concurrent");
-    expect(await updateKey(storage, id, { models: ["acme/b"], limits: { concurrent: 2 } })).toMatchObject({
+    const { id } = await createKey(
+      storage,
+      {
+        name: "child",
+        project: "default",
+        maker: principal,
+        models: ["acme/a"],
+      },
+      system,
+    );
+    expect(await kindOf(updateKey(storage, id, { models: ["*"] }, system))).toBe("forbidden models");
+    expect(await kindOf(updateKey(storage, id, { limits: { concurrent: null } }, system))).toBe(
+      "forbidden limits.concurrent",
+    );
+    expect(await updateKey(storage, id, { models: ["acme/b"], limits: { concurrent: 2 } }, system)).toMatchObject({
       models: ["acme/b"],
       limits: { concurrent: 2 },
       madeBy: makerId,
@@ -87,15 +98,19 @@ describe("keys", () => {
   });
 
   test("S05: whatever is left out is the maker's, and what is within it is granted", async () => {
-    await createKey(storage, { name: "same", project: "default", maker });
-    await createKey(storage, {
-      name: "less",
-      project: "default",
-      maker,
-      models: ["acme/*-mini", "other/one"],
-      protocols: ["chat"],
-      limits: { concurrent: 2, requestsPerMinute: 1 },
-    });
+    await createKey(storage, { name: "same", project: "default", maker }, system);
+    await createKey(
+      storage,
+      {
+        name: "less",
+        project: "default",
+        maker,
+        models: ["acme/*-mini", "other/one"],
+        protocols: ["chat"],
+        limits: { concurrent: 2, requestsPerMinute: 1 },
+      },
+      system,
+    );
     // Two keys of one millisecond are listed in the order of their random ids, so they are told apart by name.
     const made = await listKeys(storage);
     const [same, less] = ["same", "less"].map((name) => made.find((key) => key.name === name));
@@ -135,7 +150,7 @@ describe("keys", () => {
 
   test("a request that cannot be kept is refused with the field", async () => {
     const make = (changes: Partial<KeyRequest>): Promise<string> =>
-      kindOf(createKey(storage, { name: "n", project: "p", ...changes }));
+      kindOf(createKey(storage, { name: "n", project: "p", ...changes }, system));
     expect(await make({ name: "" })).toBe("invalid_request name");
     expect(await make({ name: "a\0b" })).toBe("invalid_request name");
     expect(await make({ project: "x".repeat(101) })).toBe("invalid_request project");
@@ -149,26 +164,26 @@ describe("keys", () => {
   });
 
   test("revoking goes by id or by a name that only one valid key has", async () => {
-    const one = await createKey(storage, { name: "twin", project: "a" });
-    const two = await createKey(storage, { name: "twin", project: "b" });
-    expect(await kindOf(revokeKey(storage, "twin"))).toBe("invalid_request");
-    expect(await kindOf(revokeKey(storage, "' OR 1=1 --"))).toBe("not_found");
-    expect((await revokeKey(storage, one.id, { nowMs: () => 77 })).revokedAtMs).toBe(77);
-    expect((await revokeKey(storage, "twin")).id).toBe(two.id);
-    expect((await revokeKey(storage, one.id)).revokedAtMs).toBe(77);
+    const one = await createKey(storage, { name: "twin", project: "a" }, system);
+    const two = await createKey(storage, { name: "twin", project: "b" }, system);
+    expect(await kindOf(revokeKey(storage, "twin", system))).toBe("invalid_request");
+    expect(await kindOf(revokeKey(storage, "' OR 1=1 --", system))).toBe("not_found");
+    expect((await revokeKey(storage, one.id, { clock: { ...system.clock, wallMs: () => 77 } })).revokedAtMs).toBe(77);
+    expect((await revokeKey(storage, "twin", system)).id).toBe(two.id);
+    expect((await revokeKey(storage, one.id, system)).revokedAtMs).toBe(77);
     expect((await listKeys(storage, { project: "b" })).map((key) => key.id)).toEqual([two.id]);
   });
 
   test("a key's name that is another key's id does not get in its way", async () => {
-    const one = await createKey(storage, { name: "first", project: "a" });
-    const two = await createKey(storage, { name: one.id, project: "a" });
-    expect((await revokeKey(storage, one.id)).id).toBe(one.id);
+    const one = await createKey(storage, { name: "first", project: "a" }, system);
+    const two = await createKey(storage, { name: one.id, project: "a" }, system);
+    expect((await revokeKey(storage, one.id, system)).id).toBe(one.id);
     expect((await listKeys(storage)).find((key) => key.id === two.id)?.revokedAtMs).toBeUndefined();
   });
 
   test("a project is made once", async () => {
-    await ensureProject(storage, "default", { nowMs: () => 5 });
-    await ensureProject(storage, "default", { nowMs: () => 9 });
+    await ensureProject(storage, "default", { clock: { ...system.clock, wallMs: () => 5 } });
+    await ensureProject(storage, "default", { clock: { ...system.clock, wallMs: () => 9 } });
     expect(await selectProjects(storage)).toEqual([{ name: "default", createdAtMs: 5 }]);
   });
 });

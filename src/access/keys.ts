@@ -1,3 +1,4 @@
+import type { Sources } from "../base/sources.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../storage/keys.ts";
 import { insertProject } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
-import { newApiKey, type RandomBytes } from "./key-hash.ts";
+import { newApiKey } from "./key-hash.ts";
 import { type KeyLimits, limitsView, readLimits } from "./key-limits.ts";
 import { checkSubset } from "./key-subset.ts";
 import { type Principal, principalOf } from "./principal.ts";
@@ -35,12 +36,6 @@ export interface KeyRequest {
   maker?: Principal;
 }
 
-/** Where time and randomness come from; the system's own where nothing is given. */
-export interface KeySources {
-  nowMs?: () => number;
-  random?: RandomBytes;
-}
-
 export interface CreatedKey {
   id: string;
   /** The only time that the key is seen. */
@@ -51,9 +46,11 @@ export interface CreatedKey {
 /** A stored key without its digest, for people to look at. */
 export type KeySummary = Omit<StoredKey, "hash">;
 
-const systemRandom: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
-
-export async function createKey(storage: Storage, request: KeyRequest, sources: KeySources = {}): Promise<CreatedKey> {
+export async function createKey(
+  storage: Storage,
+  request: KeyRequest,
+  { clock, random }: Sources,
+): Promise<CreatedKey> {
   const { maker } = request;
   const protocols = request.protocols ?? maker?.protocols;
   const expiresAtMs = request.expiresAtMs ?? maker?.expiresAtMs;
@@ -65,11 +62,10 @@ export async function createKey(storage: Storage, request: KeyRequest, sources: 
     limits: readLimits({ ...maker?.limits, ...request.limits }),
   };
   if (maker !== undefined) checkSubset(scopes, maker);
-  const nowMs = (sources.nowMs ?? Date.now)();
+  const nowMs = clock.wallMs();
   checkExpiry(expiresAtMs, nowMs);
-  const random = sources.random ?? systemRandom;
   const { key, hash, hint } = newApiKey(random);
-  const id = `key_${random(12).toHex()}`;
+  const id = `key_${random.bytes(12).toHex()}`;
   await insertKey(storage, {
     id,
     name: checkName("name", request.name),
@@ -92,10 +88,14 @@ export async function listKeys(storage: Storage, filter: { project?: string } = 
 }
 
 /** Revokes the key of that id, or the one valid key of that name. A key that is revoked already stays so. */
-export async function revokeKey(storage: Storage, idOrName: string, sources: KeySources = {}): Promise<KeySummary> {
+export async function revokeKey(
+  storage: Storage,
+  idOrName: string,
+  { clock }: Pick<Sources, "clock">,
+): Promise<KeySummary> {
   const key = await findKey(storage, idOrName);
   if (key.revokedAtMs !== undefined) return summarise(key);
-  const revokedAtMs = (sources.nowMs ?? Date.now)();
+  const revokedAtMs = clock.wallMs();
   await markKeyRevoked(storage, key.id, revokedAtMs);
   return { ...summarise(key), revokedAtMs };
 }
@@ -116,9 +116,9 @@ export async function updateKey(
   storage: Storage,
   idOrName: string,
   update: KeyUpdate,
-  sources: KeySources = {},
+  { clock }: Pick<Sources, "clock">,
 ): Promise<KeySummary> {
-  checkExpiry(update.expiresAtMs ?? undefined, (sources.nowMs ?? Date.now)());
+  checkExpiry(update.expiresAtMs ?? undefined, clock.wallMs());
   const key = await findKey(storage, idOrName);
   if (key.revokedAtMs !== undefined) {
     throw new GatewayError("invalid_request", `The key ${key.name} (${key.id}) is revoked, and stays so.`);
@@ -159,8 +159,8 @@ function changeLimits(
 }
 
 /** Makes the project where there is none of that name. */
-export async function ensureProject(storage: Storage, name: string, sources: KeySources = {}): Promise<void> {
-  await insertProject(storage, { name: checkName("project", name), createdAtMs: (sources.nowMs ?? Date.now)() });
+export async function ensureProject(storage: Storage, name: string, { clock }: Pick<Sources, "clock">): Promise<void> {
+  await insertProject(storage, { name: checkName("project", name), createdAtMs: clock.wallMs() });
 }
 
 async function findKey(storage: Storage, idOrName: string): Promise<StoredKey> {

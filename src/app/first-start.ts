@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ADMIN_SECRET_PREFIX } from "../access/key-hash.ts";
 import { createKey, listKeys } from "../access/keys.ts";
+import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
-import { makeId } from "../relay/ids.ts";
 import { claimSetting, readSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -16,13 +16,13 @@ const ADMIN_DIGEST = "admin_secret_sha256";
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /** Where no key exists anywhere, the first start makes one, so that the printed line works when pasted. */
-export async function makeFirstKeys(storage: Storage, config: Config): Promise<FirstStart> {
+export async function makeFirstKeys(storage: Storage, config: Config, sources: Sources): Promise<FirstStart> {
   const first: FirstStart = {};
   if (config.keys.length === 0 && (await listKeys(storage)).length === 0) {
-    first.apiKey = (await createKey(storage, { name: "first", project: "default" })).key;
+    first.apiKey = (await createKey(storage, { name: "first", project: "default" }, sources)).key;
   }
   if (!config.admin.secret && (await readSetting(storage, ADMIN_DIGEST)) === undefined) {
-    const secret = `${ADMIN_SECRET_PREFIX}${makeId()}${makeId()}`;
+    const secret = `${ADMIN_SECRET_PREFIX}${sources.random.id()}${sources.random.id()}`;
     // Of two instances that start at once, one wins; the other must not print a secret that opens nothing.
     if ((await claimSetting(storage, ADMIN_DIGEST, digest(secret))) === digest(secret)) first.adminSecret = secret;
   }

@@ -4,7 +4,6 @@ import { OperationPoller } from "../operations/poller.ts";
 import { Reservations } from "../operations/reservations.ts";
 import { Settlement } from "../operations/settlement.ts";
 import type { Gateway } from "../relay/gateway.ts";
-import { makeId } from "../relay/ids.ts";
 import { logCall } from "../relay/log-call.ts";
 import { FULL_STORE_CURE } from "../relay/media/require-file-room.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
@@ -16,12 +15,12 @@ export async function makeOperations(
   storage: Storage,
   keptMs: number,
 ): Promise<{ operations: Operations; poller: OperationPoller }> {
-  const { nowMs, timings, log } = gateway;
-  const owner = `process-${makeId()}`;
+  const { clock, timings, log } = gateway;
+  const owner = `process-${gateway.random.id()}`;
   const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
   const settlement = new Settlement({
     storage,
-    nowMs,
+    nowMs: clock.nowMs,
     keptMs,
     onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
     onEnded: (receipt) => logCall(gateway, receipt),
@@ -32,7 +31,7 @@ export async function makeOperations(
     runner: new VideoJobs(gateway),
     settlement,
     owner,
-    nowMs,
+    clock,
     leaseMs: timings.operationLeaseMs,
     onProblem: (error) => log.error({ err: error }, "polling operation failed"),
     onUnkept: ({ id, project }, error) =>
@@ -46,7 +45,7 @@ export async function makeOperations(
     settlement,
     poller,
     owner,
-    nowMs,
+    clock,
     leaseMs: timings.operationLeaseMs,
     keptMs,
     reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),

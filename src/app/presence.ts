@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
+import type { Cancel, Clock } from "../base/clock.ts";
+import type { Sources } from "../base/sources.ts";
 import type { Log } from "../observe/log.ts";
-import { makeId } from "../relay/ids.ts";
 import { beat, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -24,20 +25,23 @@ interface Neighbour {
 export class Presence {
   readonly #storage: Storage;
   readonly #log: Log;
+  readonly #clock: Clock;
   readonly #self: Omit<Instance, "beats">;
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: Cancel = () => {};
   #beating: Promise<void> = Promise.resolve();
   #stopped = false;
   #trouble: string | undefined;
 
-  constructor(options: { storage: Storage; log: Log; nowMs: () => number; everyMs: number }) {
+  constructor(options: { storage: Storage; log: Log; sources: Sources; everyMs: number }) {
     this.#storage = options.storage;
     this.#log = options.log;
+    const { clock, random } = options.sources;
+    this.#clock = clock;
     this.#everyMs = options.everyMs;
-    const startedAtMs = Math.round(options.nowMs());
-    this.#self = { id: `instance_${makeId()}`, place: `${hostname()}, process ${process.pid}`, startedAtMs };
+    const startedAtMs = Math.round(clock.wallMs());
+    this.#self = { id: `instance_${random.id()}`, place: `${hostname()}, process ${process.pid}`, startedAtMs };
   }
 
   /** Why the storage cannot be written; undefined while it can. */
@@ -51,7 +55,7 @@ export class Presence {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel();
     await this.#beating;
     // Where the storage is away the row stays, and is removed by whoever finds it standing still.
     if (this.#trouble === undefined) await deleteInstance(this.#storage, this.#self.id).catch(() => {});
@@ -70,7 +74,7 @@ export class Presence {
     }
     if (this.#stopped) return;
     const waitMs = this.#trouble === undefined ? this.#everyMs : this.#everyMs / FASTER_IN_TROUBLE;
-    this.#timer = setTimeout(() => this.start(), waitMs).unref();
+    this.#cancel = this.#clock.after(waitMs, () => this.start(), { background: true });
   }
 
   async #lookAround(): Promise<void> {

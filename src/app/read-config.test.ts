@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../base/system.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { makeSnapshot } from "./snapshot.ts";
 
@@ -16,7 +17,7 @@ function source(yaml: string, environment: ConfigSource["environment"] = {}): Co
 test("docs/configuration.md, Providers: with a section, exactly those in it; without one, the environment's", () => {
   const names = (yaml: string) => {
     const options = source(yaml, { OPENAI_API_KEY: "k", KLING_ACCESS_KEY: "a", KLING_SECRET_KEY: "s" });
-    return [...makeSnapshot(readConfig(options), options.environment, undefined).providers.keys()];
+    return [...makeSnapshot(readConfig(options), options.environment, system, undefined).providers.keys()];
   };
   expect(names("providers: {}\n")).toEqual([]);
   expect(names("providers: { mine: { kind: ollama } }\n")).toEqual(["mine"]);

@@ -1,3 +1,4 @@
+import { system } from "../base/system.ts";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
@@ -48,7 +49,7 @@ function toKind({ fields, wires, baseUrl, authenticate }: ProviderDeclaration): 
     dialects: Object.keys(wires),
     mistakes: (settings) => [
       ...mistakeOf(() => settings.baseUrl ?? baseUrl(settings)),
-      ...mistakeOf(() => authenticate(settings)),
+      ...mistakeOf(() => authenticate(settings, system)),
       ...unspoken(settings, spokenAt(settings.baseUrl, { wires })),
     ],
   };

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { Secret } from "../base/secret.ts";
+import type { Sources } from "../base/sources.ts";
 import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
 import { SIMULATED_ALIASES, simulatedModels } from "../catalogue/simulated-models.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
@@ -24,11 +25,12 @@ export interface SimulatorAccess {
 export function makeSnapshot(
   config: Config,
   environment: ConfigSource["environment"],
+  sources: Sources,
   simulator: SimulatorAccess | undefined,
 ): Snapshot {
   const settings = config.providers ?? providersFromEnvironment(environment);
   const all = simulator ? [...settings, simulatorSettings(simulator)] : settings;
-  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file)]));
+  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file, sources)]));
   const summaries = [...providers.values()].map((provider): ProviderSummary => {
     const { name, publishers } = provider;
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
@@ -36,7 +38,7 @@ export function makeSnapshot(
   const catalogue = buildCatalogue({
     providers: summaries,
     models: config.models,
-    since: dayOf(config.file),
+    since: dayOf(config.file, sources.clock.wallMs()),
     aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
     cure: (missing) => missingProvider(missing, config.providers !== undefined),
   });
@@ -45,15 +47,15 @@ export function makeSnapshot(
 }
 
 /** The day of the file that configures models, or of the start where there is none (contract 2.9). */
-function dayOf(file: string | undefined): string {
+function dayOf(file: string | undefined, nowMs: number): string {
   const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
-  return (stat?.mtime ?? new Date()).toISOString().slice(0, 10);
+  return (stat?.mtime ?? new Date(nowMs)).toISOString().slice(0, 10);
 }
 
 /** Those of the file were tried when it was read; a file of credentials that went since then is a mistake of the configuration too. */
-function createOrExplain(settings: ProviderSettings, file: string | undefined): Provider {
+function createOrExplain(settings: ProviderSettings, file: string | undefined, sources: Sources): Provider {
   try {
-    return createProvider(settings);
+    return createProvider(settings, sources);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `providers.${settings.name}: ${why}`;

@@ -1,6 +1,8 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
 import type { BudgetWindow } from "../access/spend-meter.ts";
+import type { Sources } from "../base/sources.ts";
+import { system } from "../base/system.ts";
 import { within } from "../base/within.ts";
 import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
@@ -13,7 +15,6 @@ import { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
-import { makeId } from "../relay/ids.ts";
 import { MemoryBudget } from "../relay/memory-budget.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { Watchdog } from "../relay/watchdog.ts";
@@ -26,6 +27,7 @@ import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia } from "../wire/media-fetch.ts";
+import { createPost } from "../wire/post.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { loadSimulator } from "./load-simulator.ts";
@@ -38,8 +40,8 @@ import { watchClock } from "./watch-clock.ts";
 
 export interface AppOptions extends ConfigSource {
   log: Log;
-  /** A clock that can be set, for tests; else that of the machine. */
-  wallMs?: () => number;
+  /** Time and randomness; the machine's own where nothing is given. */
+  sources?: Sources;
   /** Shorter waits, for tests. */
   timings?: Partial<Timings>;
 }
@@ -73,7 +75,7 @@ const LAST_STEP_MS = 3_000;
 /** Puts the program together and starts it. */
 export async function startApp(options: AppOptions): Promise<App> {
   const config = readConfig(options);
-  const storage = await openStorage(config.storage, options.timings?.statementMs);
+  const storage = await openStorage(config.storage, (options.sources ?? system).clock, options.timings?.statementMs);
   try {
     return await startWith(config, storage, options);
   } catch (thrown) {
@@ -82,20 +84,20 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function startWith(config: Config, storage: Storage, options: AppOptions): Promise<App> {
-  const { log, environment } = options;
+  const { log, environment, sources = system } = options;
+  const { clock, random } = sources;
+  const { nowMs, wallMs } = clock;
   const warn = ({ warnings }: Config) => {
     for (const warning of warnings) log.warn(tellProblem(warning));
   };
   warn(config);
   // A key that nobody else has: its port is one more way into this process, for everybody on the machine (S19).
-  const simulatorKey = `${makeId()}${makeId()}`;
+  const simulatorKey = `${random.id()}${random.id()}`;
   const simulator = config.simulator
     ? await (await loadSimulator()).startSimulator({ apiKey: simulatorKey, closed: true })
     : undefined;
   const simulatorAccess = simulator && { url: simulator.url, key: simulatorKey };
-  const nowMs = () => performance.timeOrigin + performance.now();
   let { publicUrl } = config.server;
-  const wallMs = options.wallMs ?? Date.now;
   const spentAt = async (asOfMs: number) => {
     const spent = await spentByKey(storage, asOfMs);
     return (keyId: string, window: BudgetWindow) => spent.get(keyId)?.[window] ?? 0;
@@ -103,9 +105,9 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
   const files = await Files.open({
     storage,
-    store: await openFileStore(config.files, environment),
+    store: await openFileStore(config.files, environment, sources),
     publicUrl: () => publicUrl,
-    makeId,
+    random,
     limits: {
       retentionMs: config.retention.ms,
       maxFileBytes: config.retention.maxFileBytes,
@@ -114,22 +116,26 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     },
   });
   const gateway: Gateway = {
-    snapshot: makeSnapshot(config, environment, simulatorAccess),
+    clock,
+    random,
+    post: createPost(clock),
+    snapshot: makeSnapshot(config, environment, sources, simulatorAccess),
     keys: await KeyRing.open({
       storage,
       staticKeys: staticKeys(config),
-      nowMs: wallMs,
+      clock,
       onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
     }),
     admissions: new Admissions({ nowMs, wallMs, spent: await spentAt(wallMs()) }),
     ledger: new LedgerWriter({
       storage,
+      clock,
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
     }),
-    watchdog: new Watchdog(nowMs),
+    watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),
-    fetchMedia,
+    fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
     files,
     log,
     nowMs,
@@ -144,7 +150,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   let phase: "starting" | "running" | "draining" = "starting";
-  const presence = new Presence({ storage, log, nowMs: wallMs, everyMs: timings.presenceMs });
+  const presence = new Presence({ storage, log, sources, everyMs: timings.presenceMs });
   const context: ServerContext = {
     gateway,
     storage,
@@ -171,14 +177,13 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   // Only a gateway that holds its ports takes up work, or makes keys: a start that fails must leave nothing running, and must
   // not use up the one time that they are shown.
   poller.start();
-  const firstStart = await makeFirstKeys(storage, config);
+  const firstStart = await makeFirstKeys(storage, config, sources);
   context.isAdmin = await adminCheck(storage, config);
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
   presence.start();
   const stopWatchingClock = watchClock({
-    wallMs,
-    nowMs,
+    clock,
     onStep: (byMs) => {
       const way = byMs > 0 ? "forward" : "back";
       log.warn({ seconds: Math.round(byMs / 1000) }, `the clock went ${way}: it was set, or the machine slept`);
@@ -195,7 +200,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const watch = watchConfig(
     () => readConfig(options),
     (changed) => {
-      const snapshot = makeSnapshot(changed, environment, simulatorAccess);
+      const snapshot = makeSnapshot(changed, environment, sources, simulatorAccess);
       replaceKeysOrExplain(gateway.keys, changed);
       gateway.snapshot = snapshot;
       publicUrl = reachable(changed.server.publicUrl);
@@ -233,8 +238,8 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       // Rows first: nothing that may hang stands between them and the storage.
       await settled(gateway);
       await gateway.ledger.close();
-      await inTime(Promise.all([admin.drain(0), poller.stop(), presence.stop(), simulator?.stop()]), log);
-      await inTime(storage.close(), log);
+      await inTime(Promise.all([admin.drain(0), poller.stop(), presence.stop(), simulator?.stop()]), gateway);
+      await inTime(storage.close(), gateway);
       return { lostReceipts: gateway.ledger.lost };
     },
   };
@@ -247,24 +252,26 @@ function tryModelOf({ catalogue }: Snapshot): string | undefined {
 
 /** Calls whose connection was cut are settled in their own time, which is short. */
 async function settled(gateway: Gateway): Promise<void> {
-  const untilMs = performance.now() + LAST_STEP_MS;
-  while (gateway.runningCalls > 0 && performance.now() < untilMs) await Bun.sleep(10);
+  const { nowMs, sleep } = gateway.clock;
+  const untilMs = nowMs() + LAST_STEP_MS;
+  while (gateway.runningCalls > 0 && nowMs() < untilMs) await sleep(10);
 }
 
 /** A stop that hangs would be ended by force, and then without a word (H29). */
-async function inTime(step: Promise<unknown>, log: Log): Promise<void> {
+async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<void> {
   const late = () => new Error(`a part did not stop within ${LAST_STEP_MS} ms`);
-  await within(step, LAST_STEP_MS, late).catch((err: unknown) => log.error({ err }, "stopped without waiting for it"));
+  await within(step, LAST_STEP_MS, clock, late).catch((err: unknown) => {
+    log.error({ err }, "stopped without waiting for it");
+  });
 }
 
 /** Forgets what is past its time, now and every ten minutes. */
-function sweepRegularly({ files, log, nowMs }: Gateway, operations: Operations): () => void {
+function sweepRegularly({ files, log, clock }: Gateway, operations: Operations): () => void {
   const sweep = () => {
-    Promise.all([files.sweep(nowMs()), operations.sweep()]).catch((error: unknown) => {
+    Promise.all([files.sweep(clock.nowMs()), operations.sweep()]).catch((error: unknown) => {
       log.error({ err: error }, "expired-file cleanup failed");
     });
   };
   sweep();
-  const timer = setInterval(sweep, SWEEP_MS);
-  return () => clearInterval(timer);
+  return clock.every(SWEEP_MS, sweep);
 }

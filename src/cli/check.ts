@@ -1,5 +1,6 @@
 import { type ConfigSource, readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
+import { system } from "../base/system.ts";
 import { ConfigError, tellProblem } from "../config/load.ts";
 import type { Provider } from "../providers/provider.ts";
 import { paintFor } from "./colour.ts";
@@ -47,7 +48,7 @@ function tryConfig(source: ConfigSource) {
   try {
     const config = readConfig(source);
     const simulator = config.simulator ? { url: `http://${NO_HOST}`, key: "none" } : undefined;
-    const { catalogue, providers } = makeSnapshot(config, source.environment, simulator);
+    const { catalogue, providers } = makeSnapshot(config, source.environment, system, simulator);
     const { file = null, warnings } = config;
     return { file, providers: [...providers.values()], models: catalogue.list().length, warnings };
   } catch (error) {

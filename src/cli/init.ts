@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { chmod, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Secret } from "../base/secret.ts";
+import { system } from "../base/system.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { changeEnvFile, readEnvFile } from "../config/env-file.ts";
 import { nearest } from "../config/nearest.ts";
@@ -170,7 +171,7 @@ async function tried(one: Candidate, values: Values): Promise<SetUp> {
     apiKey: new Secret(one.key),
     ...(one.baseUrl === undefined ? {} : { baseUrl: one.baseUrl }),
   };
-  return { ...one, result: await tryProvider(createProvider(settings)) };
+  return { ...one, result: await tryProvider(createProvider(settings, system)) };
 }
 
 /** Adds to what was found. A key that is rejected is asked for again. */

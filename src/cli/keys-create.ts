@@ -1,6 +1,7 @@
 import { readLimits } from "../access/key-limits.ts";
 import { KEY_WATCH_MS } from "../access/key-ring.ts";
 import { createKey } from "../access/keys.ts";
+import { system } from "../base/system.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
@@ -30,7 +31,7 @@ export const createKeyCommand = defineCommand({
       limits: readLimits(readLimitFlags(values.limit)),
       ...(values.strict ? { strict: true } : {}),
     };
-    const created = await withStorage(values.config, (storage) => createKey(storage, request));
+    const created = await withStorage(values.config, (storage) => createKey(storage, request, system));
     await Bun.sleep(KNOWN_WITHIN_MS);
     if (values.json) printJson(created);
     else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);

@@ -1,5 +1,6 @@
 import { keyView } from "../access/key-view.ts";
 import { revokeKey } from "../access/keys.ts";
+import { system } from "../base/system.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
@@ -14,7 +15,7 @@ export const revokeKeyCommand = defineCommand({
     if (!id) throw new UsageError("Name the key to revoke by its id or its name.");
     const revoked = await withStorage(values.config, async (storage, config) => {
       await checkStoredKey(id, storage, config, "remove");
-      return revokeKey(storage, id);
+      return revokeKey(storage, id, system);
     });
     if (values.json) printJson(keyView(revoked));
     else console.log(`${revoked.name} (${revoked.id}) is revoked; running gateways refuse it within a second.`);

@@ -1,5 +1,6 @@
 import { keyView } from "../access/key-view.ts";
 import { type KeyUpdate, updateKey } from "../access/keys.ts";
+import { system } from "../base/system.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols } from "./key-flags.ts";
@@ -27,7 +28,7 @@ export const updateKeyCommand = defineCommand({
     if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
     const changed = await withStorage(values.config, async (storage, config) => {
       await checkStoredKey(id, storage, config, "change");
-      return updateKey(storage, id, update);
+      return updateKey(storage, id, update, system);
     });
     if (values.json) printJson(keyView(changed));
     else console.log(`${changed.name} (${changed.id}) is changed; running gateways apply it within a second.`);

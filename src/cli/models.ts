@@ -1,5 +1,6 @@
 import { readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
+import { system } from "../base/system.ts";
 import { chatModelEntry } from "../catalogue/lists.ts";
 import type { Model } from "../catalogue/model.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
@@ -14,7 +15,7 @@ export const models = defineCommand({
     const source = configSource(values.config);
     const config = readConfig(source);
     const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
-    const { catalogue } = makeSnapshot(config, source.environment, simulator);
+    const { catalogue } = makeSnapshot(config, source.environment, system, simulator);
     const wanted = text.toLowerCase();
     const found = catalogue
       .list()

@@ -1,5 +1,6 @@
 import { type ConfigSource, readConfig } from "../app/read-config.ts";
 import { type App, startApp } from "../app/start-app.ts";
+import { system } from "../base/system.ts";
 import { LOG_FORMATS } from "../observe/format.ts";
 import { createLog, LOG_LEVELS, type Log } from "../observe/log.ts";
 import { banner, baseUrls } from "./banner.ts";
@@ -29,6 +30,7 @@ export const serve = defineCommand({
     const config = readConfig(source);
     checkPorts(config);
     const log = createLog({
+      clock: system.clock,
       ...config.log,
       ...oneOf("--log-level", "level", values["log-level"], LOG_LEVELS),
       ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),

@@ -1,4 +1,5 @@
 import { readConfig } from "../app/read-config.ts";
+import { system } from "../base/system.ts";
 import type { Config } from "../config/config.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -11,7 +12,7 @@ export async function withStorage<T>(
   work: (storage: Storage, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(configSource(flag));
-  const storage = await openStorage(config.storage);
+  const storage = await openStorage(config.storage, system.clock);
   try {
     return await work(storage, config);
   } catch (thrown) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { boundedContent } from "./bounded-content.ts";
 
 describe("bounded content", () => {
@@ -9,7 +10,7 @@ describe("bounded content", () => {
       pull: () => new Promise(() => undefined),
       cancel: () => cancelled.resolve(),
     });
-    const pieces = boundedContent(silent, { maxBytes: 10, stallMs: 50 });
+    const pieces = boundedContent(silent, { maxBytes: 10, stallMs: 50 }, system.clock);
     expect((await pieces.next()).value).toHaveLength(3);
     await expect(pieces.next()).rejects.toHaveProperty("kind", "upstream_timeout");
     await cancelled.promise;
@@ -21,7 +22,7 @@ describe("bounded content", () => {
       yield new Uint8Array(2);
     })();
     let size = 0;
-    for await (const piece of boundedContent(content, { maxBytes: 3, stallMs: 30 })) {
+    for await (const piece of boundedContent(content, { maxBytes: 3, stallMs: 30 }, system.clock)) {
       size += piece.length;
       await Bun.sleep(60);
     }

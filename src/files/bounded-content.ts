@@ -1,3 +1,5 @@
+import type { Clock } from "../base/clock.ts";
+import { within } from "../base/within.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FileContent } from "./file-store.ts";
 import { piecesOf } from "./pieces.ts";
@@ -16,15 +18,20 @@ const STALL_MS = 60_000;
 export const WRITE_LIMIT_MS = 30 * 60_000;
 
 /** The pieces of a content as they come, within bounds of size and time. A source that is given up is told so. */
-export async function* boundedContent(content: FileContent, bounds: ContentBounds): AsyncGenerator<Uint8Array, void> {
+export async function* boundedContent(
+  content: FileContent,
+  bounds: ContentBounds,
+  clock: Clock,
+): AsyncGenerator<Uint8Array, void> {
   const { maxBytes, stallMs = STALL_MS, limitMs = WRITE_LIMIT_MS } = bounds;
-  const deadlineMs = performance.now() + limitMs;
+  const deadlineMs = clock.nowMs() + limitMs;
   const pieces = piecesOf(content);
   let size = 0;
   let ended = false;
   try {
     for (;;) {
-      const piece = await within(pieces.next(), Math.min(stallMs, deadlineMs - performance.now()));
+      const leftMs = Math.max(0, Math.min(stallMs, deadlineMs - clock.nowMs()));
+      const piece = await within(pieces.next(), leftMs, clock, stalled);
       ended = piece === undefined;
       if (piece === undefined) return;
       size += piece.length;
@@ -38,15 +45,4 @@ export async function* boundedContent(content: FileContent, bounds: ContentBound
   }
 }
 
-async function within<Value>(work: Promise<Value>, ms: number): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new GatewayError("upstream_timeout", "The content of a file stopped arriving, or took too long.")),
-    Math.max(0, ms),
-  );
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const stalled = () => new GatewayError("upstream_timeout", "The content of a file stopped arriving, or took too long.");

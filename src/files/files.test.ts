@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../base/system.ts";
 import { selectFile, sumFileSizes } from "../storage/files.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -21,8 +22,8 @@ describe("files", () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "trivium-kept-"));
-    storage = await openStorage(`sqlite:${join(folder, "rows.db")}`);
-    store = await openFileStore(join(folder, "blobs"), {});
+    storage = await openStorage(`sqlite:${join(folder, "rows.db")}`, system.clock);
+    store = await openFileStore(join(folder, "blobs"), {}, system);
   });
   afterEach(async () => {
     await storage.close();
@@ -30,7 +31,14 @@ describe("files", () => {
   });
 
   const open = (limits: Partial<FileLimits> = {}, changes: { store?: FileStore; storage?: Storage } = {}) =>
-    Files.open({ storage, store, publicUrl: () => "https://gateway.example/base/", makeId, limits, ...changes });
+    Files.open({
+      storage,
+      store,
+      publicUrl: () => "https://gateway.example/base/",
+      random: { ...system.random, id: makeId },
+      limits,
+      ...changes,
+    });
   const film = (changes: Partial<FileToKeep> = {}): FileToKeep => {
     const content = sampleBytes(1_000);
     return { project: "red", owner: "op_1", mimeType: "video/mp4", content, nowMs: NOW, ...changes };
@@ -229,8 +237,8 @@ describe("files", () => {
     const files = await open();
     const old = await Promise.all(Array.from({ length: 450 }, () => files.keep(film({ content: sampleBytes(10) }))));
     const later = (old[0]?.expiresAtMs ?? 0) + HOUR_MS;
-    const elsewhere = await openStorage(`sqlite:${join(folder, "rows.db")}`);
-    const other = await open({}, { storage: elsewhere, store: await openFileStore(join(folder, "blobs"), {}) });
+    const elsewhere = await openStorage(`sqlite:${join(folder, "rows.db")}`, system.clock);
+    const other = await open({}, { storage: elsewhere, store: await openFileStore(join(folder, "blobs"), {}, system) });
     const [, , , ...fresh] = await Promise.all([
       files.sweep(later),
       other.sweep(later),

@@ -1,3 +1,4 @@
+import type { Random } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import {
   deleteFiles,
@@ -36,8 +37,7 @@ export interface FilesOptions {
   storage: Storage;
   store: FileStore;
   publicUrl: () => string;
-  /** 22 characters that nobody can guess. */
-  makeId: () => string;
+  random: Random;
   limits?: Partial<FileLimits>;
 }
 
@@ -65,7 +65,7 @@ export class Files {
   readonly #storage: Storage;
   readonly #store: FileStore;
   readonly #publicUrl: () => string;
-  readonly #makeId: () => string;
+  readonly #random: Random;
   readonly #limits: FileLimits;
   readonly #secret: string;
   /** Bytes of files that have no row yet. */
@@ -76,14 +76,14 @@ export class Files {
     this.#storage = options.storage;
     this.#store = options.store;
     this.#publicUrl = options.publicUrl;
-    this.#makeId = options.makeId;
+    this.#random = options.random;
     this.#limits = { ...DEFAULT_FILE_LIMITS, ...options.limits };
     this.#secret = secret;
   }
 
   /** The secret of signed addresses is made once: they hold on every instance, and after a restart. */
   static async open(options: FilesOptions): Promise<Files> {
-    const made = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+    const made = Buffer.from(options.random.bytes(32)).toString("base64url");
     return new Files(options, await claimSetting(options.storage, SECRET_SETTING, made));
   }
 
@@ -91,7 +91,7 @@ export class Files {
   async keep({ project, owner, mimeType, content, nowMs }: FileToKeep): Promise<StoredFile> {
     const known = content instanceof Uint8Array ? content.length : 0;
     const used = await this.#usedBytes(project, known, nowMs);
-    const id = `file_${this.#makeId()}`;
+    const id = `file_${this.#random.id()}`;
     let counted = 0;
     const count = (piece: Uint8Array) => {
       counted += piece.length;

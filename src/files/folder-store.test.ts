@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import * as disk from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../base/system.ts";
 import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
 import type { FileStore } from "./file-store.ts";
 import { FolderStore } from "./folder-store.ts";
@@ -14,7 +15,7 @@ const HOUR_MS = 60 * 60_000;
 let store: FileStore;
 
 beforeAll(async () => {
-  store = await openFileStore(folder, {});
+  store = await openFileStore(folder, {}, system);
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -39,17 +40,24 @@ describe("folder store", () => {
     expect(left[0]).toEndWith(".part");
     expect(statSync(join(place, left[0] ?? "")).size).toBeGreaterThan(1_000_000);
 
-    const reopened = await openFileStore(place, {});
+    const reopened = await openFileStore(place, {}, system);
     expect(await namesIn(reopened)).toEqual([]);
     expect(await reopened.open(name)).toBeUndefined();
     // Another instance may still be writing what is young.
     expect(readdirSync(place)).toEqual(left);
-    await openFileStore(place, {}, Date.now() + HOUR_MS);
+    await openFileStore(
+      place,
+      {},
+      {
+        ...system,
+        clock: { ...system.clock, wallMs: () => Date.now() + HOUR_MS },
+      },
+    );
     expect(readdirSync(place)).toEqual([]);
   });
 
   test("H29: a disk that hangs ends each step with an error, without its path", async () => {
-    const hanging = await FolderStore.open(join(root, "hanging"), 20);
+    const hanging = await FolderStore.open(join(root, "hanging"), system, 20);
     const works = { ...disk };
     const never = () => new Promise<never>(() => {});
     mock.module("node:fs/promises", () => ({ ...works, open: never, stat: never, rm: never, readdir: never }));
@@ -76,7 +84,7 @@ describe("folder store", () => {
 
   test("others' files in the folder are neither listed nor swept", async () => {
     const place = join(root, "shared");
-    const shared = await openFileStore(place, {});
+    const shared = await openFileStore(place, {}, system);
     const foreign = ["notes.txt", "film.part", "file_short", `${newName()}.part`, `.${newName()}`];
     for (const name of foreign) writeFileSync(join(place, name), "mine");
     await shared.removeUnfinished(Date.now() + HOUR_MS);
@@ -114,7 +122,7 @@ describe("folder store", () => {
   test("choices 7: a folder that cannot be used is told at the start with its path and its reason", async () => {
     const taken = join(root, "taken");
     writeFileSync(taken, "a file");
-    const told = (place: string) => openFileStore(place, {}).catch((error: unknown) => String(error));
+    const told = (place: string) => openFileStore(place, {}, system).catch((error: unknown) => String(error));
     expect(await told(taken)).toContain(`The folder ${taken} of the file store cannot be used: EEXIST.`);
     expect(await told(join(taken, "below"))).toContain(
       `${join(taken, "below")} of the file store cannot be used: ENOTDIR.`,
@@ -124,14 +132,14 @@ describe("folder store", () => {
   test("choices 7: so is one that nothing can be written to, unless by root", async () => {
     const closed = join(root, "closed");
     mkdirSync(closed, { mode: 0o500 });
-    const opened = await openFileStore(closed, {}).catch((error: unknown) => error);
+    const opened = await openFileStore(closed, {}, system).catch((error: unknown) => error);
     if (process.getuid?.() === 0) expect(opened).not.toBeInstanceOf(Error);
     else expect(String(opened)).toContain(`The folder ${closed} of the file store cannot be used: EACCES.`);
   });
 
   test("a folder that goes away later is told to clients with its reason and without its path", async () => {
     const place = join(root, "gone");
-    const gone = await openFileStore(place, {});
+    const gone = await openFileStore(place, {}, system);
     rmSync(place, { recursive: true });
     writeFileSync(place, "a file");
     const thrown = await gone.put(newName(), sampleBytes(10), 10).catch((error: unknown) => error);
@@ -148,7 +156,7 @@ describe("openFileStore", () => {
     ["s3://key:secret@bucket/x", "s3://bucket/prefix"],
     ["s3://bucket/x", "S3_ACCESS_KEY_ID"],
   ])("%p is refused with what would be right", async (url, right) => {
-    const thrown = await openFileStore(url, {}).catch((error: unknown) => error);
+    const thrown = await openFileStore(url, {}, system).catch((error: unknown) => error);
     expect(String(thrown)).toContain(right);
     expect(String(thrown)).not.toContain("secret@");
   });

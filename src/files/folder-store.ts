@@ -1,5 +1,6 @@
 import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import type { Sources } from "../base/sources.ts";
 import { within } from "../base/within.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent } from "./bounded-content.ts";
@@ -20,35 +21,38 @@ const UNFINISHED_MS = 10 * 60_000;
 /** A disk of the network may hang; so long is more than any step on one that works takes (H29). */
 const DISK_MS = 60_000;
 
-const TEMPORARY = /^file_[A-Za-z0-9_-]{22}\.[0-9a-f-]{36}\.part$/;
+const TEMPORARY = /^file_[A-Za-z0-9_-]{22}\.[\w-]{22,36}\.part$/;
 
 /** Files in one folder of this machine, or of a disk that several instances share. */
 export class FolderStore implements FileStore {
   readonly #folder: string;
+  readonly #sources: Sources;
   readonly #diskMs: number;
 
-  private constructor(folder: string, diskMs: number) {
+  private constructor(folder: string, sources: Sources, diskMs: number) {
     this.#folder = folder;
+    this.#sources = sources;
     this.#diskMs = diskMs;
   }
 
-  static async open(folder: string, diskMs = DISK_MS): Promise<FolderStore> {
+  static async open(folder: string, sources: Sources, diskMs = DISK_MS): Promise<FolderStore> {
+    const { clock } = sources;
     try {
-      await within(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, hangs);
+      await within(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
       // A folder that nothing can be written to is told now, and not by the first film that was paid for.
-      await within(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, hangs);
+      await within(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, clock, hangs);
     } catch (cause) {
       // The operator reads this, who needs the path.
       const code = errorCode(cause) ?? "unknown reason";
       const message = `The folder ${folder} of the file store cannot be used: ${code}.`;
       throw new GatewayError("internal", message, { cause });
     }
-    return new FolderStore(folder, diskMs);
+    return new FolderStore(folder, sources, diskMs);
   }
 
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
     const place = this.#place(name);
-    const temporary = `${place}.${crypto.randomUUID()}.part`;
+    const temporary = `${place}.${this.#sources.random.id()}.part`;
     try {
       const size = await this.#write(temporary, content, maxBytes);
       await this.#onDisk(async () => {
@@ -103,7 +107,7 @@ export class FolderStore implements FileStore {
     const handle = await this.#onDisk(() => open(path, "wx", 0o600));
     try {
       let size = 0;
-      for await (const piece of boundedContent(content, { maxBytes })) {
+      for await (const piece of boundedContent(content, { maxBytes }, this.#sources.clock)) {
         await this.#onDisk(() => writeWhole(handle, piece));
         size += piece.length;
       }
@@ -136,7 +140,7 @@ export class FolderStore implements FileStore {
   /** A full or missing disk is told with its reason, and without the path, which is no business of a client's. */
   async #onDisk<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await within(work(), this.#diskMs, hangs);
+      return await within(work(), this.#diskMs, this.#sources.clock, hangs);
     } catch (cause) {
       const code = errorCode(cause) ?? "unknown reason";
       if (code === "ENOSPC" || code === "EDQUOT") {

@@ -1,3 +1,4 @@
+import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FileStore } from "./file-store.ts";
 import { FolderStore } from "./folder-store.ts";
@@ -6,18 +7,18 @@ import { type S3Settings, S3Store } from "./s3-store.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens a folder, made where there is none, or `s3://bucket/prefix`, and clears away what killed writers left behind. */
-export async function openFileStore(url: string, environment: Environment, nowMs = Date.now()): Promise<FileStore> {
-  const store = await connect(url, environment);
-  await store.removeUnfinished(nowMs);
+export async function openFileStore(url: string, environment: Environment, sources: Sources): Promise<FileStore> {
+  const store = await connect(url, environment, sources);
+  await store.removeUnfinished(sources.clock.wallMs());
   return store;
 }
 
-async function connect(url: string, environment: Environment): Promise<FileStore> {
-  if (url.startsWith("s3://")) return await S3Store.open(readS3Settings(url, environment));
+async function connect(url: string, environment: Environment, sources: Sources): Promise<FileStore> {
+  if (url.startsWith("s3://")) return await S3Store.open(readS3Settings(url, environment), sources.clock);
   if (url === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
     throw new GatewayError("invalid_request", "`files` must be a folder such as ./data/files, or s3://bucket/prefix.");
   }
-  return await FolderStore.open(url);
+  return await FolderStore.open(url, sources);
 }
 
 /** The address names the bucket; what is secret comes from the environment, under the names that other programs use. */

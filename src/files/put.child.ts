@@ -1,9 +1,11 @@
 /** A process beside the tests': writes a file that never ends, and says when a part of it is on the disk. */
+
 import { writeSync } from "node:fs";
+import { system } from "../base/system.ts";
 import { openFileStore } from "./open-file-store.ts";
 
 const [folder = "", name = ""] = process.argv.slice(2);
-const store = await openFileStore(folder, {});
+const store = await openFileStore(folder, {}, system);
 
 async function* endless(): AsyncGenerator<Uint8Array> {
   for (let count = 0; ; count += 1) {

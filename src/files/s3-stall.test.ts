@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { newName } from "./file-store.contract.ts";
 import { S3Store } from "./s3-store.ts";
 
@@ -28,7 +29,7 @@ test("a bucket that falls silent in the middle of a file ends it with an error, 
   const host = startHalfHost();
   const endpoint = `http://127.0.0.1:${host.port}`;
   const settings = { bucket: "b", prefix: "", accessKeyId: "id", secretAccessKey: "secret", endpoint, stallMs: 200 };
-  const store = await S3Store.open(settings);
+  const store = await S3Store.open(settings, system.clock);
   const opened = await store.open(newName());
   expect(opened?.size).toBe(SIZE);
   const begunMs = performance.now();

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
 import { openFileStore } from "./open-file-store.ts";
 import { BUCKET, startS3 } from "./s3-server.sample.ts";
@@ -18,7 +19,7 @@ if (server === undefined) {
 } else {
   const { environment } = server;
   afterAll(() => server.stop());
-  const store = await openFileStore(`s3://${BUCKET}/some/prefix/`, environment);
+  const store = await openFileStore(`s3://${BUCKET}/some/prefix/`, environment, system);
   fileStoreContract("S3", () => store);
 
   describe("S3 store", () => {
@@ -33,16 +34,16 @@ if (server === undefined) {
     });
 
     test("what lies under another prefix is not seen", async () => {
-      const other = await openFileStore(`s3://${BUCKET}/other`, environment);
+      const other = await openFileStore(`s3://${BUCKET}/other`, environment, system);
       const name = newName();
       await other.put(name, sampleBytes(3), 3);
       expect(await namesIn(other)).toEqual([name]);
       expect(await namesIn(store)).not.toContain(name);
-      expect(await namesIn(await openFileStore(`s3://${BUCKET}`, environment))).toEqual([]);
+      expect(await namesIn(await openFileStore(`s3://${BUCKET}`, environment, system))).toEqual([]);
     });
 
     test("a listing goes on beyond the thousand of its first page", async () => {
-      const many = await openFileStore(`s3://${BUCKET}/many`, environment);
+      const many = await openFileStore(`s3://${BUCKET}/many`, environment, system);
       const names = Array.from({ length: 1_003 }, newName);
       for (let start = 0; start < names.length; start += 50) {
         await Promise.all(names.slice(start, start + 50).map((name) => many.put(name, sampleBytes(1), 1)));
@@ -51,7 +52,9 @@ if (server === undefined) {
     });
 
     test("a bucket that is not there is told at the start", async () => {
-      await expect(openFileStore("s3://not-made-yet/x", environment)).rejects.toThrow(/not-made-yet.*NoSuchBucket/);
+      await expect(openFileStore("s3://not-made-yet/x", environment, system)).rejects.toThrow(
+        /not-made-yet.*NoSuchBucket/,
+      );
     });
   });
 }

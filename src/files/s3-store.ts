@@ -1,4 +1,6 @@
 import { S3Client } from "bun";
+import type { Clock } from "../base/clock.ts";
+import { within } from "../base/within.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
 import { errorCode, unlessMissing } from "./error-code.ts";
@@ -34,20 +36,22 @@ const UPLOAD = { partSize: 8 * 1024 * 1024, queueSize: 2, retry: 3 };
 /** Files in a bucket of Amazon's or of any host that speaks the same protocol. */
 export class S3Store implements FileStore {
   readonly #client: S3Client;
+  readonly #clock: Clock;
   readonly #prefix: string;
   readonly #stallMs: number;
   readonly #shown: string;
 
-  private constructor({ prefix, stallMs = ANSWER_MS, ...options }: S3Settings) {
+  private constructor({ prefix, stallMs = ANSWER_MS, ...options }: S3Settings, clock: Clock) {
     this.#client = new S3Client(options);
+    this.#clock = clock;
     this.#prefix = prefix;
     this.#stallMs = stallMs;
     this.#shown = `s3://${options.bucket}/${prefix}`;
   }
 
   /** Asks the bucket once, so that a wrong name or credential shows at the start and not with the first video. */
-  static async open(settings: S3Settings): Promise<S3Store> {
-    const store = new S3Store(settings);
+  static async open(settings: S3Settings, clock: Clock): Promise<S3Store> {
+    const store = new S3Store(settings, clock);
     await store.#ask(store.#client.list({ prefix: settings.prefix, maxKeys: 1 }));
     return store;
   }
@@ -60,7 +64,7 @@ export class S3Store implements FileStore {
     const key = this.#key(name);
     let failure: unknown;
     let size = 0;
-    const pieces = boundedContent(content, { maxBytes });
+    const pieces = boundedContent(content, { maxBytes }, this.#clock);
     let giveUp: (reason: unknown) => void = () => undefined;
     const stream = new ReadableStream<Uint8Array>(
       {
@@ -104,7 +108,7 @@ export class S3Store implements FileStore {
     const content = start === end ? new Uint8Array(0) : file.slice(start, end).stream();
     // A client that takes its time is not the bucket's silence, so the whole has no limit.
     const bounds = { maxBytes: end - start, stallMs: this.#stallMs, limitMs: Number.POSITIVE_INFINITY };
-    return { stream: streamOf(boundedContent(content, bounds)), size: found.size };
+    return { stream: streamOf(boundedContent(content, bounds, this.#clock)), size: found.size };
   }
 
   async remove(name: string): Promise<void> {
@@ -132,15 +136,11 @@ export class S3Store implements FileStore {
   }
 
   async #ask<Answer>(answer: Promise<Answer>, waitMs = ANSWER_MS): Promise<Answer> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error("no answer in time")), waitMs);
     try {
-      return await Promise.race([answer, promise]);
+      return await within(answer, waitMs, this.#clock, () => new Error("no answer in time"));
     } catch (cause) {
       const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : "unknown reason");
       throw new GatewayError("internal", `The file store ${this.#shown} cannot be used: ${reason}.`, { cause });
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
@@ -10,7 +11,7 @@ import { receiptView } from "./receipt-view.ts";
 describe("ledger queries", () => {
   let storage: Storage;
   beforeEach(async () => {
-    storage = await openStorage("sqlite::memory:");
+    storage = await openStorage("sqlite::memory:", system.clock);
   });
   afterEach(() => storage.close());
 

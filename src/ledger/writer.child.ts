@@ -1,12 +1,15 @@
 /** A process beside the tests': writes receipts and prints the id of each one once it is committed. */
+
 import { writeSync } from "node:fs";
+import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { LedgerWriter } from "./writer.ts";
 
 const [url = "", prefix = "", count = "0"] = process.argv.slice(2);
-const storage = await openStorage(url);
+const storage = await openStorage(url, system.clock);
 const writer = new LedgerWriter({
+  clock: system.clock,
   storage,
   onProblem: (error) => {
     throw error;

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -63,13 +64,13 @@ describe("LedgerWriter", () => {
   let storage: TroubledStorage;
   let problems: string[];
   beforeEach(async () => {
-    storage = new TroubledStorage(await openStorage("sqlite::memory:"));
+    storage = new TroubledStorage(await openStorage("sqlite::memory:", system.clock));
     problems = [];
   });
   afterEach(() => storage.close());
 
   const open = (options: Partial<LedgerWriterOptions> = {}): LedgerWriter =>
-    new LedgerWriter({ storage, onProblem: (error) => problems.push(String(error)), ...options });
+    new LedgerWriter({ storage, clock: system.clock, onProblem: (error) => problems.push(String(error)), ...options });
   const storedIds = async (): Promise<string[]> => {
     const rows = await storage.query("SELECT id FROM receipts ORDER BY id");
     return rows.map((row) => String(row["id"]));
@@ -98,7 +99,12 @@ describe("LedgerWriter", () => {
   });
 
   test("a row that nobody else will follow is committed at once, however short the last commit was ago", async () => {
-    const writer = new LedgerWriter({ storage, maxWaitMs: 10_000, onProblem: (error) => problems.push(String(error)) });
+    const writer = new LedgerWriter({
+      clock: system.clock,
+      storage,
+      maxWaitMs: 10_000,
+      onProblem: (error) => problems.push(String(error)),
+    });
     await writer.write(sampleReceipt({ id: "first" }));
     const startedMs = performance.now();
     await writer.write(sampleReceipt({ id: "second" }), true);
@@ -294,7 +300,7 @@ describe("the ledger's file", () => {
       stderr: "inherit",
     });
   const idsIn = async (url: string): Promise<Set<string>> => {
-    const storage = await openStorage(url);
+    const storage = await openStorage(url, system.clock);
     const rows = await storage.query("SELECT id FROM receipts");
     await storage.close();
     return new Set(rows.map((row) => String(row["id"])));

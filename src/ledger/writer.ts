@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { isRefusal } from "../storage/is-refusal.ts";
@@ -6,6 +7,7 @@ import type { Storage } from "../storage/storage.ts";
 
 export interface LedgerWriterOptions {
   storage: Storage;
+  clock: Clock;
   /** Under load, rows gather for this long before they are committed together. */
   maxWaitMs?: number;
   /** Rows of one insert. */
@@ -42,6 +44,7 @@ const LINES_AT_A_TIME = 100;
  */
 export class LedgerWriter {
   readonly #storage: Storage;
+  readonly #clock: Clock;
   readonly #maxWaitMs: number;
   readonly #maxRows: number;
   readonly #maxQueued: number;
@@ -68,6 +71,7 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#storage = options.storage;
+    this.#clock = options.clock;
     this.#maxWaitMs = options.maxWaitMs ?? 5;
     this.#maxRows = options.maxRows ?? 256;
     this.#maxQueued = options.maxQueued ?? 50_000;
@@ -109,7 +113,7 @@ export class LedgerWriter {
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.push({ receipt, sinceMs: performance.now(), release: resolve });
+    this.#queue.push({ receipt, sinceMs: this.#clock.nowMs(), release: resolve });
     this.#taken += 1;
     this.#watch(this.#patienceMs);
     if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
@@ -121,16 +125,16 @@ export class LedgerWriter {
     if (this.#queue.length === 0) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#flushes.push({ upTo: this.#taken, resolve });
-    const timer = setTimeout(() => {
+    const cancel = this.#clock.after(this.#drainMs, () => {
       reject(
         new GatewayError("internal", `${this.#queue.length} receipts are not stored: the store does not take them.`),
       );
-    }, this.#drainMs);
+    });
     void this.#commit();
     try {
       await promise;
     } finally {
-      clearTimeout(timer);
+      cancel();
       this.#flushes = this.#flushes.filter((flush) => flush.resolve !== resolve);
     }
   }
@@ -150,12 +154,12 @@ export class LedgerWriter {
   }
 
   #plan(alone = false): void {
-    const waitMs = this.#maxWaitMs - (performance.now() - this.#lastStartMs);
+    const waitMs = this.#maxWaitMs - (this.#clock.nowMs() - this.#lastStartMs);
     const atOnce = alone || waitMs <= 0 || this.#queue.length === this.#maxRows;
     if (this.#planned && !atOnce) return;
     this.#planned = true;
     if (atOnce) queueMicrotask(() => void this.#commit());
-    else setTimeout(() => void this.#commit(), waitMs);
+    else this.#clock.after(waitMs, () => void this.#commit());
   }
 
   async #commit(): Promise<void> {
@@ -163,7 +167,7 @@ export class LedgerWriter {
     if (this.#attempt !== undefined || this.#queue.length === 0) return;
     const attempt = Symbol("attempt");
     this.#attempt = attempt;
-    this.#lastStartMs = performance.now();
+    this.#lastStartMs = this.#clock.nowMs();
     const batch = this.#queue.slice(0, this.#maxRows);
     try {
       await insertReceipts(
@@ -235,18 +239,18 @@ export class LedgerWriter {
       ),
     );
     this.#backingOff = true;
-    setTimeout(() => {
+    this.#clock.after(delayMs, () => {
       this.#backingOff = false;
       void this.#commit();
-    }, delayMs);
+    });
   }
 
   async #giveUpAll(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) entry.release();
-    const untilMs = performance.now() + this.#drainMs;
+    const untilMs = this.#clock.nowMs() + this.#drainMs;
     for (const [index, { receipt }] of entries.entries()) {
       this.#giveUp(receipt, "the ledger was closed while the store failed");
-      if (index % LINES_AT_A_TIME === LINES_AT_A_TIME - 1 && performance.now() < untilMs) await this.#written();
+      if (index % LINES_AT_A_TIME === LINES_AT_A_TIME - 1 && this.#clock.nowMs() < untilMs) await this.#written();
     }
   }
 
@@ -259,12 +263,12 @@ export class LedgerWriter {
   #watch(delayMs: number): void {
     if (this.#watching) return;
     this.#watching = true;
-    setTimeout(() => this.#look(), delayMs);
+    this.#clock.after(delayMs, () => this.#look());
   }
 
   #look(): void {
     this.#watching = false;
-    const nowMs = performance.now();
+    const nowMs = this.#clock.nowMs();
     let nextMs = this.#patienceMs;
     for (const entry of this.#queue) {
       const leftMs = entry.sinceMs + this.#patienceMs - nowMs;

@@ -20,12 +20,13 @@ interface Terminal {
 
 /** For people on a terminal, for programs elsewhere, unless somebody says which. */
 export function makeFormat(
+  wallMs: () => number,
   format: LogFormat = "auto",
   { isTTY = false }: Terminal = process.stderr,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Format {
-  if (format === "json" || (format === "auto" && !isTTY)) return JSON_FORMAT;
-  return textFormat(isTTY && wantsColour(environment));
+  if (format === "json" || (format === "auto" && !isTTY)) return jsonFormat(timeStamps(wallMs));
+  return textFormat(timeStamps(wallMs), isTTY && wantsColour(environment));
 }
 
 /** https://no-color.org */
@@ -33,20 +34,22 @@ export const wantsColour = ({ NO_COLOR, TERM }: Readonly<Record<string, string |
   !NO_COLOR && TERM !== "dumb";
 
 /** Many lines are of one millisecond, and writing a date costs more than the rest of a line. */
-let lastMs = Number.NaN;
-let lastTime = "";
-function now(): string {
-  const ms = Date.now();
-  if (ms !== lastMs) {
-    lastMs = ms;
-    lastTime = new Date(ms).toISOString();
-  }
-  return lastTime;
+function timeStamps(wallMs: () => number): () => string {
+  let lastMs = Number.NaN;
+  let lastTime = "";
+  return () => {
+    const ms = wallMs();
+    if (ms !== lastMs) {
+      lastMs = ms;
+      lastTime = new Date(ms).toISOString();
+    }
+    return lastTime;
+  };
 }
 
 // --- for programs ---
 
-const JSON_FORMAT: Format = {
+const jsonFormat = (now: () => string): Format => ({
   line: (level, fields, message) => {
     const shown = fields === undefined ? "" : JSON.stringify(fields, showError).slice(1, -1);
     return `{"time":"${now()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
@@ -69,7 +72,7 @@ const JSON_FORMAT: Format = {
       `,"cost_nano_usd":${call.costNanoUsd}${call.fields.length === 0 ? "" : `,"fields":${call.fields.length}`}}\n`
     );
   },
-};
+});
 
 const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${quoted(value)}` : "");
 
@@ -106,7 +109,7 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
 
 const CODES: Readonly<Record<Level, number>> = { debug: 90, info: 32, warn: 33, error: 31 };
 
-function textFormat(colour: boolean): Format {
+function textFormat(now: () => string, colour: boolean): Format {
   const paint = (code: number, shown: string) => (colour ? `\x1b[${code}m${shown}\x1b[0m` : shown);
   const begin = (level: Level) => `${paint(90, now().slice(11, 23))} ${paint(CODES[level], level.padEnd(5))} `;
   return {

@@ -1,4 +1,5 @@
 import { write as writeFile } from "node:fs";
+import type { Clock } from "../base/clock.ts";
 
 /** Lines gather for this long, so that one write serves many calls. */
 const GATHER_MS = 50;
@@ -16,6 +17,7 @@ const PAUSE_MS = 20;
  * cost the collector more than the line (decision 0016).
  */
 export class LineWriter {
+  readonly #clock: Clock;
   readonly #write: (bytes: Uint8Array) => Promise<void>;
   readonly #tellLost: (lines: number) => string;
   #waiting = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -26,9 +28,10 @@ export class LineWriter {
   #planned = false;
   #writing: Promise<void> | undefined;
 
-  constructor(tellLost: (lines: number) => string, write: (bytes: Uint8Array) => Promise<void> = writeToStandardError) {
+  constructor(clock: Clock, tellLost: (lines: number) => string, write?: (bytes: Uint8Array) => Promise<void>) {
+    this.#clock = clock;
     this.#tellLost = tellLost;
-    this.#write = write;
+    this.#write = write ?? ((bytes) => writeToStandardError(bytes, clock));
   }
 
   push(line: string): void {
@@ -39,7 +42,7 @@ export class LineWriter {
     this.#put(line);
     if (this.#planned) return;
     this.#planned = true;
-    setTimeout(() => void this.#drain(), GATHER_MS);
+    this.#clock.after(GATHER_MS, () => void this.#drain());
   }
 
   #put(line: string): void {
@@ -55,9 +58,9 @@ export class LineWriter {
   /** Resolves with whether everything is written; where nobody takes it, after two seconds. */
   async flush(): Promise<boolean> {
     const { promise: tooLong, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), FLUSH_MS);
+    const cancel = this.#clock.after(FLUSH_MS, () => resolve(false));
     const written = await Promise.race([this.#drain().then(() => true), tooLong]);
-    clearTimeout(timer);
+    cancel();
     return written;
   }
 
@@ -87,14 +90,14 @@ export class LineWriter {
 const STANDARD_ERROR = 2;
 
 /** On a thread of its own, since a full pipe blocks whoever writes to it. Where nobody reads any more, lines are for nobody. */
-async function writeToStandardError(bytes: Uint8Array): Promise<void> {
+async function writeToStandardError(bytes: Uint8Array, { sleep }: Clock): Promise<void> {
   let done = 0;
   while (done < bytes.length) {
     try {
       done += await writeSome(bytes.subarray(done));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-      await Bun.sleep(PAUSE_MS);
+      await sleep(PAUSE_MS);
     }
   }
 }

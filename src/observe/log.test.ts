@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import type { CallFacts, SettledCall } from "./call-line.ts";
 import { makeFormat } from "./format.ts";
 import { createLog, type LogOptions } from "./log.ts";
@@ -34,12 +35,12 @@ const REFUSED = {
 };
 
 /** What a log writes. */
-async function linesOf(options: Omit<LogOptions, "write">, use: (log: ReturnType<typeof createLog>) => void) {
+async function linesOf(options: Omit<LogOptions, "write" | "clock">, use: (log: ReturnType<typeof createLog>) => void) {
   let written = "";
   const write = async (text: string) => {
     written += text;
   };
-  const log = createLog({ ...options, write });
+  const log = createLog({ clock: system.clock, ...options, write });
   use(log);
   await log.flush();
   return written.split("\n").slice(0, -1);
@@ -98,7 +99,7 @@ describe("the line of a call", () => {
   });
 
   test("is written for all calls, for those that failed, or for none", async () => {
-    const told = (options: Omit<LogOptions, "write" | "format">) =>
+    const told = (options: Omit<LogOptions, "clock" | "format" | "write">) =>
       objectsOf({ ...options, format: "json" }, (log) => {
         log.call(CALL, FACTS);
         log.call({ ...CALL, outcome: "upstream_timeout" }, FACTS);
@@ -161,7 +162,7 @@ describe("other lines", () => {
 
 describe("the form", () => {
   const told = (format: "auto" | "text" | "json", isTTY: boolean, environment: Record<string, string> = {}) =>
-    makeFormat(format, { isTTY }, environment).line("warn", undefined, "hot");
+    makeFormat(Date.now, format, { isTTY }, environment).line("warn", undefined, "hot");
 
   test("text in colour on a terminal, JSON elsewhere, or as was said; NO_COLOR is honoured", () => {
     expect(told("auto", true)).toContain("\u001b[33mwarn \u001b[0m hot");
@@ -178,6 +179,7 @@ describe("writing", () => {
     const { promise: held, resolve: read } = Promise.withResolvers<void>();
     let written = "";
     const log = createLog({
+      clock: system.clock,
       level: "info",
       format: "json",
       write: async (text) => {
@@ -204,7 +206,8 @@ describe("writing", () => {
 
   test("many lines are few writes, in their order", async () => {
     const writes: string[] = [];
-    const log = createLog({ level: "info", format: "json", write: async (text) => void writes.push(text) });
+    const write = async (text: string) => void writes.push(text);
+    const log = createLog({ clock: system.clock, level: "info", format: "json", write });
     for (let index = 0; index < 100; index++) log.info(String(index));
     await log.flush();
     expect(writes).toHaveLength(1);

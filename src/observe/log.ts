@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { type CALL_LOGS, type CallFacts, levelOfCall, type SettledCall } from "./call-line.ts";
 import { type LogFields, type LogFormat, makeFormat } from "./format.ts";
 import { LineWriter } from "./line-writer.ts";
@@ -24,6 +25,7 @@ export interface Log {
 }
 
 export interface LogOptions {
+  clock: Clock;
   level: LogLevel;
   /** Which calls get a line. */
   calls?: (typeof CALL_LOGS)[number];
@@ -35,10 +37,11 @@ export interface LogOptions {
 const silent = () => undefined;
 
 /** Builds lines, keeps them for a moment and writes them beside the calls, never in their way. */
-export function createLog({ level, calls = "all", format, write }: LogOptions): Log {
-  const formatted = makeFormat(format);
+export function createLog({ clock, level, calls = "all", format, write }: LogOptions): Log {
+  const formatted = makeFormat(clock.wallMs, format);
   const least = LOG_LEVELS.indexOf(level);
   const writer = new LineWriter(
+    clock,
     (lost) => formatted.line("warn", { lines: lost }, "log lines were dropped: standard error is too slow"),
     write && ((bytes) => write(new TextDecoder().decode(bytes))),
   );

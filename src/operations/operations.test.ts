@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts";
 import { openStorage } from "../storage/open.ts";
@@ -15,7 +16,7 @@ const LEASE_MS = 1_000;
 let storage: Storage;
 let nowMs: number;
 beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:");
+  storage = await openStorage("sqlite::memory:", system.clock);
   nowMs = 1_000_000;
 });
 afterEach(() => storage.close());
@@ -91,7 +92,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     },
     settlement,
     owner,
-    nowMs: () => nowMs,
+    clock: { ...system.clock, nowMs: () => nowMs },
     leaseMs: LEASE_MS,
     maxSleepMs: 10,
     onProblem: (error) => problems.push(error),
@@ -102,7 +103,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
     settlement,
     poller,
     owner,
-    nowMs: () => nowMs,
+    clock: { ...system.clock, nowMs: () => nowMs },
     leaseMs: LEASE_MS,
     keptMs: 3_600_000,
     reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Operation } from "../canon/operation.ts";
 import { isAway } from "../storage/is-away.ts";
@@ -30,7 +31,7 @@ export interface OperationsOptions {
   poller: Pick<OperationPoller, "wake">;
   /** Names this process in leases. */
   owner: string;
-  nowMs: () => number;
+  clock: Clock;
   leaseMs: number;
   /** How long an operation can be asked for after its end. */
   keptMs: number;
@@ -62,15 +63,16 @@ export class Operations {
     client: WaitingClient,
     submit: (save: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const { storage, nowMs, leaseMs, settlement, poller } = this.#options;
+    const { storage, clock, leaseMs, settlement, poller } = this.#options;
     const owner = `${this.#options.owner}/${operation.id}`;
-    const lease = () => ({ owner, untilMs: nowMs() + leaseMs });
+    const lease = () => ({ owner, untilMs: clock.nowMs() + leaseMs });
     if (!(await insertOperation(storage, operation, lease()))) {
       const message = "A request with this Idempotency-Key is being handled. Ask again in a moment.";
       throw new GatewayError("rate_limited", message, { code: "idempotency_key_in_use", retryAfterSeconds: 2 });
     }
     client.left.then(() => markUnheard(storage, operation.id)).catch(() => {});
-    const renewing = setInterval(() => void renewLease(storage, operation.id, lease()).catch(() => {}), leaseMs / 3);
+    const renew = () => void renewLease(storage, operation.id, lease()).catch(() => {});
+    const stopRenewing = clock.every(leaseMs / 3, renew);
     // One write after the other: of two at once the later one may hold less.
     let saving: Promise<unknown> = Promise.resolve();
     const save = (release = false): Promise<void> => {
@@ -99,7 +101,7 @@ export class Operations {
         await save(true);
       });
     } finally {
-      clearInterval(renewing);
+      stopRenewing();
     }
     poller.wake();
   }
@@ -109,7 +111,8 @@ export class Operations {
    * for while nobody else may take the operation (H29).
    */
   async #onceStored(operation: Operation, write: () => Promise<void>): Promise<void> {
-    const { storage, nowMs, leaseMs } = this.#options;
+    const { storage, leaseMs } = this.#options;
+    const { nowMs, sleep } = this.#options.clock;
     const untilMs = nowMs() + leaseMs;
     for (let again = false; ; again = true) {
       try {
@@ -120,7 +123,7 @@ export class Operations {
       } catch (thrown) {
         if (!isAway(thrown) || nowMs() >= untilMs) throw thrown;
       }
-      await Bun.sleep(STORE_RETRY_MS);
+      await sleep(STORE_RETRY_MS);
     }
   }
 
@@ -134,8 +137,8 @@ export class Operations {
   }
 
   claimUnheard(keyId: string, requestDigest: string, sinceMs: number): Promise<Operation | undefined> {
-    const { storage, nowMs } = this.#options;
-    return claimUnheard(storage, keyId, requestDigest, sinceMs, nowMs());
+    const { storage, clock } = this.#options;
+    return claimUnheard(storage, keyId, requestDigest, sinceMs, clock.nowMs());
   }
 
   async findByKey(project: string, key: string, sinceMs: number): Promise<Operation | undefined> {
@@ -163,6 +166,6 @@ export class Operations {
 
   /** Forgets operations whose time is over. */
   sweep(): Promise<number> {
-    return deleteExpiredOperations(this.#options.storage, this.#options.nowMs());
+    return deleteExpiredOperations(this.#options.storage, this.#options.clock.nowMs());
   }
 }

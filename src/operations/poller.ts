@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart, StoredError } from "../canon/operation.ts";
 import type { JobState } from "../media/media-wire.ts";
@@ -23,7 +24,7 @@ export interface PollerOptions {
   settlement: Settlement;
   /** Names this process in leases. */
   owner: string;
-  nowMs: () => number;
+  clock: Clock;
   leaseMs?: number;
   /** The longest sleep: another process may have left work behind. */
   maxSleepMs?: number;
@@ -87,11 +88,11 @@ export class OperationPoller {
   }
 
   async #lookOnce(): Promise<void> {
-    const { storage, nowMs, leaseMs, settlement } = this.#options;
+    const { storage, clock, leaseMs, settlement } = this.#options;
     await settlement.followOthers();
     const room = MOST_AT_ONCE - this.#underWay.size;
     if (room <= 0) return;
-    const now = nowMs();
+    const now = clock.nowMs();
     // Another name for each look: a process that stood still may find that its own lease has run out, and take it anew.
     const owner = `${this.#options.owner}/${++this.#looks}`;
     for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, room)) {
@@ -104,28 +105,29 @@ export class OperationPoller {
   }
 
   async #sleep(): Promise<void> {
-    const { storage, nowMs, maxSleepMs } = this.#options;
+    const { storage, clock, maxSleepMs } = this.#options;
     const due = await selectNextDue(storage).catch(() => undefined);
-    const waitMs = Math.min(maxSleepMs, Math.max(MIN_SLEEP_MS, (due ?? Number.POSITIVE_INFINITY) - nowMs()));
+    const dueInMs = (due ?? Number.POSITIVE_INFINITY) - clock.nowMs();
+    const waitMs = Math.min(maxSleepMs, Math.max(MIN_SLEEP_MS, dueInMs));
     if (this.#stopping.signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const timer = setTimeout(resolve, waitMs);
+    const cancel = clock.after(waitMs, resolve);
     await promise;
-    clearTimeout(timer);
+    cancel();
   }
 
   /** One operation, under our lease, as far as it can be brought now. */
   async #work(operation: Operation, owner: string): Promise<void> {
-    const { storage, nowMs, leaseMs, onProblem } = this.#options;
+    const { storage, clock, leaseMs, onProblem } = this.#options;
     const lost = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
-    const renewing = setInterval(() => {
-      renewLease(storage, operation.id, { owner, untilMs: nowMs() + leaseMs }).then(
+    const stopRenewing = clock.every(leaseMs / 3, () => {
+      renewLease(storage, operation.id, { owner, untilMs: clock.nowMs() + leaseMs }).then(
         (kept) => kept || lost.abort(new LeaseLost()),
         onProblem,
       );
-    }, leaseMs / 3);
+    });
     try {
       await this.#advance(operation, owner, signal);
     } catch (error) {
@@ -134,18 +136,18 @@ export class OperationPoller {
       // Another process need not wait for the lease of one that stops in peace.
       else await saveOperation(storage, operation, owner, true).catch(onProblem);
     } finally {
-      clearInterval(renewing);
+      stopRenewing();
     }
   }
 
   async #advance(operation: Operation, owner: string, signal: AbortSignal): Promise<void> {
-    const { nowMs, settlement } = this.#options;
+    const { clock, settlement } = this.#options;
     if (operation.state === "submitting") abandonSubmit(operation);
-    const now = nowMs();
+    const now = clock.nowMs();
     const due = operation.parts.filter((part) => part.state === "waiting" && part.dueAtMs <= now);
     const asked = await Promise.allSettled(due.map((part) => this.#ask(operation, part, owner, signal)));
     for (const outcome of asked) if (outcome.status === "rejected") throw outcome.reason;
-    if (nowMs() >= operation.deadlineAtMs) {
+    if (clock.nowMs() >= operation.deadlineAtMs) {
       for (const part of operation.parts) {
         if (part.state === "waiting")
           fail(part, part.unkept ?? new GatewayError("upstream_timeout", "The provider took too long."));
@@ -161,7 +163,8 @@ export class OperationPoller {
   }
 
   async #ask(operation: Operation, part: OperationPart, owner: string, signal: AbortSignal): Promise<void> {
-    const { runner, nowMs } = this.#options;
+    const { runner } = this.#options;
+    const { nowMs } = this.#options.clock;
     const paceMs = runner.paceMs(operation);
     let state: JobState<VideoReply> | undefined;
     try {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DEFAULT_SECRET_ACCESS_KEY, type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import type { JsonObject } from "../base/json.ts";
 import { Secret } from "../base/secret.ts";
+import { system } from "../base/system.ts";
 import type { CanonCall, Turn } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import { fold } from "../canon/fold.ts";
@@ -22,15 +23,18 @@ let provider: Provider;
 
 beforeAll(async () => {
   simulator = await startSimulator({ tokenDelayMs: 0 });
-  provider = createProvider({
-    name: "bedrock",
-    kind: "bedrock",
-    baseUrl: `${simulator.url}/bedrock`,
-    region: "eu-west-1",
-    accessKeyId: "AKID",
-    secretAccessKey: new Secret(DEFAULT_SECRET_ACCESS_KEY),
-    sessionToken: new Secret("a-session-token"),
-  });
+  provider = createProvider(
+    {
+      name: "bedrock",
+      kind: "bedrock",
+      baseUrl: `${simulator.url}/bedrock`,
+      region: "eu-west-1",
+      accessKeyId: "AKID",
+      secretAccessKey: new Secret(DEFAULT_SECRET_ACCESS_KEY),
+      sessionToken: new Secret("a-session-token"),
+    },
+    system,
+  );
 });
 afterAll(() => simulator.stop());
 

@@ -31,7 +31,7 @@ export const bedrock: ProviderDeclaration = {
     }
     return bearer(settings);
   },
-  sign: ({ apiKey, accessKeyId, secretAccessKey, sessionToken, region = DEFAULT_REGION }) => {
+  sign: ({ apiKey, accessKeyId, secretAccessKey, sessionToken, region = DEFAULT_REGION }, { clock }) => {
     if (apiKey || !accessKeyId || !secretAccessKey) return undefined;
     const credentials = {
       accessKeyId,
@@ -41,7 +41,7 @@ export const bedrock: ProviderDeclaration = {
     return ({ url, headers, body }) => {
       const { "content-type": type } = headers;
       const covered = { method: "POST", url, headers: type === undefined ? {} : { "content-type": type }, body };
-      return signRequest(covered, credentials, { region, service: "bedrock" }, new Date());
+      return signRequest(covered, credentials, { region, service: "bedrock" }, new Date(clock.wallMs()));
     };
   },
   wires: {

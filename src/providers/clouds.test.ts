@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
+import { system } from "../base/system.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { createProvider } from "./index.ts";
 import type { UpstreamCall } from "./provider.ts";
 
-const provider = (settings: Omit<ProviderSettings, "name">) => createProvider({ name: "cloud", ...settings });
+const provider = (settings: Omit<ProviderSettings, "name">) => createProvider({ name: "cloud", ...settings }, system);
 const call = (fields: Partial<UpstreamCall> & Pick<UpstreamCall, "dialect" | "model">): UpstreamCall => ({
   verb: "generate",
   stream: false,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
+import { system } from "../base/system.ts";
 import { fitToolId } from "../canon/tool-id.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { publisherOf } from "../catalogue/model.ts";
@@ -11,7 +12,7 @@ import { Provider } from "./provider.ts";
 function providerOf(kind: string, settings: Partial<ProviderSettings> = {}): Provider {
   const declaration = COMPATIBLE_PROVIDERS.find((one) => one.kind === kind);
   if (declaration === undefined) throw new Error(`no kind ${kind}`);
-  return new Provider(declaration, { name: "host", kind, apiKey: new Secret("host-secret"), ...settings });
+  return new Provider(declaration, { name: "host", kind, apiKey: new Secret("host-secret"), ...settings }, system);
 }
 
 const addressOf = async (provider: Provider, dialect: "chat" | "messages") =>
@@ -73,7 +74,7 @@ describe("providers 1.7: the compatible hosts", () => {
   test("H03: ids of tool calls have forty characters at most at hosts that refuse longer ones", () => {
     for (const kind of ["openai", "azure-openai"]) {
       const settings = { name: "host", kind, baseUrl: "http://127.0.0.1:9001", apiKey: new Secret("host-secret") };
-      const { toolId } = createProvider(settings).quirks;
+      const { toolId } = createProvider(settings, system).quirks;
       expect(fitToolId("x".repeat(41), toolId)).toMatch(/^call_[a-z0-9]{13}$/);
       expect(fitToolId("toolu_01A b", toolId)).toBe("toolu_01A b");
     }

@@ -1,3 +1,4 @@
+import type { Sources } from "../base/sources.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { anthropic } from "./anthropic.ts";
 import { azureOpenai } from "./azure-openai.ts";
@@ -39,8 +40,8 @@ export const PROVIDER_KINDS: ReadonlyMap<string, ProviderDeclaration> = new Map(
   DECLARATIONS.map((declaration) => [declaration.kind, declaration]),
 );
 
-export function createProvider(settings: ProviderSettings): Provider {
+export function createProvider(settings: ProviderSettings, sources: Sources): Provider {
   const declaration = PROVIDER_KINDS.get(settings.kind);
   if (!declaration) throw new Error(`no provider kind ${settings.kind}`);
-  return new Provider(declaration, settings);
+  return new Provider(declaration, settings, sources);
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
+import { system } from "../base/system.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { createProvider, PROVIDER_KINDS } from "./index.ts";
 
 const probeOf = (kind: string, more: Partial<ProviderSettings> = {}) =>
-  createProvider({ name: kind, kind, apiKey: new Secret("the-key"), ...more }).probe();
+  createProvider({ name: kind, kind, apiKey: new Secret("the-key"), ...more }, system).probe();
 
 test("every provider that one key makes and that speaks a dialect can be tried, with its key and at its own host", async () => {
   const kinds = [...PROVIDER_KINDS.values()].filter(

@@ -1,4 +1,5 @@
 import type { Secret } from "../base/secret.ts";
+import type { Sources } from "../base/sources.ts";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
@@ -83,7 +84,7 @@ export interface ProviderDeclaration {
   variables?: Readonly<Record<string, string>>;
   fields: { required: readonly string[]; optional: readonly string[] };
   baseUrl: (settings: ProviderSettings) => string;
-  authenticate: (settings: ProviderSettings) => Authenticator;
+  authenticate: (settings: ProviderSettings, sources: Sources) => Authenticator;
   /** A GET that costs nothing and is refused without a good credential. Absent where the host has none. */
   probe?: {
     path: string | ((settings: ProviderSettings) => string);
@@ -92,7 +93,7 @@ export interface ProviderDeclaration {
     rejections?: readonly number[];
   };
   /** Signs each request as it goes out; undefined where the credentials are of a kind that needs none. */
-  sign?: (settings: ProviderSettings) => Signer | undefined;
+  sign?: (settings: ProviderSettings, sources: Sources) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
   wires: Partial<Record<UpstreamDialectName, Wire>>;
   quirks?: Partial<Quirks>;
@@ -143,7 +144,7 @@ export class Provider {
     { credential: Record<string, string>; headers: Record<string, string> }
   >();
 
-  constructor(declaration: ProviderDeclaration, settings: ProviderSettings) {
+  constructor(declaration: ProviderDeclaration, settings: ProviderSettings, sources: Sources) {
     this.name = settings.name;
     this.publishers = declaration.publishers;
     const spoken = spokenAt(settings.baseUrl, declaration);
@@ -158,12 +159,12 @@ export class Provider {
     this.#settings = settings;
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.host = URL.canParse(this.#baseUrl) ? new URL(this.#baseUrl).host : "";
-    this.#authenticate = declaration.authenticate(settings);
+    this.#authenticate = declaration.authenticate(settings, sources);
     this.#failed = { name: settings.name, host: this.host, credential: credentialField(settings) };
-    this.#sign = declaration.sign?.(settings);
+    this.#sign = declaration.sign?.(settings, sources);
     this.media =
       declaration.media &&
-      new ProviderMedia(declaration.media, settings, this.#baseUrl, this.#authenticate, this.#sign);
+      new ProviderMedia(declaration.media, settings, this.#baseUrl, this.#authenticate, this.#sign, sources.random);
     for (const dialect of this.dialects) {
       this.#quirks.set(dialect, { ...this.quirks, ...declaration.wires[dialect]?.quirks });
     }

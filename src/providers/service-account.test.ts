@@ -3,6 +3,7 @@ import { generateKeyPairSync, verify } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { system } from "../base/system.ts";
 import { serviceAccount } from "./service-account.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-account-"));
@@ -38,7 +39,7 @@ afterAll(async () => {
 describe("a service account signs in with a signed assertion (providers 1.4)", () => {
   test("the assertion carries the claims and verifies; calls at once share one token; it is kept until shortly before it dies", async () => {
     let now = 1_800_000_000_000;
-    const authenticate = serviceAccount(file, () => now);
+    const authenticate = serviceAccount(file, { ...system.clock, wallMs: () => now });
     requests = 0;
     const [first, second] = await Promise.all([authenticate(), authenticate()]);
     expect(first).toEqual({ authorization: "Bearer token-1" });
@@ -64,7 +65,7 @@ describe("a service account signs in with a signed assertion (providers 1.4)", (
   });
 
   test("a refusal is the provider's fault, not the caller's, and the next call asks again", async () => {
-    const authenticate = serviceAccount(file);
+    const authenticate = serviceAccount(file, system.clock);
     answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });
     await expect(authenticate()).rejects.toMatchObject({ kind: "upstream_credentials" });
     await Bun.sleep(60);
@@ -75,16 +76,16 @@ describe("a service account signs in with a signed assertion (providers 1.4)", (
   test("a file that is not an account is refused when it is read", () => {
     const other = join(folder, "other.json");
     writeFileSync(other, "{}");
-    expect(() => serviceAccount(other)).toThrow("client_email or private_key is missing");
-    expect(() => serviceAccount(join(folder, "none.json"))).toThrow(/none\.json: there is no such file$/);
-    expect(() => serviceAccount(folder)).toThrow(/: it cannot be read \(EISDIR\)$/);
+    expect(() => serviceAccount(other, system.clock)).toThrow("client_email or private_key is missing");
+    expect(() => serviceAccount(join(folder, "none.json"), system.clock)).toThrow(/none\.json: there is no such file$/);
+    expect(() => serviceAccount(folder, system.clock)).toThrow(/: it cannot be read \(EISDIR\)$/);
   });
 
   test("docs/configuration.md, Mistakes: a key that cannot sign is refused when it is read, and not repeated", () => {
     const damaged = join(folder, "damaged.json");
     const withKey = (private_key: unknown) => {
       writeFileSync(damaged, JSON.stringify({ client_email: "robot@project.example", private_key }));
-      return () => serviceAccount(damaged);
+      return () => serviceAccount(damaged, system.clock);
     };
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
     for (const broken of [pem.replace(/\n.{64}\n/, "\n"), pem.replace("BEGIN PRIVATE", "BEGIN"), "hidden-key"]) {
@@ -110,7 +111,7 @@ describe("a service account signs in with a signed assertion (providers 1.4)", (
     const broken = join(folder, "broken.json");
     const account = JSON.parse(readFileSync(file, "utf8")) as object;
     writeFileSync(broken, JSON.stringify({ ...account, token_uri: `http://127.0.0.1:${breaking.port}/token` }));
-    await expect(serviceAccount(broken)()).rejects.toMatchObject({ kind: "upstream_credentials" });
+    await expect(serviceAccount(broken, system.clock)()).rejects.toMatchObject({ kind: "upstream_credentials" });
     breaking.stop(true);
   });
 });

@@ -1,5 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
+import { deadline } from "../base/deadline.ts";
 import { numberAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Authenticator } from "./provider.ts";
@@ -17,21 +19,21 @@ interface Account {
 }
 
 /** Signs in as a Google service account: a signed assertion is exchanged for a token, which is kept until shortly before it dies. */
-export function serviceAccount(file: string, nowMs: () => number = Date.now): Authenticator {
+export function serviceAccount(file: string, clock: Clock): Authenticator {
   const account = readAccount(file);
   let current: { headers: Record<string, string>; expiresAtMs: number } | undefined;
   let pending: Promise<Record<string, string>> | undefined;
   const renew = async () => {
     try {
-      const token = await requestToken(account, nowMs());
-      current = { headers: { authorization: `Bearer ${token.value}` }, expiresAtMs: nowMs() + token.lifetimeMs };
+      const token = await requestToken(account, clock);
+      current = { headers: { authorization: `Bearer ${token.value}` }, expiresAtMs: clock.wallMs() + token.lifetimeMs };
       return current.headers;
     } finally {
       pending = undefined;
     }
   };
   return () => {
-    if (current && current.expiresAtMs - MARGIN_MS > nowMs()) return current.headers;
+    if (current && current.expiresAtMs - MARGIN_MS > clock.wallMs()) return current.headers;
     pending ??= renew();
     return pending;
   };
@@ -68,23 +70,26 @@ function readKey(pem: string, file: string): KeyObject {
   return key;
 }
 
-async function requestToken(account: Account, nowMs: number): Promise<{ value: string; lifetimeMs: number }> {
+async function requestToken(account: Account, clock: Clock): Promise<{ value: string; lifetimeMs: number }> {
   const failed = (why: string, cause?: unknown) =>
     new GatewayError("upstream_credentials", `The provider gave the gateway no access token: ${why}.`, { cause });
   let assertion: string;
   try {
-    assertion = signAssertion(account, Math.floor(nowMs / 1000));
+    assertion = signAssertion(account, Math.floor(clock.wallMs() / 1000));
   } catch (cause) {
     throw failed("the service account's key cannot sign", cause);
   }
   const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
+  const late = deadline(clock, TIMEOUT_MS);
   let response: Response;
   let text: string;
   try {
-    response = await fetch(account.tokenUrl, { method: "POST", body: form, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    response = await fetch(account.tokenUrl, { method: "POST", body: form, signal: late.signal });
     text = await response.text();
   } catch (cause) {
     throw failed("its token service did not answer", cause);
+  } finally {
+    late.cancel();
   }
   const body = parseObject(text);
   const value = stringAt(body, "access_token");

@@ -27,8 +27,8 @@ export const vertex: ProviderDeclaration = {
   publishers: ["google"],
   fields: { required: [], optional: ["project", "location", "credentials", "api_key"] },
   baseUrl: ({ location }) => host(location ?? "global"),
-  authenticate: (settings) => {
-    if (settings.credentials) return serviceAccount(settings.credentials);
+  authenticate: (settings, { clock }) => {
+    if (settings.credentials) return serviceAccount(settings.credentials, clock);
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
     throw new Error("credentials (a service account file) or api_key is needed");
   },

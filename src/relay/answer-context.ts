@@ -3,7 +3,7 @@ import { priceCall } from "../catalogue/price-call.ts";
 import type { AnswerContext } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { Call } from "./call.ts";
-import { makeId } from "./ids.ts";
+import type { Gateway } from "./gateway.ts";
 
 /** What the host says of its terms holds instead of what was asked; a long context it does not speak of. */
 export const servedOn =
@@ -13,13 +13,13 @@ export const servedOn =
   };
 
 /** What an answer on its way to the client depends on, in either lane. */
-export function answerContext(call: Call, target: TextTarget): AnswerContext {
+export function answerContext(call: Call, { random }: Pick<Gateway, "random">, target: TextTarget): AnswerContext {
   return {
     publicModel: call.modelInAnswer,
     request: call.body,
     bareFinishReason: call.incoming.bareFinishReason,
     arrayFraming: call.incoming.arrayFraming,
-    makeId,
+    makeId: random.id,
     receivedAtMs: call.startedAtMs,
     reasoningBeside: target.quirks.reasoningBeside,
     served: servedOn(call),

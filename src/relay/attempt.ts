@@ -2,7 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
-import { post, postFailure } from "../wire/post.ts";
+import { postFailure } from "../wire/post.ts";
 import { type Call, ClientGoneError } from "./call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
@@ -92,7 +92,7 @@ export class Attempt {
     try {
       if (this.#call.client.gone) throw new ClientGoneError();
       if (this.#closed) throw new Error("the attempt was ended while its address was made");
-      this.#exchange = post(url, headers, body);
+      this.#exchange = this.#gateway.post(url, headers, body);
       answer = await this.#exchange.answer();
     } catch (error) {
       throw this.explain(error);

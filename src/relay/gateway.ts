@@ -1,5 +1,6 @@
 import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
+import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Files } from "../files/files.ts";
@@ -7,6 +8,7 @@ import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Targets } from "../routing/targets.ts";
+import type { Post } from "../wire/post.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
 import type { Timings } from "./timings.ts";
@@ -21,7 +23,7 @@ export interface Snapshot {
 }
 
 /** Everything that a call needs from the program around it. */
-export interface Gateway {
+export interface Gateway extends Sources {
   snapshot: Snapshot;
   readonly keys: KeyRing;
   readonly admissions: Admissions;
@@ -30,6 +32,8 @@ export interface Gateway {
   /** What all calls may hold together. */
   readonly memory: MemoryBudget;
   readonly log: Log;
+  /** How providers are reached. */
+  readonly post: Post;
   readonly fetchMedia: FetchMedia;
   /** Generated media that are kept for a while. */
   readonly files: Files;

@@ -27,5 +27,5 @@ export function chooseLane(call: Call, gateway: Gateway, target: TextTarget): La
   const { dialect } = call.incoming;
   const native =
     target.via === dialect.name && !target.quirks.alwaysTagged && !dialect.carriesForeign(call.body, target.takes);
-  return native ? new NativeLane(call, target) : new TranslatedLane(call, gateway, target);
+  return native ? new NativeLane(call, gateway, target) : new TranslatedLane(call, gateway, target);
 }

@@ -4,16 +4,19 @@ import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamReque
 import type { TextTarget } from "../routing/target.ts";
 import { answerContext } from "./answer-context.ts";
 import type { Call } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
 
 /** Both sides speak the same dialect: the bytes stay as they came, but for what the contract wants changed. */
 export class NativeLane implements Lane {
   readonly name = "native";
   readonly #call: Call;
+  readonly #gateway: Gateway;
   readonly #target: TextTarget;
 
-  constructor(call: Call, target: TextTarget) {
+  constructor(call: Call, gateway: Gateway, target: TextTarget) {
     this.#call = call;
+    this.#gateway = gateway;
     this.#target = target;
   }
 
@@ -33,7 +36,7 @@ export class NativeLane implements Lane {
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
-    return this.#call.incoming.dialect.patchAnswer(text, body, answerContext(this.#call, this.#target));
+    return this.#call.incoming.dialect.patchAnswer(text, body, answerContext(this.#call, this.#gateway, this.#target));
   }
 
   readCount(text: string): ClientAnswer {
@@ -41,7 +44,7 @@ export class NativeLane implements Lane {
   }
 
   createTap(): Tap {
-    return this.#call.incoming.dialect.createTap(answerContext(this.#call, this.#target));
+    return this.#call.incoming.dialect.createTap(answerContext(this.#call, this.#gateway, this.#target));
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

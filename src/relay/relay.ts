@@ -1,7 +1,7 @@
 import type { KeyLimits } from "../access/key-limits.ts";
 import type { Principal } from "../access/principal.ts";
 import { type JsonObject, stringAt } from "../base/json.ts";
-import { RECEIPT_PREFIX } from "../base/timed-id.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
@@ -12,7 +12,6 @@ import { beforeAdmission } from "./before-admission.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
-import { makeTimedId } from "./ids.ts";
 import { refuseFilms, relayConversationImages } from "./media/conversation.ts";
 import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
@@ -54,7 +53,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   gateway.runningCalls++;
   const call: Call = {
     incoming,
-    receiptId: RECEIPT_PREFIX + makeTimedId(admission.atMs),
+    receiptId: RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id(),
     principal,
     admission,
     model,

@@ -247,7 +247,7 @@ class StreamWriter {
     const told = provider?.redactError(error) ?? error;
     const form = { array: incoming.arrayFraming, begun: this.#begun };
     for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, form)) {
-      if (pauseMs > 0) await Bun.sleep(pauseMs);
+      if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
       controller.write(text);
       controller.flush();
     }

@@ -19,7 +19,6 @@ import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import { answerContext, servedOn } from "./answer-context.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { makeId } from "./ids.ts";
 import type { Lane } from "./lane.ts";
 import { resolveMedia } from "./resolve-media.ts";
 
@@ -113,7 +112,7 @@ export class TranslatedLane implements Lane {
       origin,
       quirks,
       reading: this.#reading,
-      makeId,
+      makeId: this.#gateway.random.id,
       served: servedOn(this.#call),
     };
   }
@@ -127,7 +126,7 @@ export class TranslatedLane implements Lane {
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
     return {
-      ...answerContext(this.#call, this.#target),
+      ...answerContext(this.#call, this.#gateway, this.#target),
       nowSeconds: () => Math.floor(this.#gateway.wallMs() / 1000),
       estimateInputTokens: () => incoming.dialect.estimateTokens(body),
       note: (note) => this.#note(note),

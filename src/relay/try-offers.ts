@@ -76,7 +76,7 @@ export async function tryOffers<Target extends Triable, Attempt extends Try, T>(
         if (tries === 2 || !last.rule.retrySameOffer) break;
         const pauseMs = attempt.retryAtOnce ? 0 : Math.max(SECOND_TRY_MS, (last.retryAfterSeconds ?? 0) * 1000);
         if (pauseMs > LONGEST_PAUSE_MS) break;
-        if (pauseMs > 0) await Promise.race([Bun.sleep(pauseMs), call.client.left]);
+        if (pauseMs > 0) await Promise.race([gateway.clock.sleep(pauseMs), call.client.left]);
       }
     }
   }

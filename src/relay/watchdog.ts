@@ -1,3 +1,5 @@
+import type { Cancel, Clock } from "../base/clock.ts";
+
 const TICK_MS = 100;
 
 interface Watch {
@@ -15,18 +17,18 @@ interface Watch {
  */
 export class Watchdog {
   readonly #watches: Watch[] = [];
-  readonly #nowMs: () => number;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #clock: Clock;
+  #stopTicking: Cancel | undefined;
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** `check` runs on every tick until the returned function is called. */
   watch(check: (nowMs: number) => void): () => void {
     const watch: Watch = { check, place: this.#watches.length };
     this.#watches.push(watch);
-    this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
+    this.#stopTicking ??= this.#clock.every(TICK_MS, () => this.#tick());
     return () => this.#end(watch);
   }
 
@@ -43,11 +45,11 @@ export class Watchdog {
 
   #tick(): void {
     if (this.#watches.length === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+      this.#stopTicking?.();
+      this.#stopTicking = undefined;
       return;
     }
-    const now = this.#nowMs();
+    const now = this.#clock.nowMs();
     // From the end: a check may end itself or others, and what then moves is what has had its turn.
     for (let place = this.#watches.length - 1; place >= 0; place--) this.#watches[place]?.check(now);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
+import { system } from "../base/system.ts";
 import { buildCatalogue, type ModelOverlay } from "../catalogue/catalogue.ts";
 import { createProvider } from "../providers/index.ts";
 import { plan } from "./plan.ts";
@@ -11,9 +12,9 @@ const NOVA = "amazon.nova-lite-v1:0";
 const apiKey = new Secret("key");
 const providers = new Map(
   [
-    createProvider({ name: "cloud", kind: "bedrock", region: "eu-west-1", apiKey }),
-    createProvider({ name: "maker", kind: "anthropic", apiKey }),
-    createProvider({ name: "painter", kind: "openai", apiKey }),
+    createProvider({ name: "cloud", kind: "bedrock", region: "eu-west-1", apiKey }, system),
+    createProvider({ name: "maker", kind: "anthropic", apiKey }, system),
+    createProvider({ name: "painter", kind: "openai", apiKey }, system),
   ].map((provider) => [provider.name, provider]),
 );
 

@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 
 function stand() {
   const clock = { ms: 0 };
   const waits: number[] = [];
-  const throttle = new FailureThrottle(
-    () => clock.ms,
-    async (ms) => void waits.push(ms),
-  );
+  const sleep = async (ms: number) => void waits.push(ms);
+  const throttle = new FailureThrottle({ ...system.clock, nowMs: () => clock.ms, sleep });
   const fail = async (address: string, times: number) => {
     waits.length = 0;
     for (let time = 0; time < times; time++) await throttle.failed(address);

@@ -1,3 +1,5 @@
+import type { Clock } from "../base/clock.ts";
+
 /** How many refusals for a wrong credential an address gets at once in each window. */
 const FREE_FAILURES = 100;
 const WINDOW_MS = 60_000;
@@ -13,20 +15,18 @@ const MAX_WAITING = 1_000;
  * pay for each other. A connection has one request at a time, so its guesses come one a second.
  */
 export class FailureThrottle {
-  readonly #nowMs: () => number;
-  readonly #sleep: (ms: number) => Promise<void>;
+  readonly #clock: Clock;
   #windowEndsMs = 0;
   readonly #failures = new Map<string, number>();
   #waiting = 0;
 
-  constructor(nowMs: () => number = () => performance.now(), sleep: (ms: number) => Promise<void> = Bun.sleep) {
-    this.#nowMs = nowMs;
-    this.#sleep = sleep;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** Resolves when a refusal may be told to this address. */
   async failed(address: string): Promise<void> {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#clock.nowMs();
     if (nowMs >= this.#windowEndsMs) {
       this.#failures.clear();
       this.#windowEndsMs = nowMs + WINDOW_MS;
@@ -37,7 +37,7 @@ export class FailureThrottle {
     this.#failures.set(counted, failures);
     if (failures <= FREE_FAILURES || this.#waiting >= MAX_WAITING) return;
     this.#waiting++;
-    await this.#sleep(DELAY_MS);
+    await this.#clock.sleep(DELAY_MS);
     this.#waiting--;
   }
 }

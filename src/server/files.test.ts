@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KeyRing } from "../access/key-ring.ts";
+import { system } from "../base/system.ts";
 import { sampleBytes } from "../files/file-store.contract.ts";
 import { Files } from "../files/files.ts";
 import { openFileStore } from "../files/open-file-store.ts";
 import type { Gateway } from "../relay/gateway.ts";
-import { makeId } from "../relay/ids.ts";
 import { DEFAULT_TIMINGS } from "../relay/timings.ts";
 import type { StoredFile } from "../storage/files.ts";
 import { openStorage } from "../storage/open.ts";
@@ -27,16 +27,17 @@ let film: StoredFile;
 let nowMs = Date.now();
 
 beforeAll(async () => {
-  storage = await openStorage("sqlite::memory:");
+  storage = await openStorage("sqlite::memory:", system.clock);
   const staticKeys = Object.entries(KEYS).map(([project, key]) => ({ name: project, project, key, models: ["*"] }));
-  const keys = await KeyRing.open({ storage, staticKeys, nowMs: () => nowMs });
+  const keys = await KeyRing.open({ storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
   files = await Files.open({
     storage,
-    store: await openFileStore(join(folder, "blobs"), {}),
+    store: await openFileStore(join(folder, "blobs"), {}, system),
     publicUrl: () => listener.url,
-    makeId,
+    random: system.random,
   });
   const gateway = {
+    ...system,
     keys,
     timings: DEFAULT_TIMINGS,
     nowMs: () => nowMs,

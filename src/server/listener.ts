@@ -5,7 +5,6 @@ import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { type ClientConnection, ClientGoneError } from "../relay/call.ts";
 import { shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
-import { makeId } from "../relay/ids.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
 import { isAway } from "../storage/is-away.ts";
@@ -57,11 +56,12 @@ const OUTER_WALL_BYTES = 16 * 1024 ** 3;
 
 export function listen(options: ListenOptions): Listener {
   const { context } = options;
+  const { clock, random } = context.gateway;
   const { idleConnectionMs, strangerConnectionMs } = context.gateway.timings;
   const idleSeconds = Math.ceil(idleConnectionMs / 1000);
   const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const table = new RouteTable(options.routes);
-  const throttle = new FailureThrottle();
+  const throttle = new FailureThrottle(clock);
   const cors = new Cors(options.cors ?? []);
   const section = options.routes.some(({ access }) => access === "admin") ? "admin" : "server";
   const guard = createGuard(options.host, options.publicUrl, { section, allows: (origin) => cors.allows(origin) });
@@ -70,17 +70,17 @@ export function listen(options: ListenOptions): Listener {
   const pending = () => Math.max(server.pendingRequests, context.gateway.runningCalls);
 
   const idle = async (withinMs: number, hurry?: AbortSignal): Promise<void> => {
-    const deadlineMs = performance.now() + withinMs;
-    while (pending() > 0 && performance.now() < deadlineMs && !hurry?.aborted) await Bun.sleep(DRAIN_LOOK_MS);
+    const deadlineMs = clock.nowMs() + withinMs;
+    while (pending() > 0 && clock.nowMs() < deadlineMs && !hurry?.aborted) await clock.sleep(DRAIN_LOOK_MS);
   };
 
   let arrived = 0;
   /** Resolves when nobody comes any more, or it has taken too long. */
   const quiet = async (withinMs: number): Promise<void> => {
-    const deadlineMs = performance.now() + withinMs;
-    for (let before = -1; before !== arrived && performance.now() < deadlineMs; ) {
+    const deadlineMs = clock.nowMs() + withinMs;
+    for (let before = -1; before !== arrived && clock.nowMs() < deadlineMs; ) {
       before = arrived;
-      await Bun.sleep(QUIET_MS);
+      await clock.sleep(QUIET_MS);
     }
   };
 
@@ -91,7 +91,7 @@ export function listen(options: ListenOptions): Listener {
 
   const answer = async (request: Request): Promise<Response> => {
     arrived++;
-    const requestId = `req_${makeId()}`;
+    const requestId = `req_${random.id()}`;
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
     const connection = new Connection(server, request, idleSeconds);
@@ -163,8 +163,8 @@ export function listen(options: ListenOptions): Listener {
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
     linger: async (seconds, hurry) => {
-      const untilMs = performance.now() + seconds * 1000;
-      while (performance.now() < untilMs && !hurry?.aborted) await Bun.sleep(DRAIN_LOOK_MS);
+      const untilMs = clock.nowMs() + seconds * 1000;
+      while (clock.nowMs() < untilMs && !hurry?.aborted) await clock.sleep(DRAIN_LOOK_MS);
     },
     drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones hear in their own protocol that the gateway is stopping.

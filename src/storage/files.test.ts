@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { system } from "../base/system.ts";
 import {
   deleteFiles,
   insertFile,
@@ -38,7 +39,7 @@ function filesContract(engine: string, place: StoragePlace): void {
     let storage: Storage;
     beforeEach(async () => {
       url = await place.fresh();
-      storage = await openStorage(url);
+      storage = await openStorage(url, system.clock);
     });
     afterEach(() => storage.close());
     afterAll(() => place.clear());
@@ -93,7 +94,7 @@ function filesContract(engine: string, place: StoragePlace): void {
     });
 
     test("files that two instances keep at once do not pass the limit together", async () => {
-      const other = await openStorage(url);
+      const other = await openStorage(url, system.clock);
       const kept = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
           insertFile(index % 2 === 0 ? storage : other, sampleFile({ id: `file_${index}`, size: 10 }), {

@@ -7,7 +7,7 @@ import { type Queries, START_MS, type Storage } from "./storage.ts";
 const MIGRATION_LOCK = 7_481_206;
 
 /** Brings the tables up to date, one transaction a migration; several processes may start at once. */
-export async function migrate(storage: Storage, migrations: readonly Migration[]): Promise<void> {
+export async function migrate(storage: Storage, migrations: readonly Migration[], nowMs: number): Promise<void> {
   await alone(storage, (queries) =>
     queries.query(
       "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms BIGINT NOT NULL)",
@@ -23,11 +23,11 @@ export async function migrate(storage: Storage, migrations: readonly Migration[]
     );
   }
   for (const migration of migrations) {
-    if (migration.version > found) await alone(storage, (queries) => apply(queries, migration, storage.engine));
+    if (migration.version > found) await alone(storage, (queries) => apply(queries, migration, storage.engine, nowMs));
   }
 }
 
-async function apply(queries: Queries, migration: Migration, engine: Storage["engine"]): Promise<void> {
+async function apply(queries: Queries, migration: Migration, engine: Storage["engine"], nowMs: number): Promise<void> {
   // Asked again under the lock: another process may have been here first.
   const applied = await queries.query("SELECT version FROM migrations WHERE version = ?", [migration.version]);
   if (applied.length > 0) return;
@@ -37,7 +37,7 @@ async function apply(queries: Queries, migration: Migration, engine: Storage["en
   await queries.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [
     migration.version,
     migration.name,
-    Date.now(),
+    nowMs,
   ]);
 }
 

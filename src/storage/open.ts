@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -8,10 +9,10 @@ import { storageFailure } from "./storage-failure.ts";
 import { sqlitePath, storagePlace } from "./storage-place.ts";
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
-export async function openStorage(url: string, statementMs?: number): Promise<Storage> {
-  const storage = await connect(url, statementMs);
+export async function openStorage(url: string, clock: Clock, statementMs?: number): Promise<Storage> {
+  const storage = await connect(url, clock, statementMs);
   try {
-    await migrate(storage, MIGRATIONS);
+    await migrate(storage, MIGRATIONS, clock.wallMs());
   } catch (thrown) {
     await storage.close();
     throw storageFailure(thrown, url);
@@ -19,15 +20,15 @@ export async function openStorage(url: string, statementMs?: number): Promise<St
   return storage;
 }
 
-async function connect(url: string, statementMs?: number): Promise<Storage> {
+async function connect(url: string, clock: Clock, statementMs?: number): Promise<Storage> {
   const path = sqlitePath(url);
   if (path !== undefined) {
     if (path === "")
       throw new GatewayError("invalid_request", "`storage` names no file: write sqlite:./data/trivium.db.");
-    return await opened(url, () => SqliteStorage.open(path, statementMs));
+    return await opened(url, () => SqliteStorage.open(path, clock, statementMs));
   }
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
-    return await opened(url, () => PostgresStorage.open(new URL(url), statementMs));
+    return await opened(url, () => PostgresStorage.open(new URL(url), clock, statementMs));
   }
   throw new GatewayError(
     "invalid_request",

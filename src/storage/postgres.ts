@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import type { Clock } from "../base/clock.ts";
 import { within } from "../base/within.ts";
 import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
@@ -33,19 +34,21 @@ interface Attempt {
 export class PostgresStorage implements Storage {
   readonly engine = "postgres";
   readonly #makePool: () => SQL;
+  readonly #clock: Clock;
   readonly #statementMs: number;
   #pool: SQL;
   /** The last that was heard of the server is nothing. */
   #silent = false;
   #closed = false;
 
-  private constructor(makePool: () => SQL, statementMs: number) {
+  private constructor(makePool: () => SQL, clock: Clock, statementMs: number) {
     this.#makePool = makePool;
+    this.#clock = clock;
     this.#statementMs = statementMs;
     this.#pool = makePool();
   }
 
-  static async open(url: URL, statementMs = STATEMENT_MS): Promise<PostgresStorage> {
+  static async open(url: URL, clock: Clock, statementMs = STATEMENT_MS): Promise<PostgresStorage> {
     const database = decodeURIComponent(url.pathname.slice(1));
     const makePool = () =>
       new SQL({
@@ -58,7 +61,7 @@ export class PostgresStorage implements Storage {
         // Named here as well, because PGDATABASE in the environment would win over the name in the address.
         ...(database === "" ? {} : { database }),
       });
-    const storage = new PostgresStorage(makePool, statementMs);
+    const storage = new PostgresStorage(makePool, clock, statementMs);
     await storage.#connect();
     return storage;
   }
@@ -96,18 +99,18 @@ export class PostgresStorage implements Storage {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await dispose(this.#pool, this.#statementMs * CANCEL_SHARE);
+    await this.#dispose(this.#pool);
   }
 
   async #connect(): Promise<void> {
-    const untilMs = performance.now() + START_CONNECT_MS;
+    const untilMs = this.#clock.nowMs() + START_CONNECT_MS;
     for (;;) {
       try {
         await this.#pool.connect();
         return;
       } catch (thrown) {
         const timedOut = thrown instanceof SQL.PostgresError && thrown.code === "ERR_POSTGRES_CONNECTION_TIMEOUT";
-        if (timedOut && performance.now() < untilMs) continue;
+        if (timedOut && this.#clock.nowMs() < untilMs) continue;
         await this.close();
         throw thrown;
       }
@@ -120,7 +123,7 @@ export class PostgresStorage implements Storage {
     const attempt: Attempt = { pool: this.#pool, over: false };
     const work = begin(attempt);
     try {
-      const result = await within(work, limitMs, () => new StorageTimeout(limitMs));
+      const result = await within(work, limitMs, this.#clock, () => new StorageTimeout(limitMs));
       this.#silent = false;
       return result;
     } catch (thrown) {
@@ -139,19 +142,22 @@ export class PostgresStorage implements Storage {
         () => true,
         () => true,
       );
-      if (await within(confirmed, this.#statementMs * CANCEL_SHARE, () => undefined).catch(() => false)) return;
+      const graceMs = this.#statementMs * CANCEL_SHARE;
+      if (await within(confirmed, graceMs, this.#clock, () => undefined).catch(() => false)) return;
     }
     this.#silent = true;
     if (this.#pool !== attempt.pool || this.#closed) return;
     this.#pool = this.#makePool();
     // Statements on other connections, which may be alive, get a moment to end.
-    void dispose(attempt.pool, this.#statementMs * CANCEL_SHARE);
+    void this.#dispose(attempt.pool);
   }
-}
 
-/** Closes the connections; what still runs on them fails. */
-async function dispose(pool: SQL, graceMs: number): Promise<void> {
-  await within(pool.close({ timeout: graceMs / 1000 }), graceMs * 2, () => undefined).catch(() => {});
+  /** Closes the connections; what still runs on them fails. */
+  async #dispose(pool: SQL): Promise<void> {
+    const graceMs = this.#statementMs * CANCEL_SHARE;
+    const closed = pool.close({ timeout: graceMs / 1000 });
+    await within(closed, graceMs * 2, this.#clock, () => undefined).catch(() => {});
+  }
 }
 
 async function run(

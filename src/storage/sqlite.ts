@@ -1,6 +1,7 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Clock } from "../base/clock.ts";
 import { within } from "../base/within.ts";
 import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
@@ -56,20 +57,22 @@ export class SqliteStorage implements Storage {
    */
   #openTransaction: Promise<void> | undefined;
 
+  readonly #clock: Clock;
   readonly #statementMs: number;
 
-  private constructor(database: Database, statementMs: number) {
+  private constructor(database: Database, clock: Clock, statementMs: number) {
     this.#database = database;
+    this.#clock = clock;
     this.#statementMs = statementMs;
     this.#begin = database.query("BEGIN IMMEDIATE");
     this.#commit = database.query("COMMIT");
   }
 
   /** `path` is a file, made with its folder where there is none, or `:memory:`. */
-  static async open(path: string, statementMs = STATEMENT_MS): Promise<SqliteStorage> {
+  static async open(path: string, clock: Clock, statementMs = STATEMENT_MS): Promise<SqliteStorage> {
     const inMemory = path === ":memory:";
     if (!inMemory) makePrivate(path);
-    const storage = new SqliteStorage(new Database(path, { create: true, strict: true }), statementMs);
+    const storage = new SqliteStorage(new Database(path, { create: true, strict: true }), clock, statementMs);
     await storage.query(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
@@ -135,17 +138,18 @@ export class SqliteStorage implements Storage {
    * statement itself is run at once or not at all: here, only waiting has a limit.
    */
   async #whenFree<Result>(work: () => Result, limitMs = this.#statementMs): Promise<Result> {
-    const startedMs = performance.now();
-    const leftMs = () => startedMs + limitMs - performance.now();
+    const { nowMs, sleep } = this.#clock;
+    const untilMs = nowMs() + limitMs;
+    const leftMs = () => untilMs - nowMs();
     for (;;) {
       while (this.#openTransaction !== undefined) {
-        await within(this.#openTransaction, leftMs(), () => new StorageTimeout(limitMs));
+        await within(this.#openTransaction, leftMs(), this.#clock, () => new StorageTimeout(limitMs));
       }
       try {
         return work();
       } catch (thrown) {
         if (!isBusy(thrown) || leftMs() < 0) throw thrown;
-        await Bun.sleep(LOCK_RETRY_MS);
+        await sleep(LOCK_RETRY_MS);
       }
     }
   }

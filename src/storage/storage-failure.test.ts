@@ -1,12 +1,13 @@
 import { SQLiteError } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import { SqliteStorage } from "./sqlite.ts";
 import { storageFailure } from "./storage-failure.ts";
 
 test("choices 7: what SQLite says of its file is told in one line with the file", async () => {
-  const storage = await SqliteStorage.open(":memory:");
+  const storage = await SqliteStorage.open(":memory:", system.clock);
   const thrown: unknown = await storage.query("SELECT * FROM absent").catch((error: unknown) => error);
   await storage.close();
   expect(thrown).toBeInstanceOf(SQLiteError);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
 import { isRefusal } from "./is-refusal.ts";
 import { insertKey, markKeyRevoked, type StoredKey, selectKeys, selectKeysByIdOrName } from "./keys.ts";
 import { migrate } from "./migrate.ts";
@@ -43,14 +44,14 @@ export function storageContract(engine: string, place: StoragePlace): void {
 
     beforeEach(async () => {
       url = await place.fresh();
-      storage = await openStorage(url);
+      storage = await openStorage(url, system.clock);
     });
     afterEach(() => storage.close());
     afterAll(() => place.clear());
 
     test("several openings at once make the tables once", async () => {
       const empty = await place.fresh();
-      const opened = await Promise.all([1, 2, 3, 4].map(() => openStorage(empty)));
+      const opened = await Promise.all([1, 2, 3, 4].map(() => openStorage(empty, system.clock)));
       const rows = await opened[0]?.query("SELECT version FROM migrations");
       await Promise.all(opened.map((one) => one.close()));
       expect(rows?.length).toBe(MIGRATIONS.length);
@@ -59,15 +60,17 @@ export function storageContract(engine: string, place: StoragePlace): void {
     test("a migration that fails leaves nothing behind, and the next start tries it again", async () => {
       const next = { version: MIGRATIONS.length + 1, name: "next", statements: ["CREATE TABLE half (id TEXT)"] };
       const broken = { ...next, statements: [...next.statements, "SELECT nonsense FROM nowhere"] };
-      await expect(migrate(storage, [...MIGRATIONS, broken])).rejects.toThrow();
+      await expect(migrate(storage, [...MIGRATIONS, broken], 1)).rejects.toThrow();
       await expect(storage.query("SELECT id FROM half")).rejects.toThrow();
-      await migrate(storage, [...MIGRATIONS, next]);
+      await migrate(storage, [...MIGRATIONS, next], 1);
       expect(await storage.query("SELECT id FROM half")).toHaveLength(0);
     });
 
     test("tables of a newer program are refused with both versions named", async () => {
       await storage.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [900, "x", 1]);
-      await expect(openStorage(url)).rejects.toThrow(new RegExp(`version 900.*up to ${MIGRATIONS.length}`));
+      await expect(openStorage(url, system.clock)).rejects.toThrow(
+        new RegExp(`version 900.*up to ${MIGRATIONS.length}`),
+      );
     });
 
     test("a transaction that throws keeps none of its work, and loses nobody else's", async () => {
@@ -99,7 +102,7 @@ export function storageContract(engine: string, place: StoragePlace): void {
     });
 
     test("two connections see each other's work, and the stamp moves with keys only", async () => {
-      const other = await openStorage(url);
+      const other = await openStorage(url, system.clock);
       const before = await storage.changeStamp();
       await insertReceipts(other, [sampleReceipt()]);
       expect(await storage.changeStamp()).toBe(before);

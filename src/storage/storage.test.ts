@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
+import { system } from "../base/system.ts";
 import { openStorage } from "./open.ts";
 import { insertProject, selectProjects } from "./projects.ts";
 import { type StoragePlace, storageContract } from "./storage.contract.ts";
@@ -52,7 +53,10 @@ function postgresPlace(serverUrl: string): StoragePlace {
 
 describe("openStorage", () => {
   test("memory storages are apart from each other", async () => {
-    const [one, two] = [await openStorage("sqlite::memory:"), await openStorage("sqlite::memory:")];
+    const [one, two] = [
+      await openStorage("sqlite::memory:", system.clock),
+      await openStorage("sqlite::memory:", system.clock),
+    ];
     await insertProject(one, { name: "only here", createdAtMs: 1 });
     expect(await selectProjects(two)).toEqual([]);
     await Promise.all([one.close(), two.close()]);
@@ -60,7 +64,7 @@ describe("openStorage", () => {
 
   test("the address may have slashes, and the folder is made", async () => {
     const path = join(folder, "deep", "er", "file.db");
-    await (await openStorage(`sqlite://${path}`)).close();
+    await (await openStorage(`sqlite://${path}`, system.clock)).close();
     expect(statSync(path).isFile()).toBe(true);
   });
 
@@ -71,12 +75,12 @@ describe("openStorage", () => {
     const closed = ["file.db", "file.db-shm", "file.db-wal"].map((name) => [name, 0o600]);
     const umask = process.umask(0o022);
     try {
-      const storage = await openStorage(`sqlite:${path}`);
+      const storage = await openStorage(`sqlite:${path}`, system.clock);
       expect(statSync(dirname(place)).mode & 0o777).toBe(0o700);
       expect(statSync(place).mode & 0o777).toBe(0o700);
       expect(modes().toSorted()).toEqual(closed);
       for (const name of readdirSync(place)) chmodSync(join(place, name), 0o644);
-      const again = await openStorage(`sqlite:${path}`);
+      const again = await openStorage(`sqlite:${path}`, system.clock);
       expect(modes().toSorted()).toEqual(closed);
       await Promise.all([storage.close(), again.close()]);
     } finally {
@@ -87,25 +91,27 @@ describe("openStorage", () => {
   test("a folder in the file's place is refused and left as it is", async () => {
     const place = join(folder, "taken");
     mkdirSync(place, { mode: 0o755 });
-    await expect(openStorage(`sqlite:${place}`)).rejects.toThrow();
+    await expect(openStorage(`sqlite:${place}`, system.clock)).rejects.toThrow();
     expect(statSync(place).mode & 0o777).toBe(0o755);
   });
 
   test("S10: a server that does not answer is named without its password", async () => {
-    const thrown = await openStorage("postgres://user:hunter2@127.0.0.1:1/db").catch((error: unknown) => error);
+    const thrown = await openStorage("postgres://user:hunter2@127.0.0.1:1/db", system.clock).catch(
+      (error: unknown) => error,
+    );
     expect(String(thrown)).toContain("127.0.0.1:1/db");
     expect(Bun.inspect(thrown)).not.toContain("hunter2");
   });
 
   test("what is no address of a storage is refused with the right forms", async () => {
     for (const url of ["", "mysql://host/db", "./data.db", "sqlite:", "postgres"]) {
-      await expect(openStorage(url)).rejects.toThrow(/sqlite:/);
+      await expect(openStorage(url, system.clock)).rejects.toThrow(/sqlite:/);
     }
   });
 
   test("H21: a file held by another process does not stop the event loop", async () => {
     const path = join(folder, "held.db");
-    const storage = await openStorage(`sqlite:${path}`);
+    const storage = await openStorage(`sqlite:${path}`, system.clock);
     const holder = new SQL({ adapter: "sqlite", filename: path });
     await holder.unsafe("BEGIN IMMEDIATE");
     let ticks = 0;

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
+import { system } from "../base/system.ts";
 import { fetchMedia, type MediaFetchOptions, streamMedia } from "./media-fetch.ts";
 
 /** A made-up authority and a host's certificate by it for media.example and cdn.example; they prove nothing elsewhere. */
@@ -64,13 +65,14 @@ const at = (path: string, host = "media.example") => `https://${host}:${server.p
 const loopback = (address: string) => address === "127.0.0.1";
 /** Everything resolves to this machine, which is allowed. */
 const options: MediaFetchOptions = {
+  clock: system.clock,
   certificateAuthority,
   allowAddress: loopback,
   resolve: async () => ["127.0.0.1"],
   timeoutMs: 2000,
 };
 /** What a stream brings, or why it ends. */
-const streamed = async (url: string, extra: MediaFetchOptions = {}) => {
+const streamed = async (url: string, extra: Partial<MediaFetchOptions> = {}) => {
   try {
     const { mimeType, stream } = await streamMedia(url, { ...options, ...extra });
     return `${mimeType} ${(await new Response(stream).bytes()).length}`;
@@ -78,7 +80,7 @@ const streamed = async (url: string, extra: MediaFetchOptions = {}) => {
     return (error as { reason?: string }).reason ?? String(error);
   }
 };
-const reason = (url: string, extra: MediaFetchOptions = {}) =>
+const reason = (url: string, extra: Partial<MediaFetchOptions> = {}) =>
   fetchMedia(url, { ...options, ...extra }).then(
     ({ mimeType }) => `fetched ${mimeType}`,
     (error: { reason?: string }) => error.reason ?? String(error),
@@ -156,7 +158,10 @@ describe("S12: where a fetch may go", () => {
   for (const host of INSIDE)
     test(`without leave, ${host} is not called`, async () => {
       const arrived = await arrivals(async () => {
-        const failed = fetchMedia(`https://${host}:${server.port}/a.png`, { certificateAuthority });
+        const failed = fetchMedia(`https://${host}:${server.port}/a.png`, {
+          clock: system.clock,
+          certificateAuthority,
+        });
         expect(await failed.catch((error) => error.reason)).toBe("its host has no public address");
       });
       expect(arrived).toEqual([]);

@@ -1,5 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv6 } from "node:net";
+import type { Clock } from "../base/clock.ts";
+import { deadline } from "../base/deadline.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { SNIFFABLE, sniffMedia } from "./sniff-media.ts";
 
@@ -10,6 +12,7 @@ export interface FetchedMedia {
 }
 
 export interface MediaFetchOptions {
+  clock: Clock;
   /** Ends the fetch before its time. */
   signal?: AbortSignal;
   allowHttp?: boolean;
@@ -50,20 +53,21 @@ const resolveByName = async (hostname: string) => (await lookup(hostname, { all:
  * is resolved once, all its addresses are checked, and the connection goes to a checked address while the certificate is
  * checked for the name. Each redirect begins anew.
  */
-export async function fetchMedia(url: string, options: MediaFetchOptions = {}): Promise<FetchedMedia> {
+export async function fetchMedia(url: string, options: MediaFetchOptions): Promise<FetchedMedia> {
   const { timeoutMs = TIMEOUT_MS } = options;
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const late = deadline(options.clock, timeoutMs);
   const done = new AbortController();
-  const signal = AbortSignal.any([deadline, done.signal, ...(options.signal ? [options.signal] : [])]);
+  const signal = AbortSignal.any([late.signal, done.signal, ...(options.signal ? [options.signal] : [])]);
   try {
     return await readMedia(await follow(url, { ...options, signal }), options.maxBytes ?? MAX_BYTES);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (deadline.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
+    if (late.signal.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
     throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
   } finally {
     // Whatever is still open is not wanted: a redirect's body, or the rest of one that is too large.
     done.abort();
+    late.cancel();
   }
 }
 
@@ -74,42 +78,49 @@ export interface StreamedMedia {
 }
 
 /** The same for what is too large to be held in memory: it is handed on as it comes, within the same bounds. */
-export async function streamMedia(url: string, options: MediaFetchOptions = {}): Promise<StreamedMedia> {
+export async function streamMedia(url: string, options: MediaFetchOptions): Promise<StreamedMedia> {
   const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
   const left = new AbortController();
-  const deadline = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([deadline, left.signal, ...(options.signal ? [options.signal] : [])]);
+  const late = deadline(options.clock, timeoutMs);
+  const signal = AbortSignal.any([late.signal, left.signal, ...(options.signal ? [options.signal] : [])]);
+  const end = () => {
+    left.abort();
+    late.cancel();
+  };
   try {
     const response = accepted(await follow(url, { ...options, signal }));
     if (Number(response.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
     const mimeType = (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() || UNKNOWN_TYPE;
     if (PAGES.has(mimeType)) throw new MediaFetchError("it is a web page");
-    return { mimeType, stream: bounded(response, maxBytes, left) };
+    return { mimeType, stream: bounded(response, maxBytes, end) };
   } catch (error) {
-    left.abort();
+    end();
     options.signal?.throwIfAborted();
-    if (deadline.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
+    if (late.signal.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
     throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
   }
 }
 
 /** Whoever stops reading ends the fetch. */
-function bounded(response: Response, maxBytes: number, left: AbortController): ReadableStream<Uint8Array> {
+function bounded(response: Response, maxBytes: number, end: () => void): ReadableStream<Uint8Array> {
   const reader = (response.body ?? new Blob([]).stream()).getReader();
   let length = 0;
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         const { done, value } = await reader.read();
-        if (done) return controller.close();
+        if (done) {
+          end();
+          return controller.close();
+        }
         length += value.length;
         if (length > maxBytes) {
-          left.abort();
+          end();
           throw tooLarge(maxBytes);
         }
         controller.enqueue(value);
       },
-      cancel: () => left.abort(),
+      cancel: end,
     },
     { highWaterMark: 0 },
   );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
+import { system } from "../../base/system.ts";
 import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { baiduImages } from "./images.ts";
 import { baidu } from "./index.ts";
@@ -99,5 +100,5 @@ test("contract 2.4: one image a call of the host's own models, from a list of si
 test("the host is called with its key below its own address", async () => {
   const settings = { name: "baidu", kind: "baidu", apiKey: new Secret("bce-v3/secret") };
   expect(baidu.baseUrl(settings)).toBe("https://qianfan.baidubce.com/v2");
-  expect(await baidu.authenticate(settings)()).toEqual({ authorization: "Bearer bce-v3/secret" });
+  expect(await baidu.authenticate(settings, system)()).toEqual({ authorization: "Bearer bce-v3/secret" });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
+import { system } from "../../base/system.ts";
 import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { blackForestLabs } from "./index.ts";
@@ -104,7 +105,7 @@ describe("providers 2.6: a job", () => {
     const own = (host: string) => blackForestLabs.media?.ownHosts?.test(host);
     expect(["api.bfl.ai", "api.us1.bfl.ai", "api.eu2.bfl.ai"].map(own)).toEqual([true, true, true]);
     expect(["bfl.ai.example.com", "evilbfl.ai", "delivery.example.com"].map(own)).toEqual([false, false, false]);
-    const authenticate = blackForestLabs.authenticate({ name: "b", kind: "b", apiKey: new Secret("key-1") });
+    const authenticate = blackForestLabs.authenticate({ name: "b", kind: "b", apiKey: new Secret("key-1") }, system);
     expect(authenticate()).toEqual({ "x-key": "key-1" });
   });
 

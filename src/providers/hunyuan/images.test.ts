@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
+import { system } from "../../base/system.ts";
 import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { hunyuan } from "./index.ts";
@@ -51,7 +52,10 @@ describe("providers 2.9: what is sent", () => {
 
   test("every request is signed, for this host's service", () => {
     const settings = { name: "h", kind: "hunyuan", secretId: "AKIDexample", secretKey: new Secret("secret-example") };
-    const headers = hunyuan.sign?.(settings)?.({
+    const headers = hunyuan.sign?.(
+      settings,
+      system,
+    )?.({
       url: "https://aiart.tencentcloudapi.com/",
       headers: { "content-type": "application/json", "x-tc-action": "QueryTextToImageJob" },
       body: "{}",

@@ -15,10 +15,10 @@ export const hunyuan: ProviderDeclaration = {
   fields: { required: ["secret_id", "secret_key"], optional: ["region"] },
   baseUrl: () => `https://${SERVICE}.tencentcloudapi.com`,
   authenticate: () => () => ({}),
-  sign: ({ secretId, secretKey }) => {
+  sign: ({ secretId, secretKey }, { clock }) => {
     if (!secretId || !secretKey) throw new Error("secret_id and secret_key are needed");
     const credentials = { secretId, secretKey: secretKey.reveal() };
-    return (request) => signTc3(request, credentials, SERVICE, new Date());
+    return (request) => signTc3(request, credentials, SERVICE, new Date(clock.wallMs()));
   },
   wires: {},
   media: { images: [images, liteImages] },

@@ -13,11 +13,11 @@ export const kling: ProviderDeclaration = {
   variables: { access_key: "KLING_ACCESS_KEY", secret_key: "KLING_SECRET_KEY" },
   fields: { required: [], optional: ["api_key", "access_key", "secret_key"] },
   baseUrl: () => "https://api-singapore.klingai.com",
-  authenticate: (settings) => {
+  authenticate: (settings, { clock }) => {
     const { apiKey, accessKey, secretKey } = settings;
     if (apiKey) return bearer(settings);
     if (!accessKey || !secretKey) throw new Error("api_key, or access_key and secret_key, is needed");
-    return tokenBearer(accessKey.reveal(), secretKey.reveal());
+    return tokenBearer(accessKey.reveal(), secretKey.reveal(), clock.wallMs);
   },
   wires: {},
   media: { images: [images], videos: [videos] },

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
+import { system } from "../../base/system.ts";
 import { kling } from "./index.ts";
 import { signToken, tokenBearer } from "./token.ts";
 
@@ -26,12 +27,14 @@ test("providers 3.4: a token is kept until a minute before it ends", () => {
 
 test("providers 3.4: an account has a key or a pair of keys", () => {
   const settings = { name: "kling", kind: "kling" };
-  expect(kling.authenticate({ ...settings, apiKey: new Secret("key-1") })()).toEqual({ authorization: "Bearer key-1" });
+  expect(kling.authenticate({ ...settings, apiKey: new Secret("key-1") }, system)()).toEqual({
+    authorization: "Bearer key-1",
+  });
   const pair = { accessKey: new Secret("AK-example"), secretKey: new Secret("SK-example") };
-  expect(kling.authenticate({ ...settings, ...pair })()).toEqual({
+  expect(kling.authenticate({ ...settings, ...pair }, system)()).toEqual({
     authorization: expect.stringMatching(/^Bearer eyJ[\w-]+\.[\w-]+\.[\w-]+$/),
   });
-  expect(() => kling.authenticate({ ...settings, accessKey: pair.accessKey })).toThrow(
+  expect(() => kling.authenticate({ ...settings, accessKey: pair.accessKey }, system)).toThrow(
     "api_key, or access_key and secret_key, is needed",
   );
 });

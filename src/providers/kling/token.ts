@@ -16,7 +16,7 @@ export function signToken(accessKey: string, secretKey: string, nowSeconds: numb
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** Keeps a token until a minute before it ends, so that none ends on the way. */
-export function tokenBearer(accessKey: string, secretKey: string, nowMs: () => number = Date.now): Authenticator {
+export function tokenBearer(accessKey: string, secretKey: string, nowMs: () => number): Authenticator {
   let headers: Record<string, string> = {};
   let renewAtSeconds = 0;
   return () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
+import { system } from "../../base/system.ts";
 import type { MediaWires } from "../../media/media-wire.ts";
 import { ProviderMedia } from "./provider-media.ts";
 
@@ -7,7 +8,7 @@ const settings = { name: "p", kind: "k", apiKey: new Secret("upstream-secret") }
 const authenticate = () => ({ authorization: "Bearer upstream-secret" });
 
 const media = (wires: MediaWires = {}, baseUrl = "https://api.example.com/v1", own = settings) =>
-  new ProviderMedia(wires, own, baseUrl, authenticate, undefined);
+  new ProviderMedia(wires, own, baseUrl, authenticate, undefined, system.random);
 
 describe("S07: the credential goes to the provider's own hosts and nowhere else", () => {
   const wires = { ownHosts: /(^|\.)example\.net$/ };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Random } from "../../base/sources.ts";
 import type { ProviderSettings } from "../../config/config.ts";
 import type { ImageWire, MediaRequest, MediaWires, VideoWire, WireContext } from "../../media/media-wire.ts";
 import { writeMultipart } from "../../wire/write-multipart.ts";
@@ -21,6 +22,7 @@ export class ProviderMedia {
   readonly #baseUrl: string;
   readonly #authenticate: Authenticator;
   readonly #sign: Signer | undefined;
+  readonly #random: Random;
 
   constructor(
     wires: MediaWires,
@@ -28,12 +30,14 @@ export class ProviderMedia {
     baseUrl: string,
     authenticate: Authenticator,
     sign: Signer | undefined,
+    random: Random,
   ) {
     this.#wires = wires;
     this.#settings = settings;
     this.#baseUrl = (wires.base?.(baseUrl) ?? baseUrl).replace(/\/+$/, "");
     this.#authenticate = authenticate;
     this.#sign = sign;
+    this.#random = random;
     this.credential = credentialDigest(settings, this.#baseUrl);
   }
 
@@ -70,7 +74,7 @@ export class ProviderMedia {
     const { method, body } = request;
     if (body === undefined) return { method, url, headers };
     if ("form" in body) {
-      const form = writeMultipart(body.form, `trivium-${crypto.randomUUID()}`);
+      const form = writeMultipart(body.form, `trivium-${this.#random.id()}`);
       headers["content-type"] = form.contentType;
       return { method, url, headers, body: form.body };
     }

@@ -12,7 +12,6 @@ import { answerHeaders } from "../answer-headers.ts";
 import { type Call, ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
-import { makeId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { imageOffersThatFit, imagesOrReasons } from "./image-attempt.ts";
@@ -171,7 +170,7 @@ function contextOf(
     request: body,
     bareFinishReason: incoming.bareFinishReason,
     arrayFraming: incoming.arrayFraming,
-    makeId,
+    makeId: gateway.random.id,
     receivedAtMs: call.startedAtMs,
     // Images are counted beside the tokens that the protocol tells: the cost is that of the receipt.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,

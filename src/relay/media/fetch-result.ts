@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { Provider } from "../../providers/provider.ts";
@@ -16,6 +17,7 @@ export interface FetchedResult {
 }
 
 interface Fetching {
+  clock: Clock;
   provider: Provider;
   signal: AbortSignal;
 }
@@ -24,11 +26,12 @@ interface Fetching {
  * What an upstream keeps at an address. Its own hosts are asked directly, with the credential where it must be; everybody
  * else's as any address that came from outside (S12), and never with the credential.
  */
-export async function fetchFilm(link: MediaLink, { provider, signal }: Fetching): Promise<FetchedResult> {
+export async function fetchFilm(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
+  const { provider, signal } = fetching;
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const own = url.startsWith("/") || mediaOf(provider).owns(url);
-    if (!own) return fetchForeign(url, signal);
+    if (!own) return fetchForeign(url, fetching);
     const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
     const response = await openMedia(provider, request, { signal, timeoutMs: TIMEOUT_MS });
     const location = response.headers.get("location");
@@ -67,9 +70,14 @@ async function readImage(content: ReadableStream<Uint8Array>, signal: AbortSigna
   return Buffer.concat(pieces, size);
 }
 
-async function fetchForeign(url: string, signal: AbortSignal): Promise<FetchedResult> {
+async function fetchForeign(url: string, { clock, signal }: Fetching): Promise<FetchedResult> {
   try {
-    const { stream, mimeType } = await streamMedia(url, { signal, maxBytes: MAX_FILM_BYTES, timeoutMs: TIMEOUT_MS });
+    const { stream, mimeType } = await streamMedia(url, {
+      clock,
+      signal,
+      maxBytes: MAX_FILM_BYTES,
+      timeoutMs: TIMEOUT_MS,
+    });
     return { mimeType, content: stream };
   } catch (error) {
     if (error instanceof MediaFetchError) throw notFetched(error.reason, error);

@@ -22,7 +22,7 @@ export interface ImageGathering extends ImageJob {
   note: (note: ImageNote) => void;
 }
 
-type Finishing = Pick<ImageGathering, "provider" | "signal" | "asked" | "wire" | "upstreamModel" | "note">;
+type Finishing = Pick<ImageGathering, "clock" | "provider" | "signal" | "asked" | "wire" | "upstreamModel" | "note">;
 
 /**
  * All images of a call. More than the provider makes at once are asked for by several calls; what fails of them is told

@@ -36,6 +36,7 @@ function redacted(result: ImageResult, provider: Provider): ImageResult {
 /** What one offer is asked for, beside the call itself. */
 export function gatheringFor(call: ImageRelay, gateway: Gateway, target: ImageTarget): ImageGathering {
   return {
+    clock: gateway.clock,
     provider: target.provider,
     wire: target.adapter,
     upstreamModel: target.offer.upstreamModel,

@@ -1,4 +1,4 @@
-import { RECEIPT_PREFIX } from "../../base/timed-id.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import type { ImageTarget } from "../../routing/target.ts";
@@ -7,7 +7,6 @@ import { beforeAdmission } from "../before-admission.ts";
 import { ClientGoneError, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
-import { makeTimedId } from "../ids.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
@@ -53,7 +52,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     request,
     client,
     work: new ImageWork(client, gateway),
-    receiptId: RECEIPT_PREFIX + makeTimedId(admission.atMs),
+    receiptId: RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id(),
     principal,
     admission,
     model,

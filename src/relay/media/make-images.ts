@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
@@ -14,6 +15,7 @@ const POLL_TIMEOUT_MS = 60_000;
 const MOST_UNANSWERED = 5;
 
 export interface ImageJob {
+  clock: Clock;
   provider: Provider;
   wire: ImageWire;
   upstreamModel: string;
@@ -27,9 +29,9 @@ export interface ImageJob {
 
 /** One call to the provider, waited for where the provider answers later. */
 export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<UpstreamImageReply> {
-  const { provider, wire, signal } = job;
+  const { clock, provider, wire, signal } = job;
   const context = mediaOf(provider).context(job.upstreamModel, job.jobName);
-  const deadlineMs = performance.now() + MAX_WAIT_MS;
+  const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
   const patience = { signal, timeoutMs: MAX_WAIT_MS };
   const request = wire.submit(call, context);
   job.begin(call.count);
@@ -38,11 +40,11 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
   let state: JobState<UpstreamImageReply> = wire.readSubmit(first, call, context);
   let unanswered = 0;
   while (state.state === "waiting") {
-    if (performance.now() > deadlineMs) {
+    if (clock.nowMs() > deadlineMs) {
       throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
     }
     const paceMs = state.afterMs ?? wire.pollEveryMs ?? USUAL_PACE_MS;
-    await sleep(paceMs * (1 + unanswered) * job.paceFactor, signal);
+    await sleep(paceMs * (1 + unanswered) * job.paceFactor, clock, signal);
     try {
       state = await ask(state.ticket, job, context);
       unanswered = 0;
@@ -78,13 +80,13 @@ const silent = (cause: unknown): GatewayError =>
 const mayPass = (thrown: unknown): boolean =>
   ["upstream_failed", "upstream_timeout", "overloaded", "rate_limited"].includes(asGatewayError(thrown).kind);
 
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+async function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const cancel = clock.after(ms, resolve);
   const wake = () => resolve();
   signal.addEventListener("abort", wake);
   await promise;
-  clearTimeout(timer);
+  cancel();
   signal.removeEventListener("abort", wake);
   signal.throwIfAborted();
 }

@@ -1,10 +1,10 @@
 import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { RECEIPT_PREFIX } from "../../base/timed-id.ts";
+import type { Random } from "../../base/sources.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { VideoTarget } from "../../routing/target.ts";
-import { makeId, makeTimedId } from "../ids.ts";
 import { mediaOf } from "./exchange.ts";
 import type { fitFilm } from "./fit-film.ts";
 
@@ -20,13 +20,13 @@ export function newOperation(
   { provider, offer }: VideoTarget,
   { call: { seconds, resolution, audio, count }, notes }: FittedFilm,
   requestDigest: string,
-  { createdAtMs, nowMs }: { createdAtMs: number; nowMs: number },
+  { createdAtMs, nowMs, random }: { createdAtMs: number; nowMs: number; random: Random },
 ): Operation {
   return {
-    id: makeId(),
+    id: random.id(),
     project: principal.project,
     keyId: principal.keyId,
-    receiptId: RECEIPT_PREFIX + makeTimedId(createdAtMs),
+    receiptId: RECEIPT_PREFIX + timePrefix(createdAtMs) + random.id(),
     model: model.id,
     provider: provider.name,
     credential: mediaOf(provider).credential,

@@ -46,13 +46,13 @@ export class VideoJobs implements JobRunner {
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
     const { provider } = this.#bound(operation);
-    const { files, nowMs } = this.#gateway;
+    const { files, clock } = this.#gateway;
     const film =
       "url" in source
-        ? await fetchFilm(source, { provider, signal })
+        ? await fetchFilm(source, { clock, provider, signal })
         : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
     const { project, id: owner } = operation;
-    const file = await files.keep({ project, owner, ...film, nowMs: nowMs() });
+    const file = await files.keep({ project, owner, ...film, nowMs: clock.nowMs() });
     return { file: file.id, mimeType: file.mimeType };
   }
 

@@ -93,6 +93,7 @@ async function submit(
   const operation = newOperation(principal, model, first.target, first.fitted, requestDigest, {
     createdAtMs: admission.atMs,
     nowMs: startedAtMs,
+    random: gateway.random,
   });
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;

@@ -36,7 +36,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
   const body = await readSmallBody(request, MAX_BYTES, OPERATOR, gateway);
   const wanted = checkKeyRequest(body, { door: "contract", model: { id: "", reasoning: false } });
   const { name, project, models, protocols, expires_at, limits, strict } = wanted;
-  const created = await createKey(storage, {
+  const key = {
     name,
     project: project ?? "default",
     ...(models === undefined ? {} : { models }),
@@ -44,7 +44,8 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
     ...(expires_at === undefined ? {} : { expiresAtMs: readExpiry(expires_at) }),
     ...(limits === undefined ? {} : { limits: readLimits(limits) }),
     ...(strict ? { strict } : {}),
-  });
+  };
+  const created = await createKey(storage, key, gateway);
   await gateway.keys.refresh();
   return Response.json({ data: created }, { status: 201 });
 };
@@ -54,7 +55,7 @@ export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gatew
   // It stops working here before anything else is tried: the storage may not answer.
   const stopped = gateway.keys.revokeHere(id);
   try {
-    const revoked = await revokeKey(storage, id);
+    const revoked = await revokeKey(storage, id, gateway);
     await gateway.keys.refresh();
     return Response.json({ data: keyView(revoked) });
   } catch (thrown) {

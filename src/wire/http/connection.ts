@@ -29,7 +29,7 @@ export class Connection {
   reused = false;
   /** Exchanges that it was given to. */
   uses = 1;
-  readonly madeAtMs = performance.now();
+  readonly madeAtMs: number;
   idleSinceMs = 0;
   /** When the host is taken to have closed it. */
   idleUntilMs = 0;
@@ -41,7 +41,8 @@ export class Connection {
   /** Told when it ends without a user. */
   #onIdleEnd: ((connection: Connection) => void) | undefined;
 
-  constructor(address: Address, user: ConnectionUser) {
+  constructor(address: Address, user: ConnectionUser, nowMs: number) {
+    this.madeAtMs = nowMs;
     this.origin = address.origin;
     this.#secure = address.secure;
     this.#user = user;

@@ -1,4 +1,6 @@
-import type { Connection } from "./connection.ts";
+import type { Cancel, Clock } from "../../base/clock.ts";
+import type { Address } from "./address.ts";
+import { Connection, type ConnectionUser } from "./connection.ts";
 
 export interface PoolOptions {
   /** Idle connections kept for one origin; what comes beyond is closed. */
@@ -18,11 +20,13 @@ const BEFORE_HOST_CLOSES_MS = 1000;
 
 /** Idle connections by origin; the one used last goes first, so that those not needed grow old and are closed. */
 export class ConnectionPool {
+  readonly #clock: Clock;
   readonly #options: PoolOptions;
   readonly #idle = new Map<string, Connection[]>();
-  #sweeper: ReturnType<typeof setInterval> | undefined;
+  #stopSweeping: Cancel | undefined;
 
-  constructor(options: Partial<PoolOptions> = {}) {
+  constructor(clock: Clock, options: Partial<PoolOptions> = {}) {
+    this.#clock = clock;
     this.#options = { ...DEFAULTS, ...options };
   }
 
@@ -32,10 +36,14 @@ export class ConnectionPool {
     return count;
   }
 
+  connect(address: Address, user: ConnectionUser): Connection {
+    return new Connection(address, user, this.#clock.nowMs());
+  }
+
   take(origin: string): Connection | undefined {
     const connections = this.#idle.get(origin);
     if (!connections || connections.length === 0) return undefined;
-    const now = performance.now();
+    const now = this.#clock.nowMs();
     const rested = now - this.#options.restMs;
     // The last to be parked stands last, and may have to rest.
     for (let place = connections.length - 1; place >= 0; place--) {
@@ -50,7 +58,7 @@ export class ConnectionPool {
   /** `keptMs`: how long the host says that it keeps it. */
   put(connection: Connection, keptMs?: number): void {
     const { maxIdle, maxUses, maxAgeMs, idleMs } = this.#options;
-    const now = performance.now();
+    const now = this.#clock.nowMs();
     const idleFor = Math.min(idleMs, keptMs === undefined ? idleMs : keptMs - BEFORE_HOST_CLOSES_MS);
     let connections = this.#idle.get(connection.origin);
     const full = connections !== undefined && connections.length >= maxIdle;
@@ -64,7 +72,7 @@ export class ConnectionPool {
     }
     connections.push(connection);
     connection.park(now, idleFor, this.#forget);
-    this.#sweeper ??= setInterval(() => this.#sweep(), idleMs / 4).unref();
+    this.#stopSweeping ??= this.#clock.every(idleMs / 4, () => this.#sweep(), { background: true });
   }
 
   /** Closes the idle connections of a host that has ended one of them: the others are no better. */
@@ -79,13 +87,13 @@ export class ConnectionPool {
   };
 
   #sweep(): void {
-    const now = performance.now();
+    const now = this.#clock.nowMs();
     for (const [origin, connections] of this.#idle) {
       for (const connection of connections.filter(({ idleUntilMs }) => idleUntilMs <= now)) connection.terminate();
       if (connections.length === 0) this.#idle.delete(origin);
     }
     if (this.#idle.size > 0) return;
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+    this.#stopSweeping?.();
+    this.#stopSweeping = undefined;
   }
 }

@@ -1,5 +1,8 @@
 /** A process beside the tests', which differs from theirs in its environment: posts to each address and prints what came. */
-import { post, postFailure } from "../post.ts";
+import { system } from "../../base/system.ts";
+import { createPost, postFailure } from "../post.ts";
+
+const post = createPost(system.clock);
 
 for (const url of process.argv.slice(2)) {
   try {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { system } from "../../base/system.ts";
 import { readAddress } from "./address.ts";
 import type { HttpAnswer } from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
@@ -18,7 +19,7 @@ function startHost(...of: Parameters<typeof startRawHost>): RawHost {
   return host;
 }
 
-const begin = (url: string, body: string | Uint8Array = "{}", pool = new ConnectionPool()) =>
+const begin = (url: string, body: string | Uint8Array = "{}", pool = new ConnectionPool(system.clock)) =>
   new SocketExchange(pool, readAddress(url), { "content-type": "application/json" }, body);
 
 async function readAll(answer: HttpAnswer): Promise<string> {
@@ -181,7 +182,7 @@ describe("the pool", () => {
       [`${CHUNKED}5\r\nhello\r\n0\r\n\r\nmore`, 2],
     ];
     for (const [text, connections] of cases) {
-      const pool = new ConnectionPool({ restMs: 0 });
+      const pool = new ConnectionPool(system.clock, { restMs: 0 });
       const host = startHost((socket) => void socket.write(text));
       expect([text, await call(host.url, "{}", pool)]).toEqual([text, "hello"]);
       expect([text, await call(host.url, "{}", pool)]).toEqual([text, "hello"]);
@@ -190,7 +191,7 @@ describe("the pool", () => {
   });
 
   test("bytes that nobody asked for end an idle connection before they can pass for an answer", async () => {
-    const pool = new ConnectionPool();
+    const pool = new ConnectionPool(system.clock);
     const host = startHost((socket, count) => {
       socket.write(WHOLE);
       if (count === 1) setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil"), 20);
@@ -201,7 +202,7 @@ describe("the pool", () => {
   });
 
   test("idle connections are bounded in number and in time, by origin", async () => {
-    const pool = new ConnectionPool({ maxIdle: 2, idleMs: 80 });
+    const pool = new ConnectionPool(system.clock, { maxIdle: 2, idleMs: 80 });
     const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
     const other = startHost((socket) => void socket.write(WHOLE));
     await Promise.all(Array.from({ length: 6 }, () => call(host.url, "{}", pool)));
@@ -224,7 +225,7 @@ describe("the pool", () => {
 
   test("H32: a request leaves once, also where a kept connection ends before the answer's first byte", async () => {
     for (const how of ["end", "reset"] as const) {
-      const pool = new ConnectionPool({ restMs: 0 });
+      const pool = new ConnectionPool(system.clock, { restMs: 0 });
       const host = startHost((socket, count) => {
         if (count !== 3) socket.write(WHOLE);
         else if (how === "end") socket.end();
@@ -241,7 +242,7 @@ describe("the pool", () => {
   });
 
   test("after the first byte of an answer, and on a new connection, it is broken", async () => {
-    const pool = new ConnectionPool({ restMs: 0 });
+    const pool = new ConnectionPool(system.clock, { restMs: 0 });
     const host = startHost((socket) => void socket.end());
     expect(await failureOf(call(host.url, "{}", pool))).toBe("broken");
     const partial = startHost((socket, count) => {
@@ -257,7 +258,7 @@ describe("the pool", () => {
   const CHUNKED_EVIL = `${CHUNKED}4\r\nevil\r\n0\r\n\r\n`;
 
   test("S24: an answer too many that comes right behind the first finds the connection at rest", async () => {
-    const pool = new ConnectionPool();
+    const pool = new ConnectionPool(system.clock);
     // It comes before the host can have answered anybody else.
     const host = startHost((socket) => {
       setTimeout(() => {
@@ -273,7 +274,7 @@ describe("the pool", () => {
     ["by its length", EVIL],
     ["in chunks", CHUNKED_EVIL],
   ])("S24: nobody gets an answer on a kept connection with another one behind it: %s", async (_, evil) => {
-    const pool = new ConnectionPool({ restMs: 0 });
+    const pool = new ConnectionPool(system.clock, { restMs: 0 });
     // The host is one answer behind: to the second request it sends what was left over from the first.
     const host = startHost((socket, count) => void socket.write(count === 2 ? evil + WHOLE : WHOLE));
     expect(await call(host.url, "{}", pool)).toBe("hello");
@@ -287,7 +288,7 @@ describe("the pool", () => {
       [EVIL, "broken"],
       ["HTTP/1.1 413 No\r\ncontent-length: 2\r\n\r\nno", "no"],
     ] as const) {
-      const pool = new ConnectionPool({ restMs: 0 });
+      const pool = new ConnectionPool(system.clock, { restMs: 0 });
       let sockets = 0;
       const host = startHost(
         (socket, count) => void (count === 1 && socket.write(WHOLE)),
@@ -306,10 +307,10 @@ describe("the pool", () => {
 
   test("S24: a connection serves a bounded number of requests, for a bounded time", async () => {
     const host = startHost((socket) => void socket.write(WHOLE));
-    const few = new ConnectionPool({ restMs: 0, maxUses: 3 });
+    const few = new ConnectionPool(system.clock, { restMs: 0, maxUses: 3 });
     for (let count = 1; count <= 7; count++) await call(host.url, "{}", few);
     expect(host.made).toBe(3);
-    const brief = new ConnectionPool({ restMs: 0, maxAgeMs: 0 });
+    const brief = new ConnectionPool(system.clock, { restMs: 0, maxAgeMs: 0 });
     await call(host.url, "{}", brief);
     await call(host.url, "{}", brief);
     expect(host.made).toBe(5);
@@ -320,7 +321,7 @@ describe("the pool", () => {
       `HTTP/1.1 200 OK\r\nkeep-alive: max=9, timeout=${seconds}\r\ncontent-length: 5\r\n\r\nhello`;
     let seconds = 1;
     const host = startHost((socket) => void socket.write(answer(seconds)));
-    const pool = new ConnectionPool({ restMs: 0 });
+    const pool = new ConnectionPool(system.clock, { restMs: 0 });
     await call(host.url, "{}", pool);
     expect(pool.idle).toBe(0);
     seconds = 60;
@@ -411,7 +412,7 @@ describe("back-pressure", () => {
         },
       },
     });
-    const pool = new ConnectionPool();
+    const pool = new ConnectionPool(system.clock);
     const answer = await begin(`http://127.0.0.1:${server.port}/`, Buffer.alloc(LARGE), pool).answer();
     expect([answer.status, await readAll(answer), pool.idle]).toEqual([413, "no!", 0]);
     expect(received).toBeLessThan(LARGE);
@@ -522,7 +523,7 @@ describe("failures and leaving", () => {
   });
 
   test("closing after the end does no harm to the connection's next user", async () => {
-    const pool = new ConnectionPool({ restMs: 0 });
+    const pool = new ConnectionPool(system.clock, { restMs: 0 });
     const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
     const first = begin(host.url, "{}", pool);
     expect(await readAll(await first.answer())).toBe("hello");

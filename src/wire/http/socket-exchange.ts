@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ChunkedBody } from "./chunked-body.ts";
-import { Connection, type ConnectionUser } from "./connection.ts";
+import type { Connection, ConnectionUser } from "./connection.ts";
 import { decodeContent } from "./content-encoding.ts";
 import type { AnswerHeaders, Exchange, HttpAnswer } from "./exchange.ts";
 import { HttpFailure, malformed } from "./failure.ts";
@@ -66,7 +66,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     for (;;) {
       const kept = pool.take(address.origin);
       if (kept && !kept.lend(this)) continue;
-      this.#connection = kept ?? new Connection(address, this);
+      this.#connection = kept ?? pool.connect(address, this);
       if (kept) this.ready(kept);
       return;
     }

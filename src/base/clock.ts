@@ -1,0 +1,21 @@
+/** Ends a timer; calling it again, or after the timer has run, does nothing. */
+export type Cancel = () => void;
+
+export interface TimerOptions {
+  /** It does not keep the process alive. */
+  background?: boolean;
+}
+
+/**
+ * Where time comes from. The program's start hands one down (`system`); tests hand down one whose time passes only when
+ * nothing else is left to do. Each member can be taken off and called alone.
+ */
+export interface Clock {
+  /** A clock that never steps, for everything that is waited for or measured; it starts at the wall clock's time. */
+  readonly nowMs: () => number;
+  /** The machine's clock, for every moment that is stored or reported; it may be set (H30). */
+  readonly wallMs: () => number;
+  readonly after: (ms: number, run: () => void, options?: TimerOptions) => Cancel;
+  readonly every: (ms: number, run: () => void, options?: TimerOptions) => Cancel;
+  readonly sleep: (ms: number) => Promise<void>;
+}

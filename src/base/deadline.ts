@@ -1,0 +1,15 @@
+import type { Cancel, Clock } from "./clock.ts";
+
+export interface Deadline {
+  /** Aborts with a `TimeoutError` when the time is up. */
+  readonly signal: AbortSignal;
+  /** There is nothing left to stop. */
+  readonly cancel: Cancel;
+}
+
+/** `AbortSignal.timeout` on a clock that was handed in. */
+export function deadline(clock: Clock, ms: number): Deadline {
+  const controller = new AbortController();
+  const late = () => controller.abort(new DOMException("The operation timed out.", "TimeoutError"));
+  return { signal: controller.signal, cancel: clock.after(ms, late, { background: true }) };
+}

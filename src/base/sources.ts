@@ -1,0 +1,14 @@
+import type { Clock } from "./clock.ts";
+
+/** Where everything comes from that nobody must be able to guess. Each member can be taken off and called alone. */
+export interface Random {
+  readonly bytes: (length: number) => Uint8Array;
+  /** 22 characters of base64url. */
+  readonly id: () => string;
+}
+
+/** What a program cannot work out by itself: it is handed down from the program's start (`system`), or from a test. */
+export interface Sources {
+  readonly clock: Clock;
+  readonly random: Random;
+}

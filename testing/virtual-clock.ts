@@ -1,0 +1,115 @@
+import type { Cancel, Clock } from "../src/base/clock.ts";
+
+interface Timer {
+  dueMs: number;
+  /** Timers that are due at once run in the order in which they were set. */
+  order: number;
+  everyMs: number | undefined;
+  run: () => void;
+}
+
+/** A turn of the event loop is over in microseconds; nothing in memory needs more of them to come to rest. */
+const TURNS_UNTIL_IDLE = 8;
+
+/** How long tests let time pass before they take what they wait for as never coming. */
+const MAX_PASSED_MS = 24 * 3_600_000;
+
+/**
+ * Time for tests: it stands still while anything is left to do, and then goes to the next timer at once. It holds for what
+ * runs in this process alone: whatever waits for a socket, a disk or another process looks idle to it.
+ */
+export class VirtualClock implements Clock {
+  readonly #startMs: number;
+  /** How far the wall clock was set away from the one that never steps. */
+  #stepMs = 0;
+  #nowMs: number;
+  #order = 0;
+  readonly #timers = new Set<Timer>();
+
+  constructor(startMs = Date.UTC(2026, 0, 1)) {
+    this.#startMs = startMs;
+    this.#nowMs = startMs;
+  }
+
+  readonly nowMs = (): number => this.#nowMs;
+  readonly wallMs = (): number => this.#nowMs + this.#stepMs;
+
+  readonly after = (ms: number, run: () => void): Cancel => this.#set(ms, run, undefined);
+  readonly every = (ms: number, run: () => void): Cancel => this.#set(ms, run, ms);
+  readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve));
+
+  /** Since the clock was made. */
+  get passedMs(): number {
+    return this.#nowMs - this.#startMs;
+  }
+
+  /** Timers that are set and have not run. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  /** Sets the wall clock, as an operator or a time server does. */
+  stepWall(byMs: number): void {
+    this.#stepMs += byMs;
+  }
+
+  /** Lets this much time pass, and everything happen that falls into it. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      await idle();
+      const next = this.#next();
+      if (next === undefined || next.dueMs > untilMs) break;
+      this.#run(next);
+    }
+    this.#nowMs = untilMs;
+    await idle();
+  }
+
+  /** Lets time pass until this is settled. Fails where that takes longer than a day, or nothing is left that could settle it. */
+  async until<Result>(work: Promise<Result>): Promise<Result> {
+    let settled = false;
+    const settle = () => {
+      settled = true;
+    };
+    work.then(settle, settle);
+    const untilMs = this.#nowMs + MAX_PASSED_MS;
+    for (;;) {
+      await idle();
+      if (settled) return work;
+      const next = this.#next();
+      if (next === undefined) throw new Error("nothing is left that could bring this to its end");
+      if (next.dueMs > untilMs) throw new Error("this did not come to its end within a day");
+      this.#run(next);
+    }
+  }
+
+  #set(ms: number, run: () => void, everyMs: number | undefined): Cancel {
+    const timer: Timer = { dueMs: this.#nowMs + Math.max(0, ms), order: this.#order++, everyMs, run };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  #next(): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) {
+      const sooner = !next || timer.dueMs < next.dueMs || (timer.dueMs === next.dueMs && timer.order < next.order);
+      if (sooner) next = timer;
+    }
+    return next;
+  }
+
+  #run(timer: Timer): void {
+    this.#nowMs = Math.max(this.#nowMs, timer.dueMs);
+    if (timer.everyMs === undefined) this.#timers.delete(timer);
+    else {
+      timer.dueMs += Math.max(1, timer.everyMs);
+      timer.order = this.#order++;
+    }
+    timer.run();
+  }
+}
+
+async function idle(): Promise<void> {
+  for (let turn = 0; turn < TURNS_UNTIL_IDLE; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
