@@ -59,11 +59,7 @@ const jsonFormat = (now: () => string): Format => ({
     const { usage } = call;
     return (
       `{"time":"${now()}","level":"${level}","msg":"call"${requestId === undefined ? "" : `,"request_id":"${requestId}"`},"receipt":"${call.id}"` +
-      `${text("project", call.project)}${text("key_id", call.key)},"verb":"${call.verb}"` +
-      `,"dialect":"${call.clientDialect}","upstream_dialect":"${call.upstreamDialect}","lane":"${call.lane}"` +
-      `${text("model", call.model)}${text("provider", call.provider)}${text("host", host)}` +
-      `${text("upstream_model", call.upstreamModel)},"stream":${call.stream},"outcome":"${call.outcome}"` +
-      `,"attempts":${call.offers.length}${failures.length === 0 ? "" : `,"failures":${JSON.stringify(failures)}`}` +
+      `${names.of(call, host)},"attempts":${call.offers.length}${failures.length === 0 ? "" : `,"failures":${JSON.stringify(failures)}`}` +
       `${count("first_content_ms", call.firstContentMs)},"total_ms":${call.totalMs}` +
       `${count("input", usage.input)}${count("cache_read", usage.cacheRead)}` +
       `${count("cache_write", sum(usage.cacheWrite5m, usage.cacheWrite1h))}` +
@@ -74,19 +70,43 @@ const jsonFormat = (now: () => string): Format => ({
   },
 });
 
-const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${quoted(value)}` : "");
+const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${JSON.stringify(value)}` : "");
 
-/** Names of models, keys and providers as JSON: a few, told again and again. */
-const MOST_QUOTED = 1000;
-const quotedNames = new Map<string, string>();
-function quoted(name: string): string {
-  const known = quotedNames.get(name);
-  if (known !== undefined) return known;
-  if (quotedNames.size >= MOST_QUOTED) quotedNames.clear();
-  const shown = JSON.stringify(name);
-  quotedNames.set(name, shown);
-  return shown;
+/** Who called what, as JSON. Calls come in runs that differ in nothing of it, so the last one is kept. */
+class CallNames {
+  #call: SettledCall | undefined;
+  #host: string | undefined;
+  #shown = "";
+
+  of(call: SettledCall, host: string | undefined): string {
+    const last = this.#call;
+    if (last === undefined || this.#host !== host || !namesAlike(last, call)) {
+      this.#shown =
+        `${text("project", call.project)}${text("key_id", call.key)},"verb":"${call.verb}"` +
+        `,"dialect":"${call.clientDialect}","upstream_dialect":"${call.upstreamDialect}","lane":"${call.lane}"` +
+        `${text("model", call.model)}${text("provider", call.provider)}${text("host", host)}` +
+        `${text("upstream_model", call.upstreamModel)},"stream":${call.stream},"outcome":"${call.outcome}"`;
+      this.#call = call;
+      this.#host = host;
+    }
+    return this.#shown;
+  }
 }
+
+const namesAlike = (one: SettledCall, other: SettledCall): boolean =>
+  one.key === other.key &&
+  one.model === other.model &&
+  one.provider === other.provider &&
+  one.upstreamModel === other.upstreamModel &&
+  one.outcome === other.outcome &&
+  one.stream === other.stream &&
+  one.verb === other.verb &&
+  one.clientDialect === other.clientDialect &&
+  one.upstreamDialect === other.upstreamDialect &&
+  one.lane === other.lane &&
+  one.project === other.project;
+
+const names = new CallNames();
 
 const count = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${value}`);
 const sum = (one: number | undefined, other: number | undefined): number | undefined =>

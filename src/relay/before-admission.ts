@@ -1,5 +1,6 @@
 import type { Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
+import type { ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 
@@ -15,16 +16,18 @@ export interface EnteredRequest {
  */
 export async function beforeAdmission<T>(
   principal: Principal,
+  client: ClientPresence,
   gateway: Gateway,
   read: (entered: EnteredRequest) => Promise<T>,
 ): Promise<T> {
-  const entry = gateway.admissions.enter(principal);
-  const memory = gateway.memory.open(principal);
+  let entered: EnteredRequest | undefined;
   try {
-    return await read({ entry, memory });
+    entered = { entry: gateway.admissions.enter(principal), memory: gateway.memory.open(principal) };
+    return await read(entered);
   } catch (refusal) {
-    entry.leave();
-    memory.release();
+    entered?.entry.leave();
+    entered?.memory.release();
+    client.release();
     throw refusal;
   }
 }

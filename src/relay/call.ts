@@ -11,9 +11,12 @@ import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
 import type { Target } from "../routing/target.ts";
 import type { HeldMemory } from "./memory-budget.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 /** The client's connection, as far as a call has a say in it. The runtime ends one by its silence alone. */
 export interface ClientConnection {
+  /** A key was shown on it: it may be silent for longer between calls than a stranger's. */
+  trusted: boolean;
   /** Silence is allowed: a call is under way, and has deadlines of its own. */
   hold(): void;
   /** The call is over: a silent connection may be closed again. */
@@ -78,25 +81,38 @@ export interface Call {
   memory: HeldMemory;
 }
 
-/** Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. */
+/**
+ * Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. To listen for
+ * that signal costs more than to look at it, so a call that is over in a moment only looks.
+ */
 export class ClientPresence {
-  gone = false;
-  readonly connection: ClientConnection;
+  readonly #connection: ClientConnection;
+  readonly #signal: AbortSignal;
+  #gone = false;
+  #attended = false;
   #stop: (() => void) | undefined;
   #leaving: PromiseWithResolvers<void> | undefined;
+  readonly #unwatch: () => void;
 
-  constructor({ signal }: Request, connection: ClientConnection) {
-    this.connection = connection;
-    connection.hold();
-    if (signal.aborted) this.gone = true;
-    else
-      signal.addEventListener(
-        "abort",
-        () => {
-          this.leave();
-        },
-        { once: true },
-      );
+  constructor({ signal }: Request, connection: ClientConnection, watchdog: Pick<Watchdog, "watch">) {
+    this.#connection = connection;
+    this.#signal = signal;
+    connection.trusted = true;
+    this.#unwatch = watchdog.watch(() => this.#attend());
+  }
+
+  get gone(): boolean {
+    return this.#gone || (!this.#attended && this.#signal.aborted);
+  }
+
+  /** The call takes its time: its connection may be silent meanwhile, and the client's leaving is heard of at once. */
+  #attend(): void {
+    if (this.#attended) return;
+    this.#attended = true;
+    this.#unwatch();
+    this.#connection.hold();
+    if (this.#signal.aborted) this.leave();
+    else this.#signal.addEventListener("abort", () => this.leave(), { once: true });
   }
 
   /** What must end when the client leaves; replaces the attempt before it. */
@@ -106,14 +122,27 @@ export class ClientPresence {
   }
 
   leave(): void {
-    this.gone = true;
+    this.#gone = true;
     this.#stop?.();
     this.#leaving?.resolve();
+  }
+
+  /** Ends the connection of a client that reads nothing. */
+  hangUp(): void {
+    this.#connection.hangUp();
+    this.leave();
+  }
+
+  /** The call is over. */
+  release(): void {
+    this.#unwatch();
+    if (this.#attended) this.#connection.rest();
   }
 
   /** Resolves when the client leaves. */
   get left(): Promise<void> {
     this.#leaving ??= Promise.withResolvers<void>();
+    this.#attend();
     if (this.gone) this.#leaving.resolve();
     return this.#leaving.promise;
   }

@@ -28,9 +28,10 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const startedAtMs = gateway.nowMs();
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const client = new ClientPresence(request, incoming.connection);
+  const client = new ClientPresence(request, incoming.connection, gateway.watchdog);
   const { admission, memory, model, offers, calledAs, notes, checked } = await beforeAdmission(
     principal,
+    client,
     gateway,
     async ({ entry, memory }) => {
       const received = await readBody(request, { maxBytes: maxBodyBytes, memory }, gateway);

@@ -117,7 +117,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   }
   gateway.runningCalls--;
   call.memory.release();
-  call.client.connection.rest();
+  call.client.release();
   logCall(gateway, receipt, call.incoming.requestId);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }

@@ -111,8 +111,7 @@ class StreamWriter {
       this.#wroteAtMs ??= now;
       if (this.#blockedSinceMs !== undefined) {
         if (now - this.#blockedSinceMs <= slowReaderMs) return;
-        client.connection.hangUp();
-        client.leave();
+        client.hangUp();
       } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
         this.#wroteAtMs = now;
         controller.write(keepAlive);

@@ -135,7 +135,7 @@ export function listen(options: ListenOptions): Listener {
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
       if (response.status === 401) await throttle.failed(server.requestIP(request)?.address ?? "");
-      if (connection.held) connection.rest();
+      if (connection.trusted) connection.rest();
       // A call with a receipt has a line of its own. What an error says may quote the request: it is not for the log.
       if (!(thrown instanceof RelayError)) {
         const { status } = response;
@@ -178,7 +178,8 @@ export function listen(options: ListenOptions): Listener {
 }
 
 class Connection implements ClientConnection {
-  /** A call was begun on it, for somebody whose key is known. */
+  trusted = false;
+  /** A call that is under way says itself when it is over. */
   held = false;
   #hangsUp = false;
   readonly #server: Bun.Server<undefined>;
@@ -193,6 +194,7 @@ class Connection implements ClientConnection {
 
   hold(): void {
     this.held = true;
+    this.trusted = true;
     this.#server.timeout(this.#request, NO_LIMIT);
   }
 

@@ -23,9 +23,10 @@ import { tryMediaOffers } from "./try-offers.ts";
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const startedAtMs = gateway.nowMs();
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const client = new ClientPresence(incoming.request, incoming.connection);
+  const client = new ClientPresence(incoming.request, incoming.connection, gateway.watchdog);
   const { admission, memory, model, plan, request } = await beforeAdmission(
     principal,
+    client,
     gateway,
     async ({ entry, memory }) => {
       const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);

@@ -47,24 +47,24 @@ export async function submitVideo(
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const entry = gateway.admissions.enter(principal);
   const memory = gateway.memory.open(principal);
+  const client = new ClientPresence(incoming.request, incoming.connection, gateway.watchdog);
   try {
-    return await submit(incoming, { principal, entry, memory }, gateway, operations);
+    return await submit(incoming, { principal, client, entry, memory }, gateway, operations);
   } finally {
     entry.leave();
     memory.release();
-    incoming.connection.rest();
+    client.release();
   }
 }
 
 async function submit(
   incoming: IncomingVideo,
-  { principal, entry, memory }: EnteredRequest & { principal: Principal },
+  { principal, client, entry, memory }: EnteredRequest & { principal: Principal; client: ClientPresence },
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
   const startedAtMs = gateway.nowMs();
   const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
-  const client = new ClientPresence(incoming.request, incoming.connection);
   const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
