@@ -41,14 +41,14 @@ function ballAt(wish: FilmWish, seconds: number, floor: number): { x: number; y:
  * The frames of a film, one after the other, in one buffer that is written anew where something has moved. A ball
  * bounces and a clock runs in front of the first picture; a last picture is uncovered from the left.
  */
-export async function* animate(wish: FilmWish): AsyncGenerator<Uint8Array> {
+export async function* animate(wish: FilmWish, note?: string): AsyncGenerator<Uint8Array> {
   const { width, height } = wish;
   const whole = { x: 0, y: 0, width, height };
   const first = wish.firstFrame && (await scaled(wish.firstFrame, wish));
   const last = wish.lastFrame && (await scaled(wish.lastFrame, wish));
   const scale = textScale(width, height);
   const clock = { x: 0, y: 0, width: (CLOCK_CHARACTERS * CHARACTER_STEP + 2) * scale, height: (LINE_STEP + 2) * scale };
-  const facts = [`${width}x${height} ${wish.fps} fps seed ${wish.seed}`];
+  const facts = [...(note === undefined ? [] : [note]), `${width}x${height} ${wish.fps} fps seed ${wish.seed}`];
   const caption = { prompt: wish.prompt, facts, free: 2 * clock.height };
 
   const backdrop = first ? duplicate(first, whole) : new Canvas(width, height);

@@ -1,9 +1,9 @@
 /** Runs in a thread of its own, for one film: see make-film.ts. */
-import { createH264MP4Encoder } from "h264-mp4-encoder";
 import { toneFrame } from "./aac-tone.ts";
 import { animate } from "./animation.ts";
-import type { FilmWish } from "./film-wish.ts";
-import { packFilm } from "./mp4.ts";
+import { type FilmWish, frameCount } from "./film-wish.ts";
+import { type EncodedFrames, packFilm, readEncoded } from "./mp4.ts";
+import { encodeStill } from "./still-video.ts";
 
 declare const self: Worker;
 
@@ -16,7 +16,20 @@ const KEY_PICTURE_SECONDS = 4;
 const LOWEST_TONE = 5;
 const TONES = 5;
 
-async function film(wish: FilmWish): Promise<Uint8Array> {
+/** The package is optional; undefined where it is not installed. */
+async function loadEncoder() {
+  try {
+    return await import("h264-mp4-encoder");
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+async function encodeMoving(
+  { createH264MP4Encoder }: NonNullable<Awaited<ReturnType<typeof loadEncoder>>>,
+  wish: FilmWish,
+): Promise<EncodedFrames> {
   const encoder = await createH264MP4Encoder();
   encoder.width = wish.width;
   encoder.height = wish.height;
@@ -27,8 +40,26 @@ async function film(wish: FilmWish): Promise<Uint8Array> {
   encoder.initialize();
   for await (const frame of animate(wish)) encoder.addFrameYuv(frame);
   encoder.finalize();
+  return readEncoded(encoder.FS.readFile(encoder.outputFilename));
+}
+
+/** Without the encoder nothing moves, and the video says why. */
+async function encodeFirstAndLast(wish: FilmWish): Promise<EncodedFrames> {
+  const note = "a still image: h264-mp4-encoder is not installed";
+  let first: Uint8Array | undefined;
+  let last: Uint8Array | undefined;
+  for await (const frame of animate(wish, note)) {
+    first ??= frame.slice();
+    if (wish.lastFrame === undefined) break;
+    last = frame;
+  }
+  return encodeStill(wish, frameCount(wish), first ?? new Uint8Array(), last);
+}
+
+async function film(wish: FilmWish): Promise<Uint8Array> {
   const { width, height, fps } = wish;
-  const encoded = encoder.FS.readFile(encoder.outputFilename);
+  const encoder = await loadEncoder();
+  const encoded = await (encoder ? encodeMoving(encoder, wish) : encodeFirstAndLast(wish));
   const tone = wish.audio ? { tone: toneFrame(LOWEST_TONE + (Math.abs(wish.seed) % TONES)) } : {};
   return packFilm({ encoded, width, height, fps, ...tone });
 }

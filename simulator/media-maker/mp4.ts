@@ -23,7 +23,19 @@ interface Track {
   description: Uint8Array;
 }
 
-/** The pictures in a file that the encoder has written. */
+/** A video before it is in a file. */
+export interface EncodedFrames {
+  frames: Uint8Array[];
+  /** What stands in the box `avc1`. */
+  entry: Uint8Array;
+}
+
+/** What is in a file that the encoder has written. */
+export function readEncoded(encoded: Uint8Array): EncodedFrames {
+  // Behind version, flags and count stands one entry, `avc1`.
+  return { frames: picturesOf(encoded), entry: findBox(encoded, "moov/trak/mdia/minf/stbl/stsd").subarray(16) };
+}
+
 function picturesOf(encoded: Uint8Array): Uint8Array[] {
   const sizes = findBox(encoded, "moov/trak/mdia/minf/stbl/stsz");
   const data = findBox(encoded, "mdat");
@@ -48,10 +60,7 @@ function isKey(picture: Uint8Array): boolean {
   return false;
 }
 
-function videoTrack(encoded: Uint8Array, width: number, height: number, fps: number): Track {
-  const samples = picturesOf(encoded);
-  // Behind version, flags and count stands one entry, `avc1`, which gets the colours as one more box.
-  const entry = findBox(encoded, "moov/trak/mdia/minf/stbl/stsd").subarray(16);
+function videoTrack({ frames: samples, entry }: EncodedFrames, width: number, height: number, fps: number): Track {
   return {
     id: 1,
     handler: "vide",
@@ -125,7 +134,7 @@ function trackBox(track: Track, seconds: number, dataOffset: number): Uint8Array
  * that it is a key picture, and keeps the index at its end, where a browser must look for it.
  */
 export function packFilm(film: {
-  encoded: Uint8Array;
+  encoded: EncodedFrames;
   width: number;
   height: number;
   fps: number;
