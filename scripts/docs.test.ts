@@ -521,7 +521,7 @@ describe("docs/adding-a-provider.md", () => {
     const acme = await declarationShown();
     const provider = new Provider(acme, { name: "acme", kind: acme.kind, apiKey: new Secret("acme-secret") }, system);
     expect(provider.dialects).toEqual(["chat"]);
-    expect(provider.quirks.maxTokensField).toBe("max_tokens");
+    expect(provider.quirksOf("chat").maxTokensField).toBe("max_tokens");
     const call = { dialect: "chat", verb: "generate", model: "m", stream: true, betas: [] } as const;
     expect(await provider.address(call)).toMatchObject({
       url: "https://api.acme.example/v1/chat/completions",

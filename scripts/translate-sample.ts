@@ -5,7 +5,7 @@ import type { ModelTraits } from "../src/canon/traits.ts";
 import type { Door } from "../src/dialects/check.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../src/dialects/codec.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "../src/dialects/quirks.ts";
+import { DEFAULT_QUIRKS } from "../src/dialects/quirks.ts";
 import { resolveMedia } from "../src/relay/resolve-media.ts";
 import { parseInOrder, stringifyInOrder } from "../src/wire/ordered-json.ts";
 
@@ -17,7 +17,7 @@ export interface Target {
 }
 
 function target(name: string, dialect: UpstreamDialectName, traits: Omit<ModelTraits, "reasoning">): Target {
-  const quirks: Quirks = { ...DEFAULT_QUIRKS, mediaUrls: MEDIA_URLS[dialect] };
+  const quirks = { ...DEFAULT_QUIRKS[dialect], mediaUrls: MEDIA_URLS[dialect] };
   const origin = dialect === "chat" ? "acme" : dialect === "genai" ? "genai" : "messages";
   const context = { upstreamModel: "model", stream: false, traits: { reasoning: true, ...traits }, quirks, origin };
   return { name, dialect, context };

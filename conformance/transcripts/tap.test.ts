@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { completionTokens, promptTokens } from "../../src/canon/usage.ts";
-import type { AnswerContext, Tap } from "../../src/dialects/dialect.ts";
+import type { NativeAnswerContext, Tap } from "../../src/dialects/dialect.ts";
+import { quirksOf } from "../../src/dialects/quirks.ts";
 import { EventSplitter, readFrames } from "../../src/wire/sse.ts";
 import {
   bytesOf,
@@ -22,20 +23,22 @@ const streams = recordings.filter(
 /** The helper that recorded this case wrote two answers into one file. */
 const TWO_ANSWERS = "cererebras-structured-output-tools-1";
 
+const RECEIVED_AT_MS = 1_700_000_000_000;
 let made = 0;
-const context = (): AnswerContext => ({
+const context = (recording: Recording): NativeAnswerContext => ({
   publicModel: "public/model",
   request: { stream_options: { include_usage: true } },
   bareFinishReason: true,
   arrayFraming: false,
-  receivedAtMs: 1_700_000_000_000,
+  receivedAtMs: RECEIVED_AT_MS,
   makeId: () => `made${made++}`,
   costUsd: () => 0,
+  quirks: quirksOf(dialectOf(recording).name),
 });
 
 function run(recording: Recording, bytes: Uint8Array, sizes: (at: number) => number): { text: string; tap: Tap } {
   made = 0;
-  const tap = dialectOf(recording).createTap(context());
+  const tap = dialectOf(recording).createTap(context(recording));
   const splitter = new EventSplitter();
   let text = "";
   for (let at = 0; at < bytes.length; ) {
@@ -82,7 +85,7 @@ function expectedEvents(recording: Recording): unknown[] {
 
 /** Contract 2.7: what every answer and chunk says of itself, and the contract's name of citations. */
 function stamp(answer: Json, id: unknown): Json {
-  answer["createTime"] ??= new Date(context().receivedAtMs).toISOString();
+  answer["createTime"] ??= new Date(RECEIVED_AT_MS).toISOString();
   answer["responseId"] ??= id;
   for (const candidate of (answer["candidates"] as Json[] | undefined) ?? []) {
     const cited = candidate["citationMetadata"] as Json | undefined;
@@ -216,7 +219,7 @@ describe.skipIf(!present)("recorded whole answers and errors", () => {
     (_name, recording) => {
       const text = textOf(recording);
       const body = JSON.parse(text) as Json;
-      const answer = dialectOf(recording).patchAnswer(text, body, context());
+      const answer = dialectOf(recording).patchAnswer(text, body, context(recording));
       const patched = JSON.parse(answer.text) as Json;
       if (recording.dialect !== "gemini-generate") {
         expect(patched["model"]).toBe("public/model");

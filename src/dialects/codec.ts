@@ -9,13 +9,14 @@ import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerContext, UpstreamFailure } from "./dialect.ts";
-import type { Quirks } from "./quirks.ts";
+import type { MediaQuirks } from "./media-quirks.ts";
 
 /** What a request to a provider depends on beside the call itself. */
-export interface EncodeRequestContext {
+export interface EncodeRequestContext<Quirks extends MediaQuirks = MediaQuirks> {
   upstreamModel: string;
   stream: boolean;
   traits: ModelTraits;
+  /** The host's, in this dialect. */
   quirks: Quirks;
   /** Whose opaque values the target reads. */
   origin: string;
@@ -40,7 +41,7 @@ export interface AnswerReading {
 }
 
 /** What the reading of an upstream's answer depends on. */
-export interface DecodeAnswerContext {
+export interface DecodeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> {
   origin: string;
   quirks: Quirks;
   reading: AnswerReading;
@@ -78,7 +79,7 @@ export interface StreamEncoder {
 /** How a dialect asks a provider to count a prompt's tokens. */
 export interface TokenCounting {
   /** What of an encoded request the counter takes. */
-  encodeRequest(body: JsonObject, upstreamModel: string, quirks: Quirks): JsonObject;
+  encodeRequest(body: JsonObject, upstreamModel: string, quirks: MediaQuirks): JsonObject;
   decodeAnswer(body: JsonObject): number | undefined;
 }
 

@@ -5,13 +5,14 @@ import type { Effort, ReasoningWish } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { ServedOn } from "../canon/terms.ts";
+import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { BodySource } from "../wire/edit-body.ts";
 import type { Scratch } from "../wire/scratch.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
+import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
-import type { Quirks } from "./quirks.ts";
 
 /** A client's request as it came, and what it says. */
 export interface ReceivedRequest extends BodySource {
@@ -54,7 +55,7 @@ export interface StreamErrorWrite {
 }
 
 /** What the native lane needs to know to send a client's request on as it is. */
-export interface NativeRequestContext {
+export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> {
   upstreamModel: string;
   stream: boolean;
   door: Door;
@@ -68,10 +69,10 @@ export interface NativeRequestContext {
   knownEfforts: readonly Effort[] | undefined;
 }
 
-/** What differs between hosts of one dialect in the histories that they take. */
-export interface HostTakes {
-  /** messages: system messages amid the others. */
-  systemMessages: boolean;
+/** What a host takes of its own dialect. */
+export interface NativeHost<Quirks extends MediaQuirks = MediaQuirks> {
+  quirks: Quirks;
+  traits: ModelTraits;
   /** Whether a word names the family of another host's opaque values. */
   isForeignOrigin: (origin: string) => boolean;
 }
@@ -96,11 +97,14 @@ export interface AnswerContext {
   makeId: () => string;
   /** When the request came. */
   receivedAtMs: number;
-  /** chat: the host counts reasoning beside the completion. */
-  reasoningBeside?: boolean;
+  costUsd: (usage: Usage) => number;
+}
+
+/** What the native lane needs to know beside that to hand an upstream's answer back as it is. */
+export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> extends AnswerContext {
+  quirks: Quirks;
   /** Hears on which terms the host says that it has served the call. */
   served?: ServedOn;
-  costUsd: (usage: Usage) => number;
 }
 
 /** An answer as the client reads it, with what the receipt needs of it. */
@@ -156,12 +160,15 @@ export interface Dialect {
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
 
-  /** Whether the history holds what the host does not take, such as an opaque value of another family (H01). */
-  carriesForeign(body: JsonObject, host: HostTakes): boolean;
+  /**
+   * Whether a host of the same dialect needs the canon nonetheless: the history holds what it does not take, such as an
+   * opaque value of another family (H01), or its answers hide what the protocol has a field for.
+   */
+  needsCanon(body: JsonObject, host: NativeHost): boolean;
 
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest;
-  patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer;
-  createTap(context: AnswerContext): Tap;
+  patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer;
+  createTap(context: NativeAnswerContext): Tap;
 
   /** Rough count of the prompt's tokens, for where no upstream can be asked. */
   estimateTokens(body: JsonObject): number;

@@ -104,9 +104,9 @@ const STREAMS: Readonly<Record<string, { dialect: UpstreamDialectName; text: (nu
   },
 };
 
-const decoding = (): DecodeAnswerContext => {
+const decoding = (dialect: UpstreamDialectName): DecodeAnswerContext => {
   let made = 0;
-  return { origin: "acme", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => `made${++made}` };
+  return { origin: "acme", quirks: DEFAULT_QUIRKS[dialect], reading: {}, makeId: () => `made${++made}` };
 };
 
 /** What clients of every dialect get, whole and streamed. */
@@ -137,7 +137,7 @@ describe("decision 0003: whole numbers of up to thirty digits keep them", () => 
     fc.assert(
       fc.property(numbers, (n) => {
         const answer = parseInOrder(ANSWERS[dialect](n)) as JsonObject;
-        const reply = UPSTREAM_CODECS[dialect].decodeResponse(answer, decoding());
+        const reply = UPSTREAM_CODECS[dialect].decodeResponse(answer, decoding(dialect));
         for (const heard of heardOf([...unfold(reply)])) {
           expect(numbersIn(heard)).toEqual(expect.arrayContaining([n[0], n[1]]));
         }
@@ -148,7 +148,7 @@ describe("decision 0003: whole numbers of up to thirty digits keep them", () => 
   test.each(Object.entries(STREAMS))("in a stream of %s", (_name, { dialect, text }) => {
     fc.assert(
       fc.property(numbers, (n) => {
-        const decoder = UPSTREAM_CODECS[dialect].createStreamDecoder(decoding());
+        const decoder = UPSTREAM_CODECS[dialect].createStreamDecoder(decoding(dialect));
         const events = readFrames(text(n)).flatMap((frame) => decoder.push(frame));
         if (events.at(-1)?.type !== "finish") events.push(...decoder.end());
         for (const heard of heardOf(events)) expect(numbersIn(heard)).toEqual(expect.arrayContaining([n[0], n[1]]));

@@ -23,7 +23,7 @@ import type { DecodeAnswerContext } from "./codec.ts";
 import { encodeContext } from "./encode-context.sample.ts";
 import { normaliseGenaiRequest } from "./genai/normalise.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
-import { DEFAULT_QUIRKS } from "./quirks.ts";
+import { DEFAULT_QUIRKS, quirksOf } from "./quirks.ts";
 
 /** Choices 14: what must hold for every dialect and every recording. */
 
@@ -40,7 +40,7 @@ const originOf = (dialect: UpstreamDialectName) =>
 
 const decoding = (dialect: UpstreamDialectName): DecodeAnswerContext => {
   let made = 0;
-  return { origin: originOf(dialect), quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => `made${++made}` };
+  return { origin: originOf(dialect), quirks: DEFAULT_QUIRKS[dialect], reading: {}, makeId: () => `made${++made}` };
 };
 
 /** Recordings that the laws cannot be held to, each with its reason. */
@@ -382,7 +382,7 @@ describe.skipIf(!present)("law 9: opaque values go back to their origin, and to 
             upstreamModel: "m",
             stream: false,
             traits: { reasoning: true },
-            quirks: { ...DEFAULT_QUIRKS, reasoningHistory: "keep", reasoningDetails: true },
+            quirks: quirksOf(target, { chat: { reasoningHistory: "keep", reasoningDetails: true } }),
             origin: originOf(target),
           });
           const text = JSON.stringify(body);
@@ -416,15 +416,16 @@ describe.skipIf(!present)(
           upstreamModel: recording.model,
           stream: body["stream"] === true,
           traits: { reasoning: true },
-          quirks: {
-            ...DEFAULT_QUIRKS,
-            maxTokensField: "max_tokens",
-            reasoningHistory: "keep",
-            reasoningDetails: true,
-            unsupported: [],
-            webSearch: true,
-            cacheControl: true,
-          },
+          quirks: quirksOf(dialect, {
+            chat: {
+              maxTokensField: "max_tokens",
+              reasoningHistory: "keep",
+              reasoningDetails: true,
+              unsupported: [],
+              webSearch: true,
+              cacheControl: true,
+            },
+          }),
           origin: originOf(dialect),
         });
       // The normal form is a fixed point: what went through once stays as it is.

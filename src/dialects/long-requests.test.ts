@@ -3,8 +3,8 @@ import { TARGETS } from "../../scripts/translate-sample.ts";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { arrayAt, type JsonObject, stringAt } from "../base/json.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./chat/quirks.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "./quirks.ts";
 
 /**
  * Requests of a megabyte or two, made of very many small things. Where each thing is looked for among all others they take
@@ -125,7 +125,7 @@ describe.each(Object.entries(LONG))("H20, H21: %s", (_, [dialect, body]) => {
 });
 
 describe("H20, H21: natively", () => {
-  const prepare = (body: JsonObject, changes: Partial<Quirks>) => {
+  const prepare = (body: JsonObject, changes: Partial<ChatQuirks>) => {
     const startedMs = cpuMs();
     const { payload } = DIALECTS.chat.prepareRequest(
       { text: JSON.stringify(body), body },
@@ -135,7 +135,7 @@ describe("H20, H21: natively", () => {
         door: "dropin",
         maxOutputTokens: undefined,
         reasons: true,
-        quirks: { ...DEFAULT_QUIRKS, ...changes },
+        quirks: { ...DEFAULT_CHAT_QUIRKS, ...changes },
         knownEfforts: undefined,
       },
     );

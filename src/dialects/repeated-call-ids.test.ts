@@ -58,7 +58,7 @@ const encode = (client: DialectName, target: DialectName): string => {
     upstreamModel: "m",
     stream: false,
     traits: { reasoning: false },
-    quirks: DEFAULT_QUIRKS,
+    quirks: DEFAULT_QUIRKS[target],
     origin: target,
   });
   return JSON.stringify(body);

@@ -21,5 +21,5 @@ export const anthropic: ProviderDeclaration = {
       }),
     },
   },
-  quirks: { forwardBetas: true, systemMessages: true },
+  quirks: { messages: { forwardBetas: true, systemMessages: true } },
 };

@@ -49,7 +49,6 @@ export const bedrock: ProviderDeclaration = {
       generate: (call) => operation(call, "converse", "converse-stream"),
       framing: "aws-event-stream",
       origin: (model) => (isClaude(model) ? "messages" : "bedrock"),
-      quirks: { media: ["image", "document", "video"], mediaUrls: [] },
     },
     messages: {
       serves: isClaude,
@@ -63,7 +62,10 @@ export const bedrock: ProviderDeclaration = {
           ...(betas.length > 0 ? { anthropic_beta: betas } : {}),
         }),
       },
-      quirks: { forwardBetas: true, mediaUrls: [] },
     },
+  },
+  quirks: {
+    converse: { media: ["image", "document", "video"], mediaUrls: [] },
+    messages: { forwardBetas: true, mediaUrls: [] },
   },
 };

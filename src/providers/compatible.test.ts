@@ -64,7 +64,7 @@ describe("providers 1.7: the compatible hosts", () => {
   });
 
   test("H03: ids of tool calls fit the host that takes nine letters and digits, and differ where they differed", () => {
-    const { toolId } = providerOf("mistral").quirks;
+    const { toolId } = providerOf("mistral").quirksOf("chat");
     const ids = ["call_1", "call_2", "toolu_01A"].map((id) => fitToolId(id, toolId));
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(new Set(ids).size).toBe(3);
@@ -74,7 +74,7 @@ describe("providers 1.7: the compatible hosts", () => {
   test("H03: ids of tool calls have forty characters at most at hosts that refuse longer ones", () => {
     for (const kind of ["openai", "azure-openai"]) {
       const settings = { name: "host", kind, baseUrl: "http://127.0.0.1:9001", apiKey: new Secret("host-secret") };
-      const { toolId } = createProvider(settings, system).quirks;
+      const { toolId } = createProvider(settings, system).quirksOf("chat");
       expect(fitToolId("x".repeat(41), toolId)).toMatch(/^call_[a-z0-9]{13}$/);
       expect(fitToolId("toolu_01A b", toolId)).toBe("toolu_01A b");
     }

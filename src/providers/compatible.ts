@@ -1,4 +1,6 @@
 import type { ToolIdRule } from "../canon/tool-id.ts";
+import type { ChatQuirks } from "../dialects/chat/quirks.ts";
+import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { bearer } from "./auth.ts";
 import { minimaxMedia } from "./minimax/media.ts";
 import type { ProviderDeclaration, Wire } from "./provider.ts";
@@ -10,7 +12,9 @@ import { zAiImages } from "./z-ai/images.ts";
 import { zAiVideos } from "./z-ai/videos.ts";
 
 /** Hosts that speak chat completions below one address with a bearer key. What is their own stands in their quirks. */
-type Host = Pick<ProviderDeclaration, "kind" | "quirks" | "media"> & {
+type Host = Pick<ProviderDeclaration, "kind" | "media"> & {
+  /** Those of its chat wire; its messages wire takes the same media. */
+  quirks?: Partial<ChatQuirks>;
   /** The vendor's address; a host without `variable` runs on one's own machine and wants no key. */
   baseUrl: string;
   publishers?: readonly string[];
@@ -33,6 +37,14 @@ const messagesAt = (baseUrl: string, origin: string): Wire => ({
   headers: () => ({ "anthropic-version": "2023-06-01" }),
 });
 
+/** Chat has no form for a document at an address. None of the messages endpoints knows an answer's schema. */
+const CHAT_MEDIA: Partial<MediaQuirks> = { mediaUrls: ["image"] };
+
+const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirks> => ({
+  ...(media === undefined ? {} : { media }),
+  ...(mediaUrls === undefined ? {} : { mediaUrls }),
+});
+
 function declare(host: Host): ProviderDeclaration {
   const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media, probePath = "/models" } = host;
   const narrows = messagesUrl === undefined ? [] : ["dialects"];
@@ -51,8 +63,12 @@ function declare(host: Host): ProviderDeclaration {
       chat: quirks.askStreamUsage === false ? CHAT_WITH_USAGE : CHAT,
       ...(messagesUrl === undefined ? {} : { messages: messagesAt(messagesUrl, kind) }),
     },
-    // None of the messages endpoints knows an answer's schema, and chat has no form for a document at an address.
-    quirks: { structuredOutput: false, mediaUrls: ["image"], ...quirks },
+    quirks: {
+      chat: { ...CHAT_MEDIA, ...quirks },
+      ...(messagesUrl === undefined
+        ? {}
+        : { messages: { structuredOutput: false, ...CHAT_MEDIA, ...mediaOf(quirks) } }),
+    },
     ...(media === undefined ? {} : { media }),
   };
 }

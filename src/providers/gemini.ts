@@ -19,5 +19,5 @@ export const gemini: ProviderDeclaration = {
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   wires: { genai: googleWire(() => "/v1beta/models") },
   media: googleMedia({ name: "gemini", models: () => "/v1beta/models" }),
-  quirks: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES },
+  quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES } },
 };

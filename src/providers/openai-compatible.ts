@@ -15,7 +15,7 @@ export const openaiCompatible: ProviderDeclaration = {
   authenticate: bearer,
   probe: { path: "/models" },
   wires: {
-    chat: { generate: () => "/chat/completions", quirks: { mediaUrls: ["image"] } },
+    chat: { generate: () => "/chat/completions" },
     messages: {
       optional: true,
       generate: () => "/messages",
@@ -25,10 +25,13 @@ export const openaiCompatible: ProviderDeclaration = {
     genai: { ...googleWire(() => "/models"), optional: true },
   },
   quirks: {
-    maxTokensField: "max_tokens",
-    reasoningHistory: "keep",
-    reasoningDetails: "own",
-    // Google's own compatible address signs the calls of its models here.
-    toolSignatureKeys: ["extra_content", "google", "thought_signature"],
+    chat: {
+      maxTokensField: "max_tokens",
+      reasoningHistory: "keep",
+      reasoningDetails: "own",
+      // Google's own compatible address signs the calls of its models here.
+      toolSignatureKeys: ["extra_content", "google", "thought_signature"],
+      mediaUrls: ["image"],
+    },
   },
 };

@@ -25,6 +25,6 @@ export const openai: ProviderDeclaration = {
   },
   probe: { path: "/models" },
   wires: { chat: { generate: () => "/chat/completions" } },
-  quirks: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
+  quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
   media: { images: [openaiImages], videos: [openaiVideos] },
 };

@@ -3,7 +3,8 @@ import type { Sources } from "../base/sources.ts";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
+import type { MediaQuirks } from "../dialects/media-quirks.ts";
+import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaWires } from "../media/media-wire.ts";
 import { cleanText } from "./clean-text.ts";
 import { ProviderMedia } from "./media/provider-media.ts";
@@ -69,8 +70,6 @@ export interface Wire {
   framing?: Framing;
   /** Where the host's body differs from the dialect's own. */
   body?: { remove?: readonly string[]; set?: (call: UpstreamCall) => Record<string, unknown> };
-  /** Laid over the provider's quirks. */
-  quirks?: Partial<Quirks>;
   /** Whose opaque values are read there, where that is not the dialect's family or, for chat and converse, the kind. */
   origin?: string | ((model: string) => string);
 }
@@ -96,7 +95,7 @@ export interface ProviderDeclaration {
   sign?: (settings: ProviderSettings, sources: Sources) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
   wires: Partial<Record<UpstreamDialectName, Wire>>;
-  quirks?: Partial<Quirks>;
+  quirks?: DeclaredQuirks;
   /** How images and films are asked for, where the provider makes any. */
   media?: MediaWires;
 }
@@ -126,7 +125,6 @@ export class Provider {
   readonly host: string;
   readonly publishers: readonly string[];
   readonly dialects: readonly UpstreamDialectName[];
-  readonly quirks: Quirks;
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** For an answer in one piece, which begins when it is complete: unless configured, it may begin as late as content may come. */
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
@@ -138,7 +136,7 @@ export class Provider {
   readonly #authenticate: Authenticator;
   readonly #sign: Signer | undefined;
   readonly #failed: FailedProvider;
-  readonly #quirks = new Map<UpstreamDialectName, Quirks>();
+  readonly #quirks = new Map<string, MediaQuirks>();
   readonly #kept = new Map<
     UpstreamDialectName,
     { credential: Record<string, string>; headers: Record<string, string> }
@@ -151,7 +149,6 @@ export class Provider {
     const usual =
       settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.wires[dialect]?.optional);
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? usual;
-    this.quirks = { ...DEFAULT_QUIRKS, ...declaration.quirks };
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
     const { content } = this.timeoutMs;
     this.wholeTimeoutMs = { ...this.timeoutMs, firstByte: settings.timeoutMs?.firstByte ?? content };
@@ -166,7 +163,7 @@ export class Provider {
       declaration.media &&
       new ProviderMedia(declaration.media, settings, this.#baseUrl, this.#authenticate, this.#sign, sources.random);
     for (const dialect of this.dialects) {
-      this.#quirks.set(dialect, { ...this.quirks, ...declaration.wires[dialect]?.quirks });
+      this.#quirks.set(dialect, quirksOf(dialect, declaration.quirks));
     }
   }
 
@@ -179,8 +176,11 @@ export class Provider {
     return this.dialects.filter((dialect) => this.#wire(dialect).serves?.(upstreamModel) ?? true);
   }
 
-  quirksOf(dialect: UpstreamDialectName): Quirks {
-    return this.#quirks.get(dialect) ?? this.quirks;
+  /** Only the dialect itself knows what is in them beside the media. */
+  quirksOf<Name extends keyof Quirks>(dialect: Name): Quirks[Name];
+  quirksOf(dialect: string): MediaQuirks;
+  quirksOf(dialect: string): MediaQuirks {
+    return this.#quirks.get(dialect) ?? quirksOf(dialect, this.#declaration.quirks);
   }
 
   /** Whose opaque values are read there. */

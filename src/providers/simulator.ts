@@ -51,7 +51,7 @@ export const simulator: ProviderDeclaration = {
     return () => headers;
   },
   wires: {
-    chat: { generate: () => "/openai/v1/chat/completions", quirks: { mediaUrls: ["image"] } },
+    chat: { generate: () => "/openai/v1/chat/completions" },
     messages: {
       generate: () => "/anthropic/v1/messages",
       countTokens: () => "/anthropic/v1/messages/count_tokens",
@@ -66,5 +66,9 @@ export const simulator: ProviderDeclaration = {
     images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],
     videos: [played(seedance, ["video", "film"], "/hosts/volcengine/api/v3", "doubao-seedance-1-5-pro-251215")],
   },
-  quirks: { forwardBetas: true, labels: false, reasoningHistory: "keep", mediaUrls: ["image", "document"] },
+  quirks: {
+    chat: { reasoningHistory: "keep", mediaUrls: ["image"] },
+    messages: { forwardBetas: true },
+    genai: { labels: false },
+  },
 };

@@ -37,7 +37,6 @@ export const vertex: ProviderDeclaration = {
     genai: {
       ...googleWire((settings) => models(settings, "google")),
       serves: (model) => !isClaude(model),
-      quirks: { mediaUrls: ["image", "document", "audio", "video"] },
     },
     messages: {
       serves: isClaude,
@@ -45,7 +44,10 @@ export const vertex: ProviderDeclaration = {
         `${models(settings, "anthropic")}/${encodeURIComponent(model)}:${stream ? "streamRawPredict" : "rawPredict"}`,
       headers: ({ betas }) => (betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
       body: { remove: ["model"], set: () => ({ anthropic_version: "vertex-2023-10-16" }) },
-      quirks: { forwardBetas: true, mediaUrls: [], structuredOutput: false },
     },
+  },
+  quirks: {
+    genai: { mediaUrls: ["image", "document", "audio", "video"] },
+    messages: { forwardBetas: true, mediaUrls: [], structuredOutput: false },
   },
 };

@@ -21,8 +21,6 @@ export function answerContext(call: Call, { random }: Pick<Gateway, "random">, t
     arrayFraming: call.incoming.arrayFraming,
     makeId: random.id,
     receivedAtMs: call.startedAtMs,
-    reasoningBeside: target.quirks.reasoningBeside,
-    served: servedOn(call),
     costUsd: (usage) => priceCall(usage, target, call.terms).costNanoUsd / 1e9,
   };
 }

@@ -25,7 +25,6 @@ export interface Lane {
  */
 export function chooseLane(call: Call, gateway: Gateway, target: TextTarget): Lane {
   const { dialect } = call.incoming;
-  const native =
-    target.via === dialect.name && !target.quirks.alwaysTagged && !dialect.carriesForeign(call.body, target.takes);
+  const native = target.via === dialect.name && !dialect.needsCanon(call.body, target);
   return native ? new NativeLane(call, gateway, target) : new TranslatedLane(call, gateway, target);
 }

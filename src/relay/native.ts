@@ -1,8 +1,15 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
+import type {
+  ClientAnswer,
+  NativeAnswerContext,
+  ReceivedRequest,
+  Tap,
+  UpstreamFailure,
+  UpstreamRequest,
+} from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
-import { answerContext } from "./answer-context.ts";
+import { answerContext, servedOn } from "./answer-context.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
@@ -36,7 +43,7 @@ export class NativeLane implements Lane {
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
-    return this.#call.incoming.dialect.patchAnswer(text, body, answerContext(this.#call, this.#gateway, this.#target));
+    return this.#call.incoming.dialect.patchAnswer(text, body, this.#answerContext());
   }
 
   readCount(text: string): ClientAnswer {
@@ -44,7 +51,12 @@ export class NativeLane implements Lane {
   }
 
   createTap(): Tap {
-    return this.#call.incoming.dialect.createTap(answerContext(this.#call, this.#gateway, this.#target));
+    return this.#call.incoming.dialect.createTap(this.#answerContext());
+  }
+
+  #answerContext(): NativeAnswerContext {
+    const context = answerContext(this.#call, this.#gateway, this.#target);
+    return { ...context, quirks: this.#target.quirks, served: servedOn(this.#call) };
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

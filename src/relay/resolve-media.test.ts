@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { MediaKind, MediaPart, Part } from "../canon/part.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "../dialects/quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../dialects/media-quirks.ts";
 import { MediaFetchError } from "../wire/media-fetch.ts";
 import { type FetchMedia, resolveMedia } from "./resolve-media.ts";
 
-const NOTHING_BY_ITSELF: Quirks = { ...DEFAULT_QUIRKS, mediaUrls: [] };
+const NOTHING_BY_ITSELF: MediaQuirks = { ...DEFAULT_MEDIA_QUIRKS, mediaUrls: [] };
 
 const at = (url: string, path: string, kind: MediaKind = "image", mimeType?: string): MediaPart => ({
   type: "media",
@@ -112,7 +112,11 @@ describe("S12: media by address", () => {
       at("https://x.example/c.mp3", "c", "audio"),
       at("https://x.example/d.mp4", "d", "video"),
     );
-    const quirks: Quirks = { ...DEFAULT_QUIRKS, mediaUrls: ["image"], media: ["image", "document", "audio"] };
+    const quirks: MediaQuirks = {
+      ...DEFAULT_MEDIA_QUIRKS,
+      mediaUrls: ["image"],
+      media: ["image", "document", "audio"],
+    };
     const resolved = await resolveMedia(call, quirks, fetchMedia);
     expect(asked).toEqual(["https://x.example/b.pdf", "https://x.example/c.mp3"]);
     expect(sources(resolved).map(({ type }) => type)).toEqual(["url", "data", "data", "url"]);

@@ -1,7 +1,7 @@
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { MediaKind, MediaPart, MediaSource, Part } from "../canon/part.ts";
-import type { Quirks } from "../dialects/quirks.ts";
+import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type FetchedMedia, MediaFetchError } from "../wire/media-fetch.ts";
 
 export type FetchMedia = (
@@ -25,7 +25,7 @@ interface Wanted {
  * as they are: files that a provider keeps, and data that came in the address. So are kinds of media that the target does
  * not take at all, which its encoder reports.
  */
-export async function resolveMedia(call: CanonCall, quirks: Quirks, fetchMedia: FetchMedia): Promise<CanonCall> {
+export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMedia: FetchMedia): Promise<CanonCall> {
   const wanted = new Map<string, Wanted>();
   walkCall(call, (part, path) => {
     const url = addressToFetch(part, quirks);
@@ -46,7 +46,7 @@ export async function resolveMedia(call: CanonCall, quirks: Quirks, fetchMedia: 
   });
 }
 
-function addressToFetch({ kind, source }: MediaPart, quirks: Quirks): string | undefined {
+function addressToFetch({ kind, source }: MediaPart, quirks: MediaQuirks): string | undefined {
   if (source.type !== "url" || quirks.mediaUrls.includes(kind) || !quirks.media.includes(kind)) return undefined;
   if (quirks.ownAddresses?.test(source.url)) return undefined;
   return /^https?:/i.test(source.url) ? source.url : undefined;

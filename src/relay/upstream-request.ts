@@ -15,11 +15,11 @@ import { refuseNotes } from "./refuse-notes.ts";
 /** The request of one attempt, ready to be sent; what it could not honour is in the call's notes. */
 export async function makeUpstreamRequest(call: Call, lane: Lane, target: TextTarget): Promise<OutgoingRequest> {
   const { incoming, stream, received } = call;
-  const { provider, offer, via, quirks } = target;
+  const { provider, offer, via } = target;
   if (!received) throw new Error("the request was let go before the last attempt");
   const preparing = lane.prepareRequest(received);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
-  const known = via === "messages" && quirks.forwardBetas;
+  const known = via === "messages" && provider.quirksOf(via).forwardBetas;
   const { betas, terms } = known ? fitBetas(call, target, prepared.notes) : { betas: NO_BETAS, terms: NO_BETAS };
   if (!known) noteBetas(incoming.betas, betas, prepared.notes);
   call.terms = terms.length === 0 ? (prepared.terms ?? terms) : [...(prepared.terms ?? []), ...terms];

@@ -3,8 +3,7 @@ import type { ModelTraits } from "../canon/traits.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { PriceList } from "../catalogue/price-call.ts";
 import { traitsOf } from "../catalogue/traits.ts";
-import type { HostTakes } from "../dialects/dialect.ts";
-import type { Quirks } from "../dialects/quirks.ts";
+import type { NativeHost } from "../dialects/dialect.ts";
 import type { ImageWire, VideoWire } from "../media/media-wire.ts";
 import { ORIGINS } from "../providers/origins.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
@@ -20,14 +19,11 @@ export interface Target<Via extends UpstreamDialectName | "media" = UpstreamDial
 }
 
 /** A target that answers conversations. */
-export interface TextTarget extends Target<UpstreamDialectName> {
-  readonly quirks: Quirks;
-  readonly traits: ModelTraits;
+export interface TextTarget extends Target<UpstreamDialectName>, Readonly<NativeHost> {
   /** Whose opaque values are read there. */
   readonly origin: string;
   readonly framing: Framing;
   readonly countsTokens: boolean;
-  readonly takes: HostTakes;
 }
 
 /** A target that makes images or videos, by the provider's own API for them. */
@@ -72,18 +68,14 @@ function targetVia<Via extends UpstreamDialectName | "media">(
 
 function textTarget(target: Target<UpstreamDialectName>, traits: ModelTraits): TextTarget {
   const { offer, provider, via } = target;
-  const quirks = provider.quirksOf(via);
   const origin = provider.originOf(via, offer.upstreamModel);
   return {
     ...target,
-    quirks,
+    quirks: provider.quirksOf(via),
     traits,
     origin,
     framing: provider.framingOf(via),
     countsTokens: provider.countsTokens(via),
-    takes: {
-      systemMessages: quirks.systemMessages && traits.systemMessages === true,
-      isForeignOrigin: (word) => ORIGINS.has(word) && word !== origin,
-    },
+    isForeignOrigin: (word) => ORIGINS.has(word) && word !== origin,
   };
 }

@@ -54,9 +54,9 @@ describe("targets of conversations", () => {
     expect(maker).toMatchObject({ framing: "sse", countsTokens: true });
     expect(converse?.traits.maxOutputTokens).toBe(1000);
     expect(maker?.traits.maxOutputTokens).toBe(500);
-    expect(maker?.takes.isForeignOrigin("messages")).toBe(false);
-    expect(maker?.takes.isForeignOrigin("bedrock")).toBe(true);
-    expect(maker?.takes.isForeignOrigin("no word of any host")).toBe(false);
+    expect(maker?.isForeignOrigin("messages")).toBe(false);
+    expect(maker?.isForeignOrigin("bedrock")).toBe(true);
+    expect(maker?.isForeignOrigin("no word of any host")).toBe(false);
   });
 
   test("an offer may be pinned to a dialect", () => {

@@ -1,4 +1,4 @@
-import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import type { ClientCodec, DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { ChatStreamDecoder } from "./decode-stream.ts";
@@ -6,13 +6,14 @@ import { encodeRequest } from "./encode-request.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { ChatStreamEncoder } from "./encode-stream.ts";
 import { decodeError } from "./errors.ts";
+import type { ChatQuirks } from "./quirks.ts";
 
 /** Chat completions through the canon, in both directions. */
 export const chatCodec: UpstreamCodec & ClientCodec = {
   name: "chat",
   encodeRequest,
   decodeResponse,
-  createStreamDecoder: (context) => new ChatStreamDecoder(context),
+  createStreamDecoder: (context: DecodeAnswerContext<ChatQuirks>) => new ChatStreamDecoder(context),
   decodeError,
   decodeRequest,
   encodeResponse,

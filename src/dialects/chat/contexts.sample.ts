@@ -5,13 +5,13 @@ import type { CanonReply } from "../../canon/reply.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } from "../codec.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
 import { chatCodec } from "./codec.ts";
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./quirks.ts";
 
 /** Contexts and short ways through the codec, for tests. */
-export function decodeContext(quirks: Partial<Quirks> = {}): DecodeAnswerContext {
+export function decodeContext(quirks: Partial<ChatQuirks> = {}): DecodeAnswerContext<ChatQuirks> {
   let made = 0;
-  return { origin: "host", quirks: { ...DEFAULT_QUIRKS, ...quirks }, reading: {}, makeId: () => `made${made++}` };
+  return { origin: "host", quirks: { ...DEFAULT_CHAT_QUIRKS, ...quirks }, reading: {}, makeId: () => `made${made++}` };
 }
 
 export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
@@ -30,21 +30,21 @@ export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
 }
 
 export function requestContext(
-  quirks: Partial<Quirks> = {},
+  quirks: Partial<ChatQuirks> = {},
   traits: Partial<ModelTraits> = {},
   stream = false,
-): EncodeRequestContext {
+): EncodeRequestContext<ChatQuirks> {
   return {
     upstreamModel: "m",
     stream,
     traits: { reasoning: true, ...traits },
-    quirks: { ...DEFAULT_QUIRKS, ...quirks },
+    quirks: { ...DEFAULT_CHAT_QUIRKS, ...quirks },
     origin: "host",
   };
 }
 
 /** Every event of a stream whose bytes come in the given pieces. */
-export function decodePieces(pieces: Iterable<Uint8Array>, quirks?: Partial<Quirks>): CanonEvent[] {
+export function decodePieces(pieces: Iterable<Uint8Array>, quirks?: Partial<ChatQuirks>): CanonEvent[] {
   const splitter = new EventSplitter();
   const decoder = chatCodec.createStreamDecoder(decodeContext(quirks));
   const events: CanonEvent[] = [];
@@ -54,13 +54,13 @@ export function decodePieces(pieces: Iterable<Uint8Array>, quirks?: Partial<Quir
   return [...events, ...decoder.end()];
 }
 
-export const decodeText = (text: string, quirks?: Partial<Quirks>): CanonEvent[] =>
+export const decodeText = (text: string, quirks?: Partial<ChatQuirks>): CanonEvent[] =>
   decodePieces([Buffer.from(text)], quirks);
 
 export const chunksText = (chunks: readonly unknown[], done = true): string =>
   chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("") + (done ? "data: [DONE]\n\n" : "");
 
-export const decodeChunks = (chunks: readonly unknown[], quirks?: Partial<Quirks>, done = true): CanonReply =>
+export const decodeChunks = (chunks: readonly unknown[], quirks?: Partial<ChatQuirks>, done = true): CanonReply =>
   fold(decodeText(chunksText(chunks, done), quirks));
 
 export const chunk = (delta: object, finish: string | null = null, more: object = {}): JsonObject => ({

@@ -9,13 +9,14 @@ import { decodeSources } from "./annotations.ts";
 import { answerError, noChoices } from "./answer-error.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { decodeLogprobs } from "./logprobs.ts";
+import type { ChatQuirks } from "./quirks.ts";
 import { readFromHost } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
 import { hasBrokenCall } from "./tool-call.ts";
 import { decodeUsage } from "./usage.ts";
 
-export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
+export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<ChatQuirks>): CanonReply {
   const failure = answerError(body);
   if (failure !== undefined) throw failure;
   const choice = firstChoice(body);

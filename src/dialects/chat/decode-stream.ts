@@ -14,6 +14,7 @@ import { brokeOff, decodeMetadata, firstChoice } from "./decode-response.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { decodeMedia } from "./media.ts";
+import type { ChatQuirks } from "./quirks.ts";
 import { readDetail } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
@@ -26,7 +27,7 @@ import { decodeUsage } from "./usage.ts";
  * properly with its sentinel, or, after a finish reason, by being closed.
  */
 export class ChatStreamDecoder implements StreamDecoder {
-  readonly #context: DecodeAnswerContext;
+  readonly #context: DecodeAnswerContext<ChatQuirks>;
   readonly #toolCalls: ToolCallIndexer;
   readonly #blocks: AnswerBlocks;
   readonly #tags: ReasoningTags | undefined;
@@ -38,7 +39,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   #stopSequence: { stopSequence?: string } = {};
   #over = false;
 
-  constructor(context: DecodeAnswerContext) {
+  constructor(context: DecodeAnswerContext<ChatQuirks>) {
     this.#context = context;
     this.#toolCalls = new ToolCallIndexer(context.makeId);
     this.#blocks = new AnswerBlocks(context.origin);

@@ -6,9 +6,9 @@ import type { ReasoningAmount } from "../../canon/reasoning.ts";
 import type { Tool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { GO_ON } from "../go-on.ts";
-import type { Quirks } from "../quirks.ts";
 import { chatCodec } from "./codec.ts";
 import { requestContext } from "./contexts.sample.ts";
+import type { ChatQuirks } from "./quirks.ts";
 
 const user: Turn = {
   role: "user",
@@ -34,7 +34,11 @@ interface Outcome {
   reading: object;
 }
 
-function encode(fields: Partial<CanonCall>, quirks: Partial<Quirks> = {}, traits: Partial<ModelTraits> = {}): Outcome {
+function encode(
+  fields: Partial<CanonCall>,
+  quirks: Partial<ChatQuirks> = {},
+  traits: Partial<ModelTraits> = {},
+): Outcome {
   const call = callOf(fields);
   const before = JSON.stringify(call);
   const { body, notes, reading } = chatCodec.encodeRequest(call, requestContext(quirks, traits));
@@ -192,7 +196,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
 });
 
 describe("content that this protocol lacks", () => {
-  const only = (part: Part, quirks: Partial<Quirks> = {}) => {
+  const only = (part: Part, quirks: Partial<ChatQuirks> = {}) => {
     const { messages, notes } = encode({ turns: [turn("user", part)] }, quirks);
     return { content: messages[0]?.["content"], notes };
   };
@@ -354,7 +358,12 @@ describe("settings", () => {
 });
 
 describe("mapping 1: reasoning amount", () => {
-  const reason = (amount: ReasoningAmount, quirks: Partial<Quirks>, traits?: Partial<ModelTraits>, limit?: number) => {
+  const reason = (
+    amount: ReasoningAmount,
+    quirks: Partial<ChatQuirks>,
+    traits?: Partial<ModelTraits>,
+    limit?: number,
+  ) => {
     const fields = limit === undefined ? {} : { maxOutputTokens: limit };
     const { body, notes } = encode({ reasoning: { amount, path: "r" }, ...fields }, quirks, traits);
     const { max_completion_tokens: _limit, ...rest } = body;

@@ -6,6 +6,7 @@ import { wantedAmount } from "../../canon/reasoning.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { encodeMessages } from "./encode-messages.ts";
+import type { ChatQuirks } from "./quirks.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { encodeFormat } from "./response-format.ts";
@@ -14,7 +15,7 @@ import { encodeTools } from "./tools.ts";
 
 const TOOL_NAMES = plainNames(64);
 
-export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<ChatQuirks>): EncodedRequest {
   const notes = new Notes();
   const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
   const scope: RequestScope = { call, context, notes };

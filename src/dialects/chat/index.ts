@@ -1,13 +1,14 @@
 // https://platform.openai.com/docs/api-reference/chat
 
 import { numberAt } from "../../base/json.ts";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { chatCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
-import { carriesForeign } from "./foreign.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { needsCanon } from "./needs-canon.ts";
+import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { checkChatRequest } from "./schema.ts";
 import { ChatTap } from "./tap.ts";
@@ -22,13 +23,13 @@ export const chat: Dialect = {
     return rewriteRequest(request, body, checkChatRequest.withoutNulls);
   },
   codec: chatCodec,
-  carriesForeign,
+  needsCanon,
   decodeError,
   encodeError,
   encodeStreamError,
   prepareRequest,
   patchAnswer,
-  createTap: (context) => new ChatTap(context),
+  createTap: (context: NativeAnswerContext<ChatQuirks>) => new ChatTap(context),
   estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
   encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
   outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../base/json.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
 import { encodeContext } from "./contexts.sample.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./quirks.ts";
 
 const user = { role: "user", content: "hi" };
 
+const answerContext = (request?: JsonObject) => ({ ...encodeContext(request), quirks: DEFAULT_CHAT_QUIRKS });
+
 /** The request as it goes up in its own dialect, without what is the same in all of these. */
-function prepare(fields: JsonObject, quirks: Partial<Quirks> = {}): [JsonObject, ...string[]] {
+function prepare(fields: JsonObject, quirks: Partial<ChatQuirks> = {}): [JsonObject, ...string[]] {
   const body: JsonObject = { model: "acme/model", messages: [user], ...fields };
   const { payload, notes } = prepareRequest(
     { body, text: JSON.stringify(body) },
@@ -18,7 +20,7 @@ function prepare(fields: JsonObject, quirks: Partial<Quirks> = {}): [JsonObject,
       maxOutputTokens: undefined,
       reasons: true,
       knownEfforts: undefined,
-      quirks: { ...DEFAULT_QUIRKS, ...quirks },
+      quirks: { ...DEFAULT_CHAT_QUIRKS, ...quirks },
     },
   );
   const { model, messages, ...rest } = JSON.parse(String(payload)) as JsonObject;
@@ -27,7 +29,7 @@ function prepare(fields: JsonObject, quirks: Partial<Quirks> = {}): [JsonObject,
 }
 
 describe("contract 2.12: reasoning reaches every host in its own words", () => {
-  test.each<[string, JsonObject, Partial<Quirks>, [JsonObject, ...string[]]]>([
+  test.each<[string, JsonObject, Partial<ChatQuirks>, [JsonObject, ...string[]]]>([
     ["effort", { reasoning: { effort: "high" } }, {}, [{ reasoning_effort: "high" }]],
     [
       "budget",
@@ -181,7 +183,7 @@ describe("H09: what a host is known to refuse", () => {
       maxOutputTokens: 5,
       reasons: true,
       knownEfforts: undefined,
-      quirks: DEFAULT_QUIRKS,
+      quirks: DEFAULT_CHAT_QUIRKS,
     } as const;
     const { payload } = prepareRequest({ text, body: JSON.parse(text) as JsonObject }, context);
     expect(String(payload)).toBe(text.replace("a/b", "m"));
@@ -191,7 +193,7 @@ describe("H09: what a host is known to refuse", () => {
 describe("contract 2.13: reasoning stands under both names, wherever the host has put it", () => {
   const patched = (message: JsonObject, request: JsonObject = {}) => {
     const body = { id: "a", choices: [{ index: 0, message, finish_reason: "stop" }] };
-    return JSON.parse(patchAnswer(JSON.stringify(body), body, encodeContext(request)).text).choices[0].message;
+    return JSON.parse(patchAnswer(JSON.stringify(body), body, answerContext(request)).text).choices[0].message;
   };
   const both = { reasoning: "hm", reasoning_content: "hm" };
   const parts = [
@@ -221,6 +223,6 @@ describe("contract 2.13: reasoning stands under both names, wherever the host ha
 
   test("H16: an error under a status of success is one", () => {
     const body = { choices: null, base_resp: { status_code: 1002, status_msg: "slow down" } };
-    expect(() => patchAnswer(JSON.stringify(body), body, encodeContext())).toThrow("slow down");
+    expect(() => patchAnswer(JSON.stringify(body), body, answerContext())).toThrow("slow down");
   });
 });

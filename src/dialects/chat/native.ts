@@ -5,18 +5,18 @@ import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type {
-  AnswerContext,
   ClientAnswer,
+  NativeAnswerContext,
   NativeRequestContext,
   ReceivedRequest,
   UpstreamRequest,
 } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
-import type { Quirks } from "../quirks.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
 import { decodeContent } from "./content.ts";
+import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning, effortOfWord, encodeReasoning } from "./reasoning.ts";
 import { readDetail, saysNothing } from "./reasoning-details.ts";
 import { BOUNDED, fitInterval, SETTING_FIELDS } from "./settings.ts";
@@ -31,7 +31,7 @@ const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"]
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {} };
 
-export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext<ChatQuirks>): UpstreamRequest {
   const { body } = request;
   const { quirks } = context;
   const notes = new Notes();
@@ -63,7 +63,11 @@ interface Changes {
   notes: Notes;
 }
 
-function limitOutput(body: JsonObject, context: NativeRequestContext, { set, rename, remove, notes }: Changes): void {
+function limitOutput(
+  body: JsonObject,
+  context: NativeRequestContext<ChatQuirks>,
+  { set, rename, remove, notes }: Changes,
+): void {
   const wanted = numberAt(body, "max_completion_tokens");
   const legacy = numberAt(body, "max_tokens");
   const path = wanted === undefined ? "max_tokens" : "max_completion_tokens";
@@ -87,7 +91,7 @@ function limitOutput(body: JsonObject, context: NativeRequestContext, { set, ren
 /** The contract's `reasoning` object and `reasoning_effort` as what the host knows; its own words stay as they came. */
 function translateReasoning(
   body: JsonObject,
-  { quirks, knownEfforts }: NativeRequestContext,
+  { quirks, knownEfforts }: NativeRequestContext<ChatQuirks>,
   { set, remove, notes }: Changes,
 ): void {
   const { reasoningField, effortWords } = quirks;
@@ -114,7 +118,7 @@ function translateReasoning(
 }
 
 /** What a host is known to refuse goes up in the form that it takes, or not at all. */
-function fitSettings(body: JsonObject, quirks: Quirks, { set, rename, remove, notes }: Changes): void {
+function fitSettings(body: JsonObject, quirks: ChatQuirks, { set, rename, remove, notes }: Changes): void {
   for (const setting of quirks.unsupported) {
     for (const field of SETTING_FIELDS[setting] ?? []) {
       if (body[field] === undefined) continue;
@@ -156,7 +160,7 @@ function leaveOutEmptyTools(body: JsonObject, { set, remove, notes }: Changes): 
 type Change = (text: string) => string;
 
 /** The messages that a host would refuse for what they say of reasoning, or for how their calls are named. */
-function fitMessages(request: ReceivedRequest, quirks: Quirks, notes: Notes): BodySource {
+function fitMessages(request: ReceivedRequest, quirks: ChatQuirks, notes: Notes): BodySource {
   const messages = arrayAt(request.body, "messages");
   const changes = new Map<number, Change>();
   for (let index = 0; index < messages.length; index++) {
@@ -174,7 +178,7 @@ function fitMessages(request: ReceivedRequest, quirks: Quirks, notes: Notes): Bo
  * Clients must send their reasoning back (contract 2.12), under either of its names; hosts that never made any refuse to
  * see it, others look for it under their own name, and some miss it where there is none.
  */
-function fitReasoning(message: JsonObject, index: number, quirks: Quirks, notes: Notes): Change | undefined {
+function fitReasoning(message: JsonObject, index: number, quirks: ChatQuirks, notes: Notes): Change | undefined {
   if (quirks.reasoningHistory === "drop") {
     const present = REASONING_FIELDS.filter((name) => name in message);
     if (present.length === 0) return undefined;
@@ -194,7 +198,7 @@ function fitReasoning(message: JsonObject, index: number, quirks: Quirks, notes:
   return (text) => new ObjectEdit(text).set(field, JSON.stringify(wanted)).toString();
 }
 
-function fitToolIds(message: JsonObject, rule: NonNullable<Quirks["toolId"]>): Change | undefined {
+function fitToolIds(message: JsonObject, rule: NonNullable<ChatQuirks["toolId"]>): Change | undefined {
   const answered = fitId(message, "tool_call_id", rule);
   const calls = new Map<number, Change>();
   for (const [index, call] of arrayAt(message, "tool_calls").entries()) {
@@ -205,7 +209,7 @@ function fitToolIds(message: JsonObject, rule: NonNullable<Quirks["toolId"]>): C
   return (text) => changeElements(answered?.(text) ?? text, ["tool_calls"], calls);
 }
 
-function fitId(holder: unknown, key: string, rule: NonNullable<Quirks["toolId"]>): Change | undefined {
+function fitId(holder: unknown, key: string, rule: NonNullable<ChatQuirks["toolId"]>): Change | undefined {
   const id = stringAt(holder, key);
   const fitting = id === undefined ? undefined : fitToolId(id, rule);
   return fitting === id ? undefined : (text) => changeValue(text, [key], () => JSON.stringify(fitting));
@@ -220,11 +224,11 @@ function withoutMembers(objectText: string, keys: readonly string[]): string {
   return edit.toString();
 }
 
-export function patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer {
+export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext<ChatQuirks>): ClientAnswer {
   const failure = answerError(body);
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
-  const usage = decodeUsage(body["usage"], context.reasoningBeside);
+  const usage = decodeUsage(body["usage"], context.quirks.reasoningBeside);
   tellTerms(context.served, [body["service_tier"]]);
   let stop: ClientAnswer["stop"];
   let data = text;
@@ -251,7 +255,7 @@ function patchMessage(
   text: string,
   path: readonly (string | number)[],
   message: JsonObject,
-  context: AnswerContext,
+  context: NativeAnswerContext<ChatQuirks>,
 ): string {
   let data = text;
   for (const [position, call] of arrayAt(message, "tool_calls").entries()) {

@@ -12,7 +12,7 @@ import {
   wantedAmount,
 } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import type { Quirks } from "../quirks.ts";
+import type { ChatQuirks } from "./quirks.ts";
 
 /** Below this no budget makes sense to any model. */
 const LEAST_BUDGET = 1024;
@@ -69,7 +69,7 @@ export function effortOfWord(word: unknown): Effort | undefined {
 
 /** What of a host and a model decides how a wish is spelt. */
 export interface ReasoningTarget {
-  quirks: Quirks;
+  quirks: ChatQuirks;
   traits: Pick<ModelTraits, "efforts" | "budget">;
   /** The answer's limit, which a budget must stay below. */
   limit?: number;

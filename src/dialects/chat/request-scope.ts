@@ -4,11 +4,12 @@ import { type FieldName, fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CacheMark } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
+import type { ChatQuirks } from "./quirks.ts";
 
 /** What every step of writing a request needs. */
 export interface RequestScope {
   call: CanonCall;
-  context: EncodeRequestContext;
+  context: EncodeRequestContext<ChatQuirks>;
   notes: Notes;
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Scratch } from "../../wire/scratch.ts";
-import type { AnswerContext } from "../dialect.ts";
+import type { NativeAnswerContext } from "../dialect.ts";
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./quirks.ts";
 import { chatRecordings, readRecording, recordingsPresent } from "./recordings.sample.ts";
 import { ChatTap } from "./tap.ts";
 
-const context: AnswerContext = {
+const context: NativeAnswerContext<ChatQuirks> = {
   publicModel: "acme/über-model",
   request: { stream_options: { include_usage: true } },
   bareFinishReason: true,
@@ -12,6 +13,7 @@ const context: AnswerContext = {
   receivedAtMs: 1_700_000_000_000,
   makeId: () => "made",
   costUsd: () => 0,
+  quirks: DEFAULT_CHAT_QUIRKS,
 };
 
 const eventsOf = (bytes: Buffer): Buffer[] =>

@@ -6,11 +6,12 @@ import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { Scratch } from "../../wire/scratch.ts";
 import type { SseFrame } from "../../wire/sse.ts";
-import type { AnswerContext } from "../dialect.ts";
+import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
 import { hidesReasoning, mirrorReasoning, wantsCost, wantsUsage } from "./native.ts";
+import type { ChatQuirks } from "./quirks.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { callsNothing } from "./tool-call.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
@@ -33,7 +34,7 @@ function endOfEvent(events: Uint8Array, at: number): number {
 }
 
 export class ChatTap extends TapBase {
-  readonly #context: AnswerContext;
+  readonly #context: NativeAnswerContext<ChatQuirks>;
   readonly #toolCalls: ToolCallIndexer;
   readonly #hideReasoning: boolean;
   readonly #showUsage: boolean;
@@ -43,7 +44,7 @@ export class ChatTap extends TapBase {
   /** Usage that came in a place where clients do not look, as the host wrote it; undefined once it stood where they do. */
   #owedUsage: JsonObject | undefined;
 
-  constructor(context: AnswerContext) {
+  constructor(context: NativeAnswerContext<ChatQuirks>) {
     super();
     this.#context = context;
     this.#toolCalls = new ToolCallIndexer(context.makeId);
@@ -118,7 +119,7 @@ export class ChatTap extends TapBase {
   }
 
   #readUsage(chunk: JsonObject): void {
-    const { reasoningBeside } = this.#context;
+    const { reasoningBeside } = this.#context.quirks;
     const told = decodeUsage(chunk["usage"], reasoningBeside);
     const elsewhere = told
       ? undefined

@@ -13,10 +13,10 @@ import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
 import { readFrames } from "../../wire/sse.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS } from "../media-quirks.ts";
 import { converseCodec } from "./codec.ts";
 
-const CONTEXT = { origin: "messages", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => "made" };
+const CONTEXT = { origin: "messages", quirks: DEFAULT_MEDIA_QUIRKS, reading: {}, makeId: () => "made" };
 
 type Frame = readonly [event: string, body: object];
 

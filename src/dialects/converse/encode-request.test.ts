@@ -3,7 +3,7 @@ import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part } from "../../canon/part.ts";
 import type { FunctionTool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS } from "../media-quirks.ts";
 import { converseCodec } from "./codec.ts";
 
 const turn = (role: Turn["role"], ...parts: Part[]): Turn => ({ role, parts, path: "turn" });
@@ -32,7 +32,7 @@ function encode(call: Partial<CanonCall>, { origin = "messages", traits = {} }: 
       upstreamModel: "m",
       stream: false,
       traits: { reasoning: true, ...traits },
-      quirks: { ...DEFAULT_QUIRKS, media: ["image", "document", "video"], mediaUrls: [] },
+      quirks: { ...DEFAULT_MEDIA_QUIRKS, media: ["image", "document", "video"], mediaUrls: [] },
       origin,
     },
   );

@@ -102,16 +102,17 @@ export function encodeAmount(
     : { ...none, ...encodeBudget(amount, context, room.maxTokens, wish.path, notes) };
 }
 
+/** The efforts that models take whose own list is not known, weakest first. */
+const DEFAULT_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
+
 function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, path: string, notes: Notes): JsonObject {
-  const { traits, quirks } = context;
-  const wanted = toEffort(amount);
-  const word = nearestEffort(wanted, traits.efforts ?? quirks.efforts);
+  const word = nearestEffort(toEffort(amount), context.traits.efforts ?? DEFAULT_EFFORTS);
   if (word === undefined) {
     notes.dropped(path, "this model takes no word for how much to think");
     return {};
   }
   if (word !== amount) notes.approximated(path, `this model is told "${word}"`);
-  return { reasoning_effort: quirks.effortWords[word] ?? word };
+  return { reasoning_effort: word === "off" ? "none" : word };
 }
 
 /** Models that take a word think only when they are given one. */

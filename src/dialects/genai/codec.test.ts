@@ -8,9 +8,10 @@ import type { CanonReply } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } from "../codec.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { genaiCodec } from "./codec.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import type { GenaiQuirks } from "./quirks.ts";
+import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
 
 interface Recording {
   case: string;
@@ -42,7 +43,7 @@ const answers = recordings.filter(isAnswer);
 let made = 0;
 const decoding: DecodeAnswerContext = {
   origin: "genai",
-  quirks: DEFAULT_QUIRKS,
+  quirks: DEFAULT_GENAI_QUIRKS,
   reading: {},
   makeId: () => `made${made++}`,
 };
@@ -248,11 +249,11 @@ describe.skipIf(!there)("recorded answers of real providers", () => {
   );
 });
 
-const going: EncodeRequestContext = {
+const going: EncodeRequestContext<GenaiQuirks> = {
   upstreamModel: "m",
   stream: true,
   traits: { reasoning: true, reasoningForm: "budget" },
-  quirks: DEFAULT_QUIRKS,
+  quirks: DEFAULT_GENAI_QUIRKS,
   origin: "genai",
 };
 
@@ -295,7 +296,7 @@ describe.skipIf(!there)("law 1: recorded requests come back from the canon in th
     const before = JSON.stringify(body);
     // The models with levels take them; both forms occur.
     const level = before.includes('"thinkingLevel"');
-    const context: EncodeRequestContext = level
+    const context: EncodeRequestContext<GenaiQuirks> = level
       ? { ...going, traits: { reasoning: true, reasoningForm: "level", efforts: ["low", "high"] } }
       : going;
     const call = genaiCodec.decodeRequest(body);

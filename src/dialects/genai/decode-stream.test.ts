@@ -5,11 +5,11 @@ import type { Json } from "../../../simulator/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { GenaiStreamDecoder } from "./decode-stream.ts";
+import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
 
-const context = { origin: "genai", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => "made" };
+const context = { origin: "genai", quirks: DEFAULT_GENAI_QUIRKS, reading: {}, makeId: () => "made" };
 
 function eventsOf(...chunks: (JsonObject | string)[]): CanonEvent[] {
   const decoder = new GenaiStreamDecoder(context);

@@ -4,15 +4,16 @@ import type { CanonCall } from "../../canon/call.ts";
 import { type FieldName, fieldPath } from "../../canon/field-names.ts";
 import type { Part } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeRequest } from "./encode-request.ts";
+import type { GenaiQuirks } from "./quirks.ts";
+import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
 
-const context = (more: Partial<EncodeRequestContext> = {}): EncodeRequestContext => ({
+const context = (more: Partial<EncodeRequestContext<GenaiQuirks>> = {}): EncodeRequestContext<GenaiQuirks> => ({
   upstreamModel: "m",
   stream: false,
   traits: { reasoning: true },
-  quirks: DEFAULT_QUIRKS,
+  quirks: DEFAULT_GENAI_QUIRKS,
   origin: "genai",
   ...more,
 });
@@ -34,11 +35,11 @@ const chat = (more: Partial<CanonCall>): CanonCall => ({
   ...more,
 });
 
-const encode = (more: Partial<CanonCall>, target: Partial<EncodeRequestContext> = {}) => {
+const encode = (more: Partial<CanonCall>, target: Partial<EncodeRequestContext<GenaiQuirks>> = {}) => {
   const { body, notes, reading } = encodeRequest(chat(more), context(target));
   return { body, reading, notes: notes.map(({ path, action }) => `${action} ${path}`) };
 };
-const configOf = (more: Partial<CanonCall>, target: Partial<EncodeRequestContext> = {}) => {
+const configOf = (more: Partial<CanonCall>, target: Partial<EncodeRequestContext<GenaiQuirks>> = {}) => {
   const { body, notes } = encode(more, target);
   return { config: body["generationConfig"], notes };
 };
@@ -209,7 +210,7 @@ describe("law 1: a request with every field comes back from the canon", () => {
       contents: [{ role: "user", parts: [{ text: "a" }] }],
       generationConfig: { responseMimeType: "application/json", responseSchema },
     };
-    const quirks = { ...DEFAULT_QUIRKS, jsonSchema: false };
+    const quirks = { ...DEFAULT_GENAI_QUIRKS, jsonSchema: false };
     const { body: back, notes } = encodeRequest(decodeRequest(body), context({ quirks }));
     expect(back).toEqual(body);
     expect(notes).toEqual([]);
@@ -355,7 +356,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
       },
     ]);
     expect(notes).toEqual([]);
-    const without = encode({ turns }, { quirks: { ...DEFAULT_QUIRKS, functionIds: false } });
+    const without = encode({ turns }, { quirks: { ...DEFAULT_GENAI_QUIRKS, functionIds: false } });
     expect(JSON.stringify(without.body)).not.toContain('"id"');
   });
 
@@ -472,7 +473,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
   test("media by address, by file, as text, with titles and contexts", () => {
     const media = (source: Extract<Part, { type: "media" }>["source"], more: Partial<Part> = {}): Part =>
       ({ type: "media", kind: "document", source, path: "d", ...more }) as Part;
-    const partsOf = (part: Part, quirks = DEFAULT_QUIRKS) => {
+    const partsOf = (part: Part, quirks = DEFAULT_GENAI_QUIRKS) => {
       const { body, notes } = encode({ turns: [user(text("x"), part)] }, { quirks });
       return { parts: (body["contents"] as { parts: JsonObject[] }[])[0]?.parts.slice(1), notes };
     };
@@ -492,7 +493,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
       parts: [],
       notes: ["dropped d"],
     });
-    const plain = { ...DEFAULT_QUIRKS, labels: false };
+    const plain = { ...DEFAULT_GENAI_QUIRKS, labels: false };
     expect(
       partsOf(media({ type: "text", text: "Words" }, { title: "T", context: "C", citations: true }), plain),
     ).toEqual({
@@ -504,7 +505,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
       parts: [{ inlineData: { mimeType: "application/pdf", data: "aGk=" } }],
       notes: [`dropped ${at("d", "title")}`],
     });
-    expect(partsOf(media(pdf, { kind: "audio" }), { ...DEFAULT_QUIRKS, media: ["image"] }).notes).toEqual([
+    expect(partsOf(media(pdf, { kind: "audio" }), { ...DEFAULT_GENAI_QUIRKS, media: ["image"] }).notes).toEqual([
       "dropped d",
     ]);
   });
@@ -634,7 +635,7 @@ describe("encodeRequest: tools and formats", () => {
 
   test("H08: JSON Schema where the host takes it, else lowered; no parameters where there are none", () => {
     const declared = (jsonSchema: boolean, tools: CanonCall["tools"]) =>
-      encode({ tools }, { quirks: { ...DEFAULT_QUIRKS, jsonSchema } }).body["tools"];
+      encode({ tools }, { quirks: { ...DEFAULT_GENAI_QUIRKS, jsonSchema } }).body["tools"];
     const { $schema: _dialect, ...plain } = schema;
     expect(declared(true, [f])).toEqual([{ functionDeclarations: [{ name: "f", parametersJsonSchema: plain }] }]);
     expect(declared(false, [f])).toEqual([
@@ -765,7 +766,7 @@ describe("encodeRequest: tools and formats", () => {
 
   test("labels only where the host knows them", () => {
     const body = { contents: [{ role: "user", parts: [{ text: "a" }] }], labels: { a: "b" } };
-    const quirks = { ...DEFAULT_QUIRKS, labels: false };
+    const quirks = { ...DEFAULT_GENAI_QUIRKS, labels: false };
     const encoded = encodeRequest(decodeRequest(body), context({ quirks }));
     expect(encoded.body["labels"]).toBeUndefined();
     expect(encoded.notes.map(({ path }) => path)).toEqual(["labels"]);

@@ -10,6 +10,7 @@ import { encodeContents } from "./encode-contents.ts";
 import type { EncodeScope } from "./encode-scope.ts";
 import { encodeGenerationConfig } from "./generation-config.ts";
 import { lowerSchema } from "./lower-schema.ts";
+import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, withoutMethods } from "./safety-method.ts";
 import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./tools.ts";
 
@@ -29,7 +30,7 @@ const TOOL_NAMES: ToolNameRule = {
  * every other tool stands alone; fields that only say the default (an empty list of names, a mime type of plain text, one
  * candidate, no log probabilities, the modality TEXT, an unspecified level, resolution or mode) are left out.
  */
-export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<GenaiQuirks>): EncodedRequest {
   const notes = new Notes();
   const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
   const scope: EncodeScope = { call, context, notes };

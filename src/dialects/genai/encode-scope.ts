@@ -5,11 +5,12 @@ import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
+import type { GenaiQuirks } from "./quirks.ts";
 
 /** What every step of the encoding of one request needs. */
 export interface EncodeScope {
   call: CanonCall;
-  context: EncodeRequestContext;
+  context: EncodeRequestContext<GenaiQuirks>;
   notes: Notes;
 }
 

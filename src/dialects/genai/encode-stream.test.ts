@@ -11,11 +11,11 @@ import type { UnifiedStop } from "../../canon/stop.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { GenaiStreamDecoder } from "./decode-stream.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { GenaiStreamEncoder } from "./encode-stream.ts";
+import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
 
 const context = (more: Partial<EncodeAnswerContext> = {}): EncodeAnswerContext => ({
   publicModel: "acme/model",
@@ -41,7 +41,12 @@ const chunksOf = (text: string) =>
 const candidatesOf = (text: string) => chunksOf(text).map(({ candidates }) => candidates[0] ?? {});
 
 function readBack(text: string): CanonReply {
-  const decoder = new GenaiStreamDecoder({ origin: "genai", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => "x" });
+  const decoder = new GenaiStreamDecoder({
+    origin: "genai",
+    quirks: DEFAULT_GENAI_QUIRKS,
+    reading: {},
+    makeId: () => "x",
+  });
   return fold([...readFrames(text).flatMap((frame) => decoder.push(frame)), ...decoder.end()]);
 }
 
@@ -251,7 +256,7 @@ describe("content", () => {
     const answer = { ...reply({ type: "text", text: "a" }), logprobs };
     expect(readBack(write(unfold(answer))).logprobs).toEqual(logprobs);
     const whole = JSON.parse(encodeResponse(answer, context())) as JsonObject;
-    const reading = { origin: "genai", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => "x" };
+    const reading = { origin: "genai", quirks: DEFAULT_GENAI_QUIRKS, reading: {}, makeId: () => "x" };
     expect(decodeResponse(whole, reading).logprobs).toEqual(logprobs);
   });
 });

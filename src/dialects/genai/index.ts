@@ -6,8 +6,8 @@ import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { genaiCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
-import { carriesForeign } from "./foreign.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { needsCanon } from "./needs-canon.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import { withoutOtherModels } from "./other-models.ts";
 import { decodeThinking } from "./reasoning.ts";
@@ -27,7 +27,7 @@ export const genai: Dialect = {
     return withoutOtherModels(checked);
   },
   codec: genaiCodec,
-  carriesForeign,
+  needsCanon,
   decodeError,
   encodeError,
   encodeStreamError,

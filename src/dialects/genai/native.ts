@@ -4,8 +4,8 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type {
-  AnswerContext,
   ClientAnswer,
+  NativeAnswerContext,
   NativeRequestContext,
   ReceivedRequest,
   UpstreamRequest,
@@ -15,13 +15,14 @@ import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
+import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
 import { decodeUsage, tellUsageTerms } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { serviceTier: {} };
 
-export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest {
+export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext<GenaiQuirks>): UpstreamRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
   const limit = context.maxOutputTokens;
@@ -69,7 +70,7 @@ function thinkingNotes(body: JsonObject): FieldNote[] {
 /** One of these is in every answer, were it an empty one. */
 const ANSWER_FIELDS = ["candidates", "promptFeedback", "usageMetadata"];
 
-export function patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer {
+export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   if (objectAt(body, "error")) throw decodeErrorObject(body);
   const { data, stop } = patchCandidates(text, body, context.bareFinishReason);
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");

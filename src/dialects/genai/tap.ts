@@ -4,7 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
-import type { AnswerContext } from "../dialect.ts";
+import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
@@ -27,7 +27,7 @@ const USAGE_MARK = '"promptTokenCount"';
 
 export class GenaiTap extends TapBase {
   override readonly usageRuns = true;
-  readonly #context: AnswerContext;
+  readonly #context: NativeAnswerContext;
   /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
   #lastWithUsage: string | undefined;
   #searches = 0;
@@ -37,7 +37,7 @@ export class GenaiTap extends TapBase {
   #lacking: Readonly<Record<string, string>> = {};
   #beginning = BEGINNING;
 
-  constructor(context: AnswerContext) {
+  constructor(context: NativeAnswerContext) {
     super();
     this.#context = context;
     this.#stamp = new AnswerStamp(context);

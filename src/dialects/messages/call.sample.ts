@@ -3,8 +3,8 @@ import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part } from "../../canon/part.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import { DEFAULT_QUIRKS, type Quirks } from "../quirks.ts";
 import { encodeRequest } from "./encode-request.ts";
+import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./quirks.ts";
 
 /** Pieces of calls of other dialects, for the tests of what becomes of them on the way to an upstream. */
 export const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: "messages[0]" });
@@ -33,7 +33,11 @@ export const TOOL = {
 /** The catalogue knows no limit of the model's. */
 export const UNLIMITED = { maxOutputTokens: undefined } as unknown as Partial<ModelTraits>;
 
-export function encode(call: Partial<CanonCall>, traits: Partial<ModelTraits> = {}, quirks: Partial<Quirks> = {}) {
+export function encode(
+  call: Partial<CanonCall>,
+  traits: Partial<ModelTraits> = {},
+  quirks: Partial<MessagesQuirks> = {},
+) {
   const whole: CanonCall = {
     dialect: "chat",
     system: [],
@@ -48,7 +52,7 @@ export function encode(call: Partial<CanonCall>, traits: Partial<ModelTraits> = 
     upstreamModel: "up",
     stream: false,
     traits: { reasoning: true, maxOutputTokens: 64000, ...traits },
-    quirks: { ...DEFAULT_QUIRKS, ...quirks },
+    quirks: { ...DEFAULT_MESSAGES_QUIRKS, ...quirks },
     origin: "messages",
   });
   // Law 8.

@@ -9,6 +9,7 @@ import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { encodeFormat } from "./answer-format.ts";
 import { CacheMarks, encodeCache } from "./cache.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
 import { encodeSettings } from "./request-settings.ts";
@@ -18,7 +19,7 @@ import { encodeTool } from "./tools.ts";
 
 const TOOL_NAMES = plainNames(128);
 
-export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<MessagesQuirks>): EncodedRequest {
   const { traits, quirks } = context;
   const notes = new Notes();
   const own = asked.dialect === "messages";
@@ -84,7 +85,7 @@ const LIMIT_FIELDS: Readonly<Record<DialectName, string>> = {
   genai: "generationConfig.maxOutputTokens",
 };
 
-function outputLimit(call: CanonCall, { traits }: EncodeRequestContext, notes: Notes) {
+function outputLimit(call: CanonCall, { traits }: EncodeRequestContext<MessagesQuirks>, notes: Notes) {
   const wanted = call.maxOutputTokens;
   const most = traits.maxOutputTokens;
   const path = call.paths.maxOutputTokens ?? LIMIT_FIELDS[call.dialect];

@@ -6,8 +6,8 @@ import { rewriteRequest } from "../rewrite-request.ts";
 import { messagesCodec } from "./codec.ts";
 import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
-import { carriesForeign } from "./foreign.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { needsCanon } from "./needs-canon.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 import { MessagesTap } from "./tap.ts";
@@ -24,7 +24,7 @@ export const messages: Dialect = {
     return withoutUnsupported(checked, context.door);
   },
   codec: messagesCodec,
-  carriesForeign,
+  needsCanon,
   decodeError,
   encodeError,
   encodeStreamError,

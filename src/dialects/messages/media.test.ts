@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Part } from "../../canon/part.ts";
-import type { Quirks } from "../quirks.ts";
 import { encode, messagesOf, say, user } from "./call.sample.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 
 describe("media", () => {
   const media = (part: Partial<Extract<Part, { type: "media" }>>): Part =>
@@ -43,7 +43,7 @@ describe("media", () => {
       { media: ["image"] as const },
     ],
   ])("%s is left out, with an entry", (_name, part, quirks) => {
-    const result = encode({ turns: [user(say("see"), part)] }, {}, quirks as Partial<Quirks>);
+    const result = encode({ turns: [user(say("see"), part)] }, {}, quirks as Partial<MessagesQuirks>);
     expect(messagesOf(result)[0]?.content).toEqual([{ type: "text", text: "see" }]);
     expect(result.notes).toEqual(["dropped m"]);
   });

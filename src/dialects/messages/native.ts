@@ -2,8 +2,8 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import type {
-  AnswerContext,
   ClientAnswer,
+  NativeAnswerContext,
   NativeRequestContext,
   ReceivedRequest,
   UpstreamRequest,
@@ -12,12 +12,16 @@ import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { consistentUsage, decodeUsage, missingUsage, tellUsageTerms } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { place: "geo" } };
 
-export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest {
+export function prepareRequest(
+  request: ReceivedRequest,
+  context: NativeRequestContext<MessagesQuirks>,
+): UpstreamRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
   const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
@@ -38,7 +42,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   return { payload: editBody(request, { set, remove }, (key) => key in body), notes, terms: fitted.terms };
 }
 
-export function patchAnswer(text: string, body: JsonObject, context: AnswerContext): ClientAnswer {
+export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   failIfNoAnswer(body);
   const stop = stringAt(body, "stop_reason");
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };

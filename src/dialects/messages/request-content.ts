@@ -16,6 +16,7 @@ import type { CacheMarks } from "./cache.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeSource } from "./media.ts";
 import { rawOpaque } from "./opaque-values.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 import { encodeSearchResults, encodeServerToolCall } from "./search.ts";
 import { encodeOwnThinking } from "./thinking.ts";
 import { fitCallId, parseInput } from "./tool-input.ts";
@@ -24,13 +25,13 @@ import { CUSTOM_INPUT } from "./tools.ts";
 /** Writes the parts of one call as blocks for an upstream, and notes what has no place in them. */
 export class RequestContent {
   readonly #call: CanonCall;
-  readonly #target: EncodeRequestContext;
+  readonly #target: EncodeRequestContext<MessagesQuirks>;
   readonly #notes: Notes;
   readonly #marks: CacheMarks;
   /** The provider's own tool calls whose results the target can read, by id. */
   readonly #readable: ReadonlySet<string>;
 
-  constructor(call: CanonCall, target: EncodeRequestContext, notes: Notes, marks: CacheMarks) {
+  constructor(call: CanonCall, target: EncodeRequestContext<MessagesQuirks>, notes: Notes, marks: CacheMarks) {
     this.#call = call;
     this.#target = target;
     this.#notes = notes;

@@ -6,6 +6,7 @@ import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 import { GO_ON } from "../go-on.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 import type { RequestContent } from "./request-content.ts";
 
 interface Message extends JsonObject {
@@ -26,7 +27,7 @@ export function encodeSystem(call: CanonCall, content: RequestContent): JsonObje
 export function encodeTurns(
   call: CanonCall,
   content: RequestContent,
-  { traits, quirks }: Pick<EncodeRequestContext, "traits" | "quirks">,
+  { traits, quirks }: Pick<EncodeRequestContext<MessagesQuirks>, "traits" | "quirks">,
   notes: Notes,
 ): Message[] {
   const messages: Message[] = [];

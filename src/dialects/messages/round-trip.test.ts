@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeRequest } from "./encode-request.ts";
+import { DEFAULT_MESSAGES_QUIRKS } from "./quirks.ts";
 import { recordedRequests, recordingsThere } from "./recordings.sample.ts";
 import { checkMessagesRequest } from "./schema.ts";
 
@@ -13,7 +13,7 @@ const encode = (body: JsonObject, traits: Partial<ModelTraits> = {}) =>
     upstreamModel: String(body["model"]),
     stream: body["stream"] === true,
     traits: { reasoning: true, ...traits },
-    quirks: DEFAULT_QUIRKS,
+    quirks: DEFAULT_MESSAGES_QUIRKS,
     origin: "messages",
   });
 

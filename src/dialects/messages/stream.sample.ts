@@ -4,14 +4,14 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext } from "../codec.ts";
-import { DEFAULT_QUIRKS } from "../quirks.ts";
 import { MessagesStreamDecoder } from "./decode-stream.ts";
 import { MessagesStreamEncoder } from "./encode-stream.ts";
+import { DEFAULT_MESSAGES_QUIRKS } from "./quirks.ts";
 
 /** What the tests of both directions of a stream share. */
 export function decodeContext(): DecodeAnswerContext {
   let count = 0;
-  return { origin: "messages", quirks: DEFAULT_QUIRKS, reading: {}, makeId: () => `made${++count}` };
+  return { origin: "messages", quirks: DEFAULT_MESSAGES_QUIRKS, reading: {}, makeId: () => `made${++count}` };
 }
 
 export function encodeContext(request: JsonObject = {}, told: FieldNote[] = []): EncodeAnswerContext {

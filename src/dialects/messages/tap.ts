@@ -4,7 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { SseFrame } from "../../wire/sse.ts";
-import type { AnswerContext } from "../dialect.ts";
+import type { NativeAnswerContext } from "../dialect.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { decodeException } from "../framed-exception.ts";
 import { TapBase } from "../tap-base.ts";
@@ -30,12 +30,12 @@ const ENVELOPE = `${DELTA},"index":0,"delta":{"type":"text_delta","text":""}}\n\
 const THOUGHTS: ReadonlySet<string | undefined> = new Set(["thinking", "redacted_thinking"]);
 
 export class MessagesTap extends TapBase {
-  readonly #context: AnswerContext;
+  readonly #context: NativeAnswerContext;
   /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
   readonly #usage: Record<string, unknown> = {};
   #searches = 0;
 
-  constructor(context: AnswerContext) {
+  constructor(context: NativeAnswerContext) {
     super();
     this.#context = context;
   }

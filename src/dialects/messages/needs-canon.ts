@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
-import type { HostTakes } from "../dialect.ts";
+import type { NativeHost } from "../dialect.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 
 /** Where values stand that this gateway may have wrapped for the client to send back. */
 const PLACES = ["signature", "data", "encrypted_content", "encrypted_index"];
@@ -9,14 +10,17 @@ const PLACES = ["signature", "data", "encrypted_content", "encrypted_index"];
  * Whether the history holds a value of another family, which only the assistant's blocks and what stands in them can, or a
  * system message that the host does not take where it stands (choices 3).
  */
-export function carriesForeign(body: JsonObject, host: HostTakes): boolean {
+export function needsCanon(body: JsonObject, host: NativeHost<MessagesQuirks>): boolean {
   const messages = arrayAt(body, "messages");
   return messages.some((message, index) => {
     const role = stringAt(message, "role");
-    if (role === "system") return !host.systemMessages || !standsRight(messages, index);
+    if (role === "system") return !takesSystem(host) || !standsRight(messages, index);
     return role === "assistant" && arrayAt(message, "content").some(isForeign);
   });
 }
+
+const takesSystem = ({ quirks, traits }: NativeHost<MessagesQuirks>): boolean =>
+  quirks.systemMessages && traits.systemMessages === true;
 
 /** Hosts take a system message behind the user's words, or behind a tool that they run themselves, with an answer after it or nothing. */
 function standsRight(messages: readonly unknown[], index: number): boolean {
