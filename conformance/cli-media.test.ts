@@ -16,14 +16,14 @@ const trivium = join(root, "bin/trivium");
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-media-"));
 const running = new Set<Bun.Subprocess>();
 /** Long enough for something to happen meanwhile. */
-const FILM_MS = 5000;
+const VIDEO_MS = 5000;
 
 let gateway: TestGateway;
-/** Host of the films that tell how far they are. */
+/** Host of the videos that tell how far they are. */
 let studio: Simulator;
 
 beforeAll(async () => {
-  studio = await startSimulator({ mediaJobMs: FILM_MS });
+  studio = await startSimulator({ mediaJobMs: VIDEO_MS });
   gateway = await startTestGateway({
     config: {
       simulator: true,

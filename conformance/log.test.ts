@@ -23,7 +23,7 @@ const { gateway, upstream } = await scriptedStand((url) => {
       providers: {
         ...scripted.providers,
         down,
-        studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret-of-films" },
+        studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret-of-videos" },
       },
       models: [
         { id: "openai/sora-2", offers: [{ provider: "studio", model: "sora-2" }] },
@@ -183,8 +183,8 @@ test("S10, observability 5.5: the log of a run holds no prompt, no answer and no
   });
 
   const path = `${gateway.url}/api/genai/v1/publishers/openai/models/sora-2:predictLongRunning`;
-  const film = { instances: [{ prompt: MARKER }], parameters: { sampleCount: 1, durationSeconds: 4 } };
-  const submitted = await fetch(path, { ...init, body: JSON.stringify(film) });
+  const video = { instances: [{ prompt: MARKER }], parameters: { sampleCount: 1, durationSeconds: 4 } };
+  const submitted = await fetch(path, { ...init, body: JSON.stringify(video) });
   expect(submitted.status).toBe(200);
   const line = await lineOf(submitted.headers.get("x-trivium-receipt"));
   expect(line).toMatchObject({ verb: "videos", outcome: "ok", seconds: expect.any(Number) });

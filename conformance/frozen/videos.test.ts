@@ -1,19 +1,19 @@
 import { afterAll, expect, test } from "bun:test";
-import { idOf, receiptOf, startFilmStand, until } from "../media/film-stand.ts";
-import { startHeldFilmHost } from "../media/held-film-host.ts";
+import { startHeldVideoHost } from "../media/held-video-host.ts";
+import { idOf, receiptOf, startVideoStand, until } from "../media/video-stand.ts";
 import { TEST_KEY } from "../support/test-gateway.ts";
 
 const USD_PER_SECOND = 0.001;
 const SECONDS = 4;
 const STATEMENT_MS = 150;
 
-const host = startHeldFilmHost();
+const host = startHeldVideoHost();
 const prices = [{ value: USD_PER_SECOND, unit: "perSecond", currency: "USD" }];
-const stand = await startFilmStand({
+const stand = await startVideoStand({
   providers: { held: { kind: "volcengine", base_url: host.url, api_key: "secret" } },
   models: [
     {
-      id: "held/film",
+      id: "held/video",
       output_modalities: ["video"],
       pricings: { video: prices, audio_and_video: prices },
       offers: [{ provider: "held", model: "doubao-seedance-1-5-pro-251215" }],
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const submit = (prompt: string) =>
-  fetch(`${stand.gateway.url}/api/genai/v1/publishers/held/models/film:predictLongRunning`, {
+  fetch(`${stand.gateway.url}/api/genai/v1/publishers/held/models/video:predictLongRunning`, {
     method: "POST",
     headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
     body: JSON.stringify({ instances: [{ prompt }], parameters: { durationSeconds: SECONDS } }),

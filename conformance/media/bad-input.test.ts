@@ -8,7 +8,7 @@ import { drawPicture, type PictureWish } from "../../simulator/media-maker/draw-
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
-/** Mistakes of those who ask for images and films: each is told in the caller's protocol, with its place and what would be right. */
+/** Mistakes of those who ask for images and videos: each is told in the caller's protocol, with its place and what would be right. */
 
 const OTHER_KEY = `sk-trv-${"AnotherProjectsKey".padEnd(43, "x")}`;
 const IMAGES = "openai/gpt-image-2";
@@ -78,7 +78,7 @@ const generate = (body: object) => postJson(GENERATIONS, { model: IMAGES, prompt
 const predict = (instance: object, parameters: object = {}, model = IMAGES) =>
   postJson(at(model, "predict"), { instances: [{ prompt: "a fox", ...instance }], parameters });
 
-const film = (instance: object, model = "sim/video") =>
+const video = (instance: object, model = "sim/video") =>
   postJson(at(model, "predictLongRunning"), { instances: [{ prompt: "a fox runs", ...instance }] });
 
 function edit(
@@ -212,7 +212,7 @@ refused(
     ["a mask of another size", () => predict(references(wideGlass)), MASK, /128x128; it is 256x128/],
     ["a mask without alpha", () => predict(references(image)), MASK, /alpha channel.*it has none/],
     ["words for an image", () => predict({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
-    ["words for a frame", () => film({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
+    ["words for a frame", () => video({ image: encoded(Buffer.from("words")) }), "instances[0].image", /PNG, JPEG/],
     [
       "broken base64",
       () => predict({ image: { bytesBase64Encoded: "not*base64" } }),
@@ -221,7 +221,7 @@ refused(
     ],
     [
       "somebody's bucket",
-      () => film({ lastFrame: { gcsUri: "gs://bucket/a.png" } }),
+      () => video({ lastFrame: { gcsUri: "gs://bucket/a.png" } }),
       "instances[0].lastFrame.gcsUri",
       /send bytesBase64Encoded instead/,
     ],
@@ -266,8 +266,8 @@ refused(
   ],
   [
     ["a text model for images", () => predict({}, {}, "sim/standard"), "model", KINDS],
-    ["a text model for videos", () => film({}, "sim/standard"), "model", KINDS],
-    ["images for videos", () => film({}, "sim/image"), "model", /not videos/],
+    ["a text model for videos", () => video({}, "sim/standard"), "model", KINDS],
+    ["images for videos", () => video({}, "sim/image"), "model", /not videos/],
     ["videos for images", () => predict({}, {}, "sim/video"), "model", /not images/],
     [
       "an embedding",
@@ -283,9 +283,9 @@ refused(
     ],
     [
       "a name that is none",
-      () => postJson(at("sim/video", "fetchPredictOperation"), { operationName: "film-1" }),
+      () => postJson(at("sim/video", "fetchPredictOperation"), { operationName: "video-1" }),
       "operationName",
-      /publishers\/<provider>\/models\/<model>\/operations\/<operation_id>; it is "film-1"/,
+      /publishers\/<provider>\/models\/<model>\/operations\/<operation_id>; it is "video-1"/,
     ],
   ],
 );
@@ -295,7 +295,7 @@ refused(
   [["images", () => generate({ model: "openai/gpt-image-22" }), "model", /Did you mean openai\/gpt-image-2/]],
   [
     ["images", () => predict({}, {}, "openai/gpt-imaeg-2"), "model", /Did you mean openai\/gpt-image-2/],
-    ["films", () => film({}, "sim/vidoe"), "model", /Did you mean sim\/video/],
+    ["videos", () => video({}, "sim/vidoe"), "model", /Did you mean sim\/video/],
   ],
   404,
 );
@@ -337,7 +337,7 @@ refused(
     ["for an image", () => predict({ image: { gcsUri: "https://127.0.0.1/a.png" } }), "instances[0].image", OUTSIDE],
     [
       "for a last frame",
-      () => film({ lastFrame: { gcsUri: "https://10.1.1.1/a.png" } }),
+      () => video({ lastFrame: { gcsUri: "https://10.1.1.1/a.png" } }),
       "instances[0].lastFrame",
       OUTSIDE,
     ],
@@ -347,7 +347,7 @@ refused(
 test("S12: the simulator's own address was never asked for an image by a client's wish", async () => {
   const before = simulator.stats().requests;
   await chatError(generate({ image: `${simulator.url.replace("http:", "https:")}/results/a.png` }));
-  await genaiError(film({ image: { gcsUri: `${simulator.url}/results/a.png` } }));
+  await genaiError(video({ image: { gcsUri: `${simulator.url}/results/a.png` } }));
   expect(simulator.stats().requests).toBe(before);
 });
 
@@ -355,8 +355,8 @@ describe("contract 2.3, S09: operations that are not there", () => {
   const poll = (name: string, key = TEST_KEY) =>
     postJson(at("sim/video", "fetchPredictOperation"), { operationName: name }, { authorization: `Bearer ${key}` });
 
-  async function finishedFilm(): Promise<string> {
-    const { name } = (await (await film({})).json()) as { name: string };
+  async function finishedVideo(): Promise<string> {
+    const { name } = (await (await video({})).json()) as { name: string };
     for (let polls = 0; polls < 200; polls++) {
       if (((await (await poll(name)).json()) as { done?: boolean }).done) return name;
       await Bun.sleep(50);
@@ -365,7 +365,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
   }
 
   test("unknown, another project's and expired ones look the same", async () => {
-    const name = await finishedFilm();
+    const name = await finishedVideo();
     const words = ({ message, ...rest }: Told) => ({ ...rest, message: message.replace(/"[^"]*"/, '""') });
     const unknown = await genaiError(poll(name.replace(/[^/]*$/, "nobody-knows-it")));
     expect(unknown).toMatchObject({ status: 404, type: "NOT_FOUND", path: "operationName" });

@@ -5,20 +5,20 @@ import type { Subprocess } from "bun";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "../support/test-gateway.ts";
 
-/** A model of each way that a job and its film are had, and what a film of it costs here. */
-export const FILM_MODELS = [
-  { id: "volcengine/film", model: "doubao-seedance-1-5-pro-251215", seconds: 4, audio: false },
-  { id: "kling/film", model: "kling-v2-6", seconds: 5, audio: false },
-  { id: "z-ai/film", model: "cogvideox-3", seconds: 5, audio: true },
-  { id: "gemini/film", model: "veo-3.1-generate-preview", seconds: 4, audio: true },
+/** A model of each way that a job and its video are had, and what a video of it costs here. */
+export const VIDEO_MODELS = [
+  { id: "volcengine/video", model: "doubao-seedance-1-5-pro-251215", seconds: 4, audio: false },
+  { id: "kling/video", model: "kling-v2-6", seconds: 5, audio: false },
+  { id: "z-ai/video", model: "cogvideox-3", seconds: 5, audio: true },
+  { id: "gemini/video", model: "veo-3.1-generate-preview", seconds: 4, audio: true },
 ] as const;
 
-export type FilmModel = (typeof FILM_MODELS)[number];
+export type VideoModel = (typeof VIDEO_MODELS)[number];
 
 const SILENT_NANO_USD = 10_000_000;
 const SOUND_NANO_USD = 20_000_000;
 
-export const filmCostNanoUsd = ({ seconds, audio }: FilmModel): number =>
+export const videoCostNanoUsd = ({ seconds, audio }: VideoModel): number =>
   seconds * (audio ? SOUND_NANO_USD : SILENT_NANO_USD);
 
 /** What the simulated hosts were asked, and when. */
@@ -136,7 +136,7 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
       files: filesFolder,
       simulator: false,
       keys: [{ name: "tests", key: TEST_KEY }],
-      ...filmsFrom(simulator.url),
+      ...videosFrom(simulator.url),
     };
     writeFileSync(configFile, JSON.stringify(config));
     places.push(new Place(`http://127.0.0.1:${port}`, [process.execPath, script, configFile, folder], said));
@@ -182,13 +182,13 @@ async function bundle(folder: string): Promise<string> {
   return output.path;
 }
 
-function filmsFrom(simulatorUrl: string): Record<string, unknown> {
+function videosFrom(simulatorUrl: string): Record<string, unknown> {
   const price = (value: number) => [{ value: value / 1e9, unit: "perSecond", currency: "USD" }];
   const providers = Object.entries(PATHS).map(([kind, path]) => [
     kind,
     { kind, base_url: simulatorUrl + path, api_key: "upstream-secret-of-the-suite" },
   ]);
-  const models = FILM_MODELS.map(({ id, model }) => ({
+  const models = VIDEO_MODELS.map(({ id, model }) => ({
     id,
     output_modalities: ["video"],
     pricings: { video: price(SILENT_NANO_USD), audio_and_video: price(SOUND_NANO_USD) },

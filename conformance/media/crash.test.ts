@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { Seed } from "../../simulator/seed.ts";
-import { auditFilms, awaitNothingOpen, hastyQuestions } from "./audit-films.ts";
-import { type CrashStand, FILM_MODELS, type Moment, startCrashStand } from "./crash-stand.ts";
-import { type FilmOrder, type FilmOutcome, orderFilms, repeatOrder } from "./film-client.ts";
+import { auditVideos, awaitNothingOpen, hastyQuestions } from "./audit-videos.ts";
+import { type CrashStand, type Moment, startCrashStand, VIDEO_MODELS } from "./crash-stand.ts";
+import { orderVideos, repeatOrder, type VideoOrder, type VideoOutcome } from "./video-client.ts";
 
 const seedText = process.env["TRIVIUM_TEST_SEED"] ?? String(Date.now());
 console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
@@ -14,22 +14,22 @@ const LONGEST_LIFE_MS = 400;
 const LONGEST_DELAY_MS = 15;
 const CLIENTS = 8;
 
-function makeOrder(number: number, seed: Seed): FilmOrder {
-  const film = FILM_MODELS[number % FILM_MODELS.length] ?? FILM_MODELS[0];
+function makeOrder(number: number, seed: Seed): VideoOrder {
+  const video = VIDEO_MODELS[number % VIDEO_MODELS.length] ?? VIDEO_MODELS[0];
   const count = 1 + seed.number(`count ${number}`, 2);
-  return { number, film, count, ...(number % 3 === 0 ? {} : { idempotencyKey: `order-${number}` }) };
+  return { number, video, count, ...(number % 3 === 0 ? {} : { idempotencyKey: `order-${number}` }) };
 }
 
-/** Clients that order one film after the other until `isOver`, each time at some gateway. */
-async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, from: number): Promise<FilmOutcome[]> {
-  const outcomes: FilmOutcome[] = [];
+/** Clients that order one video after the other until `isOver`, each time at some gateway. */
+async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, from: number): Promise<VideoOutcome[]> {
+  const outcomes: VideoOutcome[] = [];
   let number = from;
   let asked = 0;
   const urlOf = () => stand.places[seed.number(`place ${asked++}`, stand.places.length)]?.url ?? "";
   const client = async () => {
     while (!isOver()) {
       const order = makeOrder(number++, seed);
-      outcomes.push(await orderFilms(order, urlOf));
+      outcomes.push(await orderVideos(order, urlOf));
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
@@ -55,7 +55,7 @@ async function killAtRandom(stand: CrashStand, seed: Seed, kills: number): Promi
   }
 }
 
-async function orderAmidKills(stand: CrashStand, seed: Seed, kills: number, from: number): Promise<FilmOutcome[]> {
+async function orderAmidKills(stand: CrashStand, seed: Seed, kills: number, from: number): Promise<VideoOutcome[]> {
   let over = false;
   const killing = killAtRandom(stand, seed, kills).finally(() => {
     over = true;
@@ -66,7 +66,7 @@ async function orderAmidKills(stand: CrashStand, seed: Seed, kills: number, from
 }
 
 /** The same order under the same key is the same operation, on every gateway and after every crash. */
-async function checkRepetitions(stand: CrashStand, outcomes: readonly FilmOutcome[]): Promise<void> {
+async function checkRepetitions(stand: CrashStand, outcomes: readonly VideoOutcome[]): Promise<void> {
   const keyed = outcomes.filter(({ order }) => order.idempotencyKey !== undefined);
   expect(keyed.length).toBeGreaterThan(0);
   for (const [index, outcome] of keyed.entries()) {
@@ -92,7 +92,7 @@ test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operat
     await awaitNothingOpen(stand.storage);
     await checkRepetitions(stand, outcomes);
     await closeGateways(stand);
-    const audit = await auditFilms(stand, outcomes);
+    const audit = await auditVideos(stand, outcomes);
     console.log(`one gateway, ${KILLS_OF_ONE} deaths: ${JSON.stringify(audit)}`);
     expect(hastyQuestions(stand.questions)).toEqual([]);
   } finally {
@@ -108,18 +108,18 @@ async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
     const untilMs = performance.now() + 2_000;
     const peaceful = await orderUntil(() => performance.now() > untilMs, stand, seed, 0);
     await awaitNothingOpen(stand.storage);
-    const films = peaceful.reduce((sum, outcome) => sum + outcome.films.length, 0);
+    const videos = peaceful.reduce((sum, outcome) => sum + outcome.videos.length, 0);
     const { mediaJobs } = stand.simulator.stats();
     const fetches = stand.questions.filter(({ path }) => path.includes("/results/")).length;
-    expect({ mediaJobs, fetches }).toEqual({ mediaJobs: films, fetches: films });
-    expect(films).toBeGreaterThan(CLIENTS);
+    expect({ mediaJobs, fetches }).toEqual({ mediaJobs: videos, fetches: videos });
+    expect(videos).toBeGreaterThan(CLIENTS);
 
     const amidKills = await orderAmidKills(stand, seed, KILLS_OF_TWO, peaceful.length + CLIENTS);
     await awaitNothingOpen(stand.storage);
     const outcomes = [...peaceful, ...amidKills];
     await checkRepetitions(stand, outcomes);
     await closeGateways(stand);
-    const audit = await auditFilms(stand, outcomes);
+    const audit = await auditVideos(stand, outcomes);
     console.log(`two gateways on ${engine}, ${KILLS_OF_TWO} deaths: ${JSON.stringify(audit)}`);
     expect(hastyQuestions(stand.questions)).toEqual([]);
   } finally {

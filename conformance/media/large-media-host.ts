@@ -4,7 +4,7 @@ export interface LargeMediaHost {
   url: string;
   /** The image that every call for one is answered with. */
   image: Uint8Array;
-  filmBytes: number;
+  videoBytes: number;
   /** Bytes of the forms that have arrived. */
   uploadedBytes: number;
   /** Nobody is answered before so many calls have come in whole: only then is all of it in flight at once. */
@@ -12,10 +12,10 @@ export interface LargeMediaHost {
   stop(): Promise<void>;
 }
 
-const FILM_PIECE = new Uint8Array(1024 * 1024);
+const VIDEO_PIECE = new Uint8Array(1024 * 1024);
 
-/** An upstream whose images and films are large. It speaks one host's wire, and holds each answer's bytes once. */
-export async function startLargeMediaHost(imageBytes: number, filmBytes: number): Promise<LargeMediaHost> {
+/** An upstream whose images and videos are large. It speaks one host's wire, and holds each answer's bytes once. */
+export async function startLargeMediaHost(imageBytes: number, videoBytes: number): Promise<LargeMediaHost> {
   const image = new Uint8Array(imageBytes);
   crypto.getRandomValues(image.subarray(imageBytes - 32_768));
   // A whole image, and behind its end whatever fills the size: readers stop at the end.
@@ -33,7 +33,7 @@ export async function startLargeMediaHost(imageBytes: number, filmBytes: number)
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname.endsWith("/content"))
-        return new Response(film(filmBytes), { headers: { "content-type": "video/mp4" } });
+        return new Response(video(videoBytes), { headers: { "content-type": "video/mp4" } });
       if (pathname.startsWith("/v1/videos/"))
         return Response.json(job(pathname.slice("/v1/videos/".length), "completed"));
       let size = 0;
@@ -48,7 +48,7 @@ export async function startLargeMediaHost(imageBytes: number, filmBytes: number)
   const host: LargeMediaHost = {
     url: `http://127.0.0.1:${server.port}/v1`,
     image,
-    filmBytes,
+    videoBytes,
     uploadedBytes: 0,
     gather: (calls) => {
       gate = openGate(calls);
@@ -80,12 +80,12 @@ function openGate(calls: number): () => Promise<void> {
 }
 
 /** One piece after the other, when it is asked for. */
-function film(size: number): ReadableStream<Uint8Array> {
+function video(size: number): ReadableStream<Uint8Array> {
   let left = size;
   return new ReadableStream({
     type: "bytes",
     pull: (controller) => {
-      const piece = FILM_PIECE.slice(0, Math.min(left, FILM_PIECE.length));
+      const piece = VIDEO_PIECE.slice(0, Math.min(left, VIDEO_PIECE.length));
       left -= piece.length;
       controller.enqueue(piece);
       if (left === 0) controller.close();

@@ -7,7 +7,7 @@ import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
 
 const PAINTS = "openai/gpt-image-2";
 const MASKLESS = "bytedance/doubao-seedream-4-5-251128";
-const FILMS = "bytedance/doubao-seedance-2-0-260128";
+const VIDEOS = "bytedance/doubao-seedance-2-0-260128";
 const dataUrl = ({ base64 }: { base64: string }) => `data:image/png;base64,${base64}`;
 const IMAGE = dataUrl(plainPng(320, 320));
 const MASK = dataUrl(halfTransparent(320, 320));
@@ -109,7 +109,7 @@ describe("H09: fields that no provider knows are told by the name that they have
 
   test("in predictLongRunning", async () => {
     const answer = await ask(
-      addressOf(FILMS, "predictLongRunning"),
+      addressOf(VIDEOS, "predictLongRunning"),
       { instances: [{ prompt: "a fox", tone: 1 }], bar: 2, parameters: { foo: 3 } },
       TEST_KEY,
     );

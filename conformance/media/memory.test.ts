@@ -8,8 +8,8 @@ import { type LargeMediaHost, startLargeMediaHost } from "./large-media-host.ts"
 const MEGABYTE = 1024 * 1024;
 const CALLS = 50;
 const IMAGE_BYTES = 20 * MEGABYTE;
-const FILMS = 20;
-const FILM_BYTES = 50 * MEGABYTE;
+const VIDEOS = 20;
+const VIDEO_BYTES = 50 * MEGABYTE;
 const NEEDED_BYTES = 6 * 1024 * MEGABYTE;
 
 const bun = new URL("../../bin/bun", import.meta.url).pathname;
@@ -77,7 +77,7 @@ const all = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]
 
 describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
   beforeAll(async () => {
-    host = await startLargeMediaHost(IMAGE_BYTES, FILM_BYTES);
+    host = await startLargeMediaHost(IMAGE_BYTES, VIDEO_BYTES);
   });
   afterAll(() => host.stop());
   beforeEach(startGateway);
@@ -133,14 +133,14 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     expect(growth).toBeLessThan(4 * CALLS * IMAGE_BYTES);
   }, 40_000);
 
-  test(`H22: ${FILMS} videos of 50 MB go to the file store in pieces`, async () => {
-    const growth = await growthBy("films", FILMS * FILM_BYTES, async () => {
+  test(`H22: ${VIDEOS} videos of 50 MB go to the file store in pieces`, async () => {
+    const growth = await growthBy("videos", VIDEOS * VIDEO_BYTES, async () => {
       const path = "/api/genai/v1/publishers/openai/models/sora-2";
-      const names = await all(FILMS, async (index) => {
+      const names = await all(VIDEOS, async (index) => {
         const submitted = await generate(`${path}:predictLongRunning`, { instances: [{ prompt: `video ${index}` }] });
         return ((await submitted.json()) as { name: string }).name;
       });
-      await all(FILMS, async (index) => {
+      await all(VIDEOS, async (index) => {
         for (let polls = 0; polls < 150; polls++) {
           const polled = await generate(`${path}:fetchPredictOperation`, { operationName: names[index] });
           if (((await polled.json()) as { done?: boolean }).done) return;
@@ -151,7 +151,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     });
     const kept = join(folder, "data", "files");
     const sizes = readdirSync(kept).map((name) => statSync(join(kept, name)).size);
-    expect(sizes).toEqual(new Array<number>(FILMS).fill(FILM_BYTES));
-    expect(growth).toBeLessThan((FILMS * FILM_BYTES) / 2);
+    expect(sizes).toEqual(new Array<number>(VIDEOS).fill(VIDEO_BYTES));
+    expect(growth).toBeLessThan((VIDEOS * VIDEO_BYTES) / 2);
   }, 40_000);
 });

@@ -5,18 +5,18 @@ import type { ImageRequest } from "../../src/media/image-request.ts";
 import { decodeEditBody, decodeGeneration } from "../../src/media/images/decode-images.ts";
 import { decodeVideo } from "../../src/media/operations/decode-video.ts";
 import { decodePredict } from "../../src/media/predict/decode-predict.ts";
-import { CONFIGURED_MODELS, CONFIGURED_PRICE, FILM_MODELS } from "./film-models.ts";
-import { type FilmStand, startFilmStand } from "./film-stand.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageStand, OWN_MODELS, own, startImageStand } from "./image-stand.ts";
-import { filmBody, judgeFilms } from "./judge-films.ts";
 import { generationBody, judgeImages, predictBody } from "./judge-images.ts";
-import { randomFilmWish } from "./random-films.ts";
+import { judgeVideos, videoBody } from "./judge-videos.ts";
 import { type ImageWish, randomImageWish } from "./random-images.ts";
-import { type Maker, unsentFilmWishes, unsentImageWishes, upstreamModelOf } from "./unsent-wishes.ts";
+import { randomVideoWish } from "./random-videos.ts";
+import { type Maker, unsentImageWishes, unsentVideoWishes, upstreamModelOf } from "./unsent-wishes.ts";
+import { CONFIGURED_MODELS, CONFIGURED_PRICE, VIDEO_MODELS } from "./video-models.ts";
+import { startVideoStand, type VideoStand } from "./video-stand.ts";
 
 /**
- * Random requests for images and films at every family of models, through the gateway to the strict hosts of the
+ * Random requests for images and videos at every family of models, through the gateway to the strict hosts of the
  * simulator. What comes back is what was asked for, or a refusal of ours that names a field of the client's; never the
  * host's refusal of something that could have been known, and what is not honoured is noted.
  */
@@ -40,27 +40,27 @@ const MORE_IMAGES = [
   own("more/gen4-turbo", "runway", "gen4_image_turbo"),
 ];
 
-const film = (id: string, provider: string, model: string) => ({
+const video = (id: string, provider: string, model: string) => ({
   id,
   output_modalities: ["video"],
   pricings: { video: [{ value: CONFIGURED_PRICE, unit: "perSecond", currency: "USD" }] },
   offers: [{ provider, model }],
 });
 
-const MORE_FILMS = [
-  film("more/sora-pro", "openai", "sora-2-pro"),
-  film("more/veo-3.0", "vertex", "veo-3.0-generate-001"),
-  film("more/seedance-2", "volcengine", "doubao-seedance-2-0-260128"),
-  film("more/wan-2.5", "qwen", "wan2.5-t2v-preview"),
-  film("more/wan-2.2", "qwen", "wan2.2-kf2v-flash"),
-  film("more/kling-2.6", "kling", "kling-v2-6"),
-  film("more/hailuo-2.3", "minimax", "MiniMax-Hailuo-2.3"),
-  film("more/hailuo-fast", "minimax", "MiniMax-Hailuo-2.3-Fast"),
-  film("more/i2v", "minimax", "I2V-01"),
-  film("more/vidu-images", "z-ai", "vidu2-start-end"),
-  film("more/gen4.5", "runway", "gen4.5"),
-  film("more/veo3", "runway", "veo3"),
-  film("more/ray-3", "luma", "ray-3"),
+const MORE_VIDEOS = [
+  video("more/sora-pro", "openai", "sora-2-pro"),
+  video("more/veo-3.0", "vertex", "veo-3.0-generate-001"),
+  video("more/seedance-2", "volcengine", "doubao-seedance-2-0-260128"),
+  video("more/wan-2.5", "qwen", "wan2.5-t2v-preview"),
+  video("more/wan-2.2", "qwen", "wan2.2-kf2v-flash"),
+  video("more/kling-2.6", "kling", "kling-v2-6"),
+  video("more/hailuo-2.3", "minimax", "MiniMax-Hailuo-2.3"),
+  video("more/hailuo-fast", "minimax", "MiniMax-Hailuo-2.3-Fast"),
+  video("more/i2v", "minimax", "I2V-01"),
+  video("more/vidu-images", "z-ai", "vidu2-start-end"),
+  video("more/gen4.5", "runway", "gen4.5"),
+  video("more/veo3", "runway", "veo3"),
+  video("more/ray-3", "luma", "ray-3"),
 ];
 
 /** What a request reads as at its address; throws where it is refused there. */
@@ -117,26 +117,26 @@ describe("images", () => {
   }
 });
 
-describe("films", () => {
-  let stand: FilmStand;
+describe("videos", () => {
+  let stand: VideoStand;
   beforeAll(async () => {
-    // Submits are what is judged: no film is ever finished.
-    stand = await startFilmStand({
-      models: [...CONFIGURED_MODELS, ...MORE_FILMS],
+    // Submits are what is judged: no video is ever finished.
+    stand = await startVideoStand({
+      models: [...CONFIGURED_MODELS, ...MORE_VIDEOS],
       jobMs: 3_600_000,
       timings: { mediaPaceFactor: 100 },
     });
   });
   afterAll(() => stand.stop());
 
-  const configured = [...CONFIGURED_MODELS, ...MORE_FILMS];
-  const models = [...FILM_MODELS.map(({ id }) => id), ...MORE_FILMS.map(({ id }) => id)];
+  const configured = [...CONFIGURED_MODELS, ...MORE_VIDEOS];
+  const models = [...VIDEO_MODELS.map(({ id }) => id), ...MORE_VIDEOS.map(({ id }) => id)];
   for (const model of models) {
     test(
       `contract 2.1: ${model} is submitted as asked, or the refusal is ours`,
       async () => {
-        const property = fc.asyncProperty(randomFilmWish, async (wish) => {
-          expect(await judgeFilms(stand, model, wish)).toEqual([]);
+        const property = fc.asyncProperty(randomVideoWish, async (wish) => {
+          expect(await judgeVideos(stand, model, wish)).toEqual([]);
         });
         await fc.assert(property, { numRuns: RUNS * 3, ...seeded });
       },
@@ -146,14 +146,14 @@ describe("films", () => {
     if (model !== "sim/video")
       test(`H09: ${model} is told of every wish that is not noted`, () => {
         const maker = makerOf(model);
-        const property = fc.property(randomFilmWish, (wish) => {
-          expect(unlessRefused(() => unsentFilmWishes(decodeVideo(filmBody(wish)), maker))).toEqual([]);
+        const property = fc.property(randomVideoWish, (wish) => {
+          expect(unlessRefused(() => unsentVideoWishes(decodeVideo(videoBody(wish)), maker))).toEqual([]);
         });
         fc.assert(property, { numRuns: QUICK_RUNS, ...seeded });
       });
   }
 
-  /** Whose films they are: as configured, as the client says, or by the publisher's name. */
+  /** Whose videos they are: as configured, as the client says, or by the publisher's name. */
   function makerOf(model: string): Maker {
     const [id = "", named] = model.split(":");
     const publishers: Readonly<Record<string, string>> = { bytedance: "volcengine", klingai: "kling" };

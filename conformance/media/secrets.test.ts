@@ -24,7 +24,7 @@ beforeAll(async () => {
       providers: { host: { kind: "volcengine", base_url: host.url.origin, api_key: SECRET } },
       models: [
         model("test/images", "image", "doubao-seedream-4-5-251128"),
-        model("test/films", "video", "doubao-seedance-1-5-pro-251215"),
+        model("test/videos", "video", "doubao-seedance-1-5-pro-251215"),
       ],
     },
     timings: { mediaPaceFactor: 0.001 },
@@ -93,15 +93,15 @@ describe("S10: what a host says of images is told without the gateway's key", ()
 });
 
 describe("S10: what a host says of videos is told without the gateway's key", () => {
-  const FILMS = "/api/genai/v1/publishers/test/models/films";
-  const submit = () => post(`${FILMS}:predictLongRunning`, { instances: [{ prompt: "p" }] });
+  const VIDEOS = "/api/genai/v1/publishers/test/models/videos";
+  const submit = () => post(`${VIDEOS}:predictLongRunning`, { instances: [{ prompt: "p" }] });
 
   /** What a client is told in the end of a job of which the host says this. */
   async function endOf(job: object, status = 200): Promise<string> {
     play = ({ method }) => (method === "POST" ? Response.json({ id: "job" }) : Response.json(job, { status }));
     const { name } = (await (await submit()).json()) as { name: string };
     for (;;) {
-      const text = await (await post(`${FILMS}:fetchPredictOperation`, { operationName: name })).text();
+      const text = await (await post(`${VIDEOS}:fetchPredictOperation`, { operationName: name })).text();
       if ((JSON.parse(text) as { done?: boolean }).done) return text;
       await Bun.sleep(20);
     }

@@ -10,7 +10,7 @@ import type { FittedVideoCall } from "../../src/media/video-call.ts";
 import { createProvider } from "../../src/providers/index.ts";
 import type { ProviderMedia } from "../../src/providers/media/provider-media.ts";
 
-/** Who makes the images or films of a model, under which name. */
+/** Who makes the images or videos of a model, under which name. */
 export interface Maker {
   kind: string;
   upstreamModel: string;
@@ -85,8 +85,8 @@ function changed(call: FittedImageCall, wish: ImageWish): FittedImageCall {
   return { ...call, [wish]: other };
 }
 
-/** The same for films. What prices depend on is settled, so it is compared too. */
-export function unsentFilmWishes(request: VideoRequest, { kind, upstreamModel }: Maker): string[] {
+/** The same for videos. What prices depend on is settled, so it is compared too. */
+export function unsentVideoWishes(request: VideoRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
   const wire = media.videos(upstreamModel);
   if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);

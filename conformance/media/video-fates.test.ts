@@ -2,25 +2,32 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
 import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
-import { CONFIGURED_MODELS, FILM_MODELS, type FilmModel, parametersFor } from "./film-models.ts";
-import { type FilmClient, type FilmStand, followToEnd, newerClient, receiptOf, startFilmStand } from "./film-stand.ts";
+import { CONFIGURED_MODELS, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
+import {
+  followToEnd,
+  newerClient,
+  receiptOf,
+  startVideoStand,
+  type VideoClient,
+  type VideoStand,
+} from "./video-stand.ts";
 
 const LONG_MS = 60_000;
 
-let stand: FilmStand;
-let client: FilmClient;
+let stand: VideoStand;
+let client: VideoClient;
 let frame: Image;
 
 beforeAll(async () => {
-  // A dead link is asked for many times, at a pace that grows, before its film is given up.
-  stand = await startFilmStand({ models: CONFIGURED_MODELS, timings: { mediaPaceFactor: 0.0002 } });
+  // A dead link is asked for many times, at a pace that grows, before its video is given up.
+  stand = await startVideoStand({ models: CONFIGURED_MODELS, timings: { mediaPaceFactor: 0.0002 } });
   client = newerClient(stand.gateway);
   const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
   frame = { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
 });
 afterAll(() => stand.stop());
 
-function submit(model: FilmModel, fate: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
+function submit(model: VideoModel, fate: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
   const { id, frames } = model;
   const { durationSeconds, resolution } = parametersFor(model);
   const image = frames.endsWith("needed") ? { image: frame } : {};
@@ -28,7 +35,7 @@ function submit(model: FilmModel, fate: string, numberOfVideos = 1): Promise<Gen
   return client.models.generateVideos({ model: id, source: { prompt: `${id} sim:${fate}`, ...image }, config });
 }
 
-async function failureOf(model: FilmModel, fate: string): Promise<SdkFailure> {
+async function failureOf(model: VideoModel, fate: string): Promise<SdkFailure> {
   const thrown: unknown = await submit(model, fate).then(
     ({ name }) => new Error(`it was taken as ${name}`),
     (error: unknown) => error,
@@ -36,8 +43,8 @@ async function failureOf(model: FilmModel, fate: string): Promise<SdkFailure> {
   return FAILURES.genai(thrown);
 }
 
-/** Ends without a film, and costs nothing. */
-async function endOf(model: FilmModel, fate: string): Promise<GenerateVideosOperation> {
+/** Ends without a video, and costs nothing. */
+async function endOf(model: VideoModel, fate: string): Promise<GenerateVideosOperation> {
   const submitted = await submit(model, fate);
   const ended = await followToEnd(client, submitted);
   const receipt = await receiptOf(stand, submitted.name);
@@ -57,7 +64,7 @@ const AT_ONCE = [
 
 const STATUS_WORDS: Readonly<Record<number, string>> = { 429: "RESOURCE_EXHAUSTED", 504: "DEADLINE_EXCEEDED" };
 
-describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
+describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
   test("choices 4: what the host refuses at once is an error of the submit", async () => {
     await Promise.all(
       AT_ONCE.map(async ([fate, usual, word]) => {
@@ -116,7 +123,7 @@ test(
   "a video whose link is dead is given up in the end, and its address is not told",
   async () => {
     await Promise.all(
-      FILM_MODELS.map(async (model) => {
+      VIDEO_MODELS.map(async (model) => {
         const own = model.tells?.["expired"];
         if (own === "made") {
           const ended = await followToEnd(client, await submit(model, "expired"));
@@ -138,17 +145,17 @@ test(
   "a question that goes without an answer is put again: every video is made once, and is there",
   async () => {
     // One of each vendor: here, unlike above, all of them have to be made. The gateway's own simulator is another one.
-    const vendorOf = ({ id }: FilmModel) => id.slice(0, id.indexOf("/"));
-    const models = FILM_MODELS.filter(
+    const vendorOf = ({ id }: VideoModel) => id.slice(0, id.indexOf("/"));
+    const models = VIDEO_MODELS.filter(
       (model, index) =>
-        index === FILM_MODELS.findIndex((one) => vendorOf(one) === vendorOf(model)) && vendorOf(model) !== "sim",
+        index === VIDEO_MODELS.findIndex((one) => vendorOf(one) === vendorOf(model)) && vendorOf(model) !== "sim",
     );
     const before = stand.simulator.stats().mediaJobs;
     await Promise.all(
       models.map(async (model) => {
         const submitted = await submit(model, "unsteady");
         const { response } = await followToEnd(client, submitted);
-        expect({ id: model.id, films: response?.generatedVideos?.length }).toEqual({ id: model.id, films: 1 });
+        expect({ id: model.id, videos: response?.generatedVideos?.length }).toEqual({ id: model.id, videos: 1 });
         const { usage } = await receiptOf(stand, submitted.name);
         expect(usage["seconds"]).toBe(model.made.seconds);
       }),

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readFileSync, writeFileSync } from "node:fs";
 import { FAILURES } from "../support/sdk-failure.ts";
 import { TEST_KEY } from "../support/test-gateway.ts";
+import { type HeldVideoHost, startHeldVideoHost } from "./held-video-host.ts";
 import {
-  type FilmStand,
   followToEnd,
   idOf,
   KEYS,
   newerClient,
   receiptOf,
-  startFilmStand,
+  startVideoStand,
   until,
-} from "./film-stand.ts";
-import { type HeldFilmHost, startHeldFilmHost } from "./held-film-host.ts";
+  type VideoStand,
+} from "./video-stand.ts";
 
 const SECONDS = 4;
 const USD_PER_SECOND = 0.02;
@@ -20,17 +20,17 @@ const LONG_MS = 60_000;
 /** A gateway learns of a connection that was closed a moment later. */
 const NOTICED_MS = 300;
 
-let host: HeldFilmHost;
-let stand: FilmStand;
+let host: HeldVideoHost;
+let stand: VideoStand;
 
 beforeAll(async () => {
-  host = startHeldFilmHost();
+  host = startHeldVideoHost();
   const upstream = { kind: "volcengine", base_url: host.url, api_key: "first-secret" };
-  stand = await startFilmStand({
+  stand = await startVideoStand({
     providers: { held: upstream },
     models: [
       {
-        id: "held/film",
+        id: "held/video",
         output_modalities: ["video"],
         pricings: { audio_and_video: [{ value: USD_PER_SECOND, unit: "perSecond", currency: "USD" }] },
         offers: [{ provider: "held", model: "doubao-seedance-1-5-pro-251215" }],
@@ -54,7 +54,7 @@ interface Submitting {
   signal?: AbortSignal;
 }
 
-function submit({ prompt, model = "held/film", key = TEST_KEY, headers, parameters, signal }: Submitting) {
+function submit({ prompt, model = "held/video", key = TEST_KEY, headers, parameters, signal }: Submitting) {
   const address = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
   return fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
     method: "POST",
@@ -104,21 +104,21 @@ const receiptsOf = (receiptId: string | null) =>
 describe("contract 2.2: whose operation it is", () => {
   test("S09: another project's key sees neither the operation nor its video", async () => {
     const name = await nameIn(await submit({ prompt: "mine" }));
-    const film = (await ended(name)).response?.videos[0]?.gcsUri ?? "";
+    const video = (await ended(name)).response?.videos[0]?.gcsUri ?? "";
     const refused = await poll(name, KEYS.stranger);
     expect(refused.status).toBe(404);
     expect(await errorIn(refused)).toMatchObject({ code: 404, status: "NOT_FOUND" });
-    const bare = film.split("?")[0] ?? "";
+    const bare = video.split("?")[0] ?? "";
     const fetchAs = (key: string) => fetch(bare, { headers: { authorization: `Bearer ${key}` } });
     expect((await fetchAs(KEYS.stranger)).status).toBe(404);
     expect((await fetchAs(TEST_KEY)).status).toBe(200);
     // Whoever was given the signed address may fetch, as an SDK does, without a key.
-    expect((await fetch(film)).status).toBe(200);
+    expect((await fetch(video)).status).toBe(200);
   });
 
   test("choices 5: an unknown operation and one whose time is over are 404, by the SDK's own error", async () => {
     const client = newerClient(stand.gateway);
-    const operation = await client.models.generateVideos({ model: "held/film", source: { prompt: "short-lived" } });
+    const operation = await client.models.generateVideos({ model: "held/video", source: { prompt: "short-lived" } });
     const name = operation.name ?? "";
     await ended(name);
     stand.database.run("UPDATE operations SET expires_at_ms = ? WHERE id = ?", [Date.now() - 1, idOf(name)]);

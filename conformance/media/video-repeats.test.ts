@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { digestOf } from "../../src/relay/media/repeated-operation.ts";
 import { TEST_KEY } from "../support/test-gateway.ts";
-import { BUDGET_USD, type FilmStand, idOf, KEYS, startFilmStand, until } from "./film-stand.ts";
-import { type HeldFilmHost, startHeldFilmHost } from "./held-film-host.ts";
+import { type HeldVideoHost, startHeldVideoHost } from "./held-video-host.ts";
+import { BUDGET_USD, idOf, KEYS, startVideoStand, until, type VideoStand } from "./video-stand.ts";
 
 const UPSTREAM_MODEL = "doubao-seedance-1-5-pro-251215";
 const SECONDS = 4;
@@ -13,7 +13,7 @@ const pricesOf = (usdPerSecond: number) => {
   return { video: prices, audio_and_video: prices };
 };
 const CHEAP = 0.001;
-/** One film is within the budget, two are not. */
+/** One video is within the budget, two are not. */
 const HALF = (0.8 * BUDGET_USD) / SECONDS;
 const DEAR = (2 * BUDGET_USD) / SECONDS;
 
@@ -48,12 +48,12 @@ function startLosingHost() {
   };
 }
 
-let held: HeldFilmHost;
+let held: HeldVideoHost;
 let losing: ReturnType<typeof startLosingHost>;
-let stand: FilmStand;
+let stand: VideoStand;
 
 beforeAll(async () => {
-  held = startHeldFilmHost();
+  held = startHeldVideoHost();
   losing = startLosingHost();
   const upstream = (base_url: string) => ({ kind: "volcengine", base_url, api_key: "secret" });
   const model = (id: string, usdPerSecond: number, offers: object[]) => ({
@@ -63,11 +63,11 @@ beforeAll(async () => {
     offers: offers.map((offer) => ({ model: UPSTREAM_MODEL, ...offer })),
   });
   const [atCheap, atHalf, atDear] = [CHEAP, HALF, DEAR].map((usd) => ({ provider: "held", pricings: pricesOf(usd) }));
-  stand = await startFilmStand({
+  stand = await startVideoStand({
     providers: { held: upstream(held.url), losing: upstream(losing.url), other: upstream(held.url) },
     models: [
-      model("held/film", CHEAP, [{ provider: "held" }]),
-      model("losing/film", CHEAP, [{ provider: "losing" }]),
+      model("held/video", CHEAP, [{ provider: "held" }]),
+      model("losing/video", CHEAP, [{ provider: "losing" }]),
       model("own/half", CHEAP, [{ ...atHalf }]),
       model("own/dear", CHEAP, [{ ...atDear }]),
       model("own/cheap-then-dear", CHEAP, [{ ...atCheap }, { ...atDear, provider: "other" }]),
@@ -134,7 +134,7 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
     test(`choices 5: one ${what}, under the same Idempotency-Key again, is the operation that failed`, async () => {
       losing.lose(loss);
       const before = losing.posts();
-      const wish = { model: "losing/film", prompt: loss, under: `doubt-${loss}` };
+      const wish = { model: "losing/video", prompt: loss, under: `doubt-${loss}` };
       const first = await submit(wish);
       expect(first.status).toBe(502);
       for (let again = 0; again < 2; again += 1) {
@@ -158,7 +158,7 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
   test("one that the host refused made nothing: the same key may try again", async () => {
     losing.lose("refused");
     const before = losing.posts();
-    const wish = { model: "losing/film", prompt: "refused", under: "refused" };
+    const wish = { model: "losing/video", prompt: "refused", under: "refused" };
     expect((await submit(wish)).status).toBe(400);
     expect((await submit(wish)).status).toBe(400);
     expect(losing.posts() - before).toBe(2);
@@ -167,18 +167,18 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
 
 describe("choices 5: the repetition of a submit", () => {
   test("is the same answer though the link to its frame has died since", async () => {
-    const wish = { model: "held/film", prompt: "a fox", under: "dead link" };
+    const wish = { model: "held/video", prompt: "a fox", under: "dead link" };
     const name = await nameIn(await submit(wish));
     // No test can fetch from a public address: the operation is given to a request whose link is dead.
     const linked = { ...wish, image: { gcsUri: "https://127.0.0.1/frame.png" } };
-    const digest = digestOf("default", "held/film", textOf(linked));
+    const digest = digestOf("default", "held/video", textOf(linked));
     stand.database.run("UPDATE operations SET request_digest = ? WHERE id = ?", [digest, idOf(name)]);
     const repeated = await submit(linked);
     expect({ status: repeated.status, name: await nameIn(repeated) }).toEqual({ status: 200, name });
   });
 
   test("choices 6: tells what was dropped as the first answer did, during the submit and after it", async () => {
-    const wish = { model: "held/film", prompt: "dropped", parameters: { negativePrompt: "blur" }, under: "dropped" };
+    const wish = { model: "held/video", prompt: "dropped", parameters: { negativePrompt: "blur" }, under: "dropped" };
     held.hold();
     const first = submit(wish);
     await until(() => held.waiting() === 1, "the job is being submitted");

@@ -2,28 +2,28 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
 import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
 import { FAILURES } from "../support/sdk-failure.ts";
-import { CONFIGURED_MODELS, EVERY_PARAMETER, FILM_MODELS, type FilmModel, parametersFor } from "./film-models.ts";
+import { canDecodeFrames, distances, probeVideo, type VideoFacts } from "./probe-video.ts";
+import { CONFIGURED_MODELS, EVERY_PARAMETER, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
 import {
-  type FilmStand,
   followToEnd,
   KEYS,
   newerClient,
   olderClient,
   receiptOf,
-  startFilmStand,
-} from "./film-stand.ts";
-import { canDecodeFrames, distances, type FilmFacts, probeFilm } from "./probe-film.ts";
+  startVideoStand,
+  type VideoStand,
+} from "./video-stand.ts";
 
 const LONG_MS = 60_000;
 const PROMPT = "a fox";
 const decoding = canDecodeFrames();
 
-let stand: FilmStand;
+let stand: VideoStand;
 let frames: { first: Image; last: Image };
 const outcomes = new Map<string, string[]>();
 
 beforeAll(async () => {
-  stand = await startFilmStand({ models: CONFIGURED_MODELS });
+  stand = await startVideoStand({ models: CONFIGURED_MODELS });
   const frame = async (seed: number): Promise<Image> => {
     const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
     return { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
@@ -43,7 +43,7 @@ function table(): string {
 
 const note = (id: string, cell: string) => outcomes.set(id, [...(outcomes.get(id) ?? []), cell]);
 
-async function filmsOf(operation: GenerateVideosOperation): Promise<Uint8Array[]> {
+async function videosOf(operation: GenerateVideosOperation): Promise<Uint8Array[]> {
   const videos = operation.response?.generatedVideos ?? [];
   return Promise.all(
     videos.map(async ({ video }) => {
@@ -55,20 +55,20 @@ async function filmsOf(operation: GenerateVideosOperation): Promise<Uint8Array[]
   );
 }
 
-const factsOf = async (operation: GenerateVideosOperation): Promise<FilmFacts[]> =>
-  (await filmsOf(operation)).map(probeFilm);
+const factsOf = async (operation: GenerateVideosOperation): Promise<VideoFacts[]> =>
+  (await videosOf(operation)).map(probeVideo);
 
 /** Two images of which one was made after the other are less apart than this, and any others more. */
 const ALIKE = 8;
 
 const bytesOf = ({ imageBytes }: Image) => Buffer.from(imageBytes ?? "", "base64");
 
-const needsFrame = ({ frames: taken }: FilmModel) => taken.endsWith("needed");
-const withFirst = (model: FilmModel) => (needsFrame(model) ? { image: frames.first } : {});
-const told = ({ width, height, seconds, fps, sound }: FilmFacts) =>
+const needsFrame = ({ frames: taken }: VideoModel) => taken.endsWith("needed");
+const withFirst = (model: VideoModel) => (needsFrame(model) ? { image: frames.first } : {});
+const told = ({ width, height, seconds, fps, sound }: VideoFacts) =>
   `${width}x${height} ${seconds}s ${fps}fps ${sound ? "sound" : "silent"}`;
 
-describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id, model) => {
+describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id, model) => {
   test(
     "contract 2.1: two videos under one name, with every parameter, by @google/genai 2",
     async () => {
@@ -121,12 +121,12 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
       const asked = () => client.models.generateVideos({ model: id, source, config });
       if (model.frames === "none") return void (await expectRefusal(asked, "instances[0].image"));
       const submitted = await asked();
-      const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, submitted));
-      const made = probeFilm(film);
-      // The film has the shape of the image, and is as long as one without it.
+      const [video = new Uint8Array()] = await videosOf(await followToEnd(client, submitted));
+      const made = probeVideo(video);
+      // The video has the shape of the image, and is as long as one without it.
       expect(made.width / made.height).toBeCloseTo(16 / 9, 1);
       expect(made.seconds).toBe(model.made.seconds);
-      if (decoding) expect(distances(film, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
+      if (decoding) expect(distances(video, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
       const { silentUsdPerSecond } = model;
       if (silentUsdPerSecond === undefined) return note(id, "first");
       expect(made.sound).toBe(false);
@@ -148,10 +148,10 @@ describe.each(FILM_MODELS.map((model) => [model.id, model] as const))("%s", (id,
       const asked = () => client.models.generateVideos({ model: id, source, config });
       if (model.frames === "none") return void (await expectRefusal(asked, "instances[0].image"));
       if (!/last|both/.test(model.frames)) return void (await expectRefusal(asked, "instances[0].lastFrame"));
-      const [film = new Uint8Array()] = await filmsOf(await followToEnd(client, await asked()));
-      expect(probeFilm(film).seconds).toBe(model.lastFrameSeconds ?? model.made.seconds);
-      if (decoding) expect(distances(film, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
-      if (decoding) expect(distances(film, bytesOf(frames.last)).end).toBeLessThan(ALIKE);
+      const [video = new Uint8Array()] = await videosOf(await followToEnd(client, await asked()));
+      expect(probeVideo(video).seconds).toBe(model.lastFrameSeconds ?? model.made.seconds);
+      if (decoding) expect(distances(video, bytesOf(frames.first)).begin).toBeLessThan(ALIKE);
+      if (decoding) expect(distances(video, bytesOf(frames.last)).end).toBeLessThan(ALIKE);
       note(id, "last");
     },
     LONG_MS,

@@ -62,7 +62,7 @@ const BY_TOKENS = {
 };
 const BY_NUMBER = { image: usd(0.04, "perCount"), audio_and_video: usd(0.05, "perSecond") };
 
-/** Models that tell tokens are priced by them, the others by the number of their images or the length of their films. */
+/** Models that tell tokens are priced by them, the others by the number of their images or the length of their videos. */
 const pricingsOf = ({ upstreamModel }: MediaCase) => (/^g(?:emini|pt)-/.test(upstreamModel) ? BY_TOKENS : BY_NUMBER);
 
 const makesOf = ({ upstreamModel, recording }: MediaCase): string[] => {

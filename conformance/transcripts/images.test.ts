@@ -360,7 +360,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were he
 });
 
 test.skipIf(!present)(
-  "every recording of images and films is replayed or left out for a reason that still holds",
+  "every recording of images and videos is replayed or left out for a reason that still holds",
   () => {
     const leftOut = mediaRecordings.filter(({ case: name }) => name in MEDIA_LEFT_OUT);
     expect(leftOut.map(({ case: name }) => name)).toEqual(Object.keys(MEDIA_LEFT_OUT));

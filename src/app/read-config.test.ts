@@ -31,7 +31,7 @@ test("docs/configuration.md, Mistakes: what providers lack is told at once, at t
   gone: { kind: vertex, project: p, credentials: gone.json }
   damaged: { kind: vertex, project: p, credentials: damaged.json }
   aws: { kind: bedrock }
-  films: { kind: kling, access_key: a }
+  videos: { kind: kling, access_key: a }
   fine: { kind: ollama }
 server: { prot: 1 }
 `;
@@ -42,7 +42,7 @@ trivium.yaml:3:3: providers.gone: ${join(folder, "gone.json")}: there is no such
 trivium.yaml:4:3: providers.damaged: ${join(folder, "damaged.json")}: private_key is not a PEM key
 trivium.yaml:5:3: providers.aws: region is needed, such as us-east-1
 trivium.yaml:5:3: providers.aws: api_key, or access_key_id and secret_access_key, is needed
-trivium.yaml:6:3: providers.films: api_key, or access_key and secret_key, is needed
+trivium.yaml:6:3: providers.videos: api_key, or access_key and secret_key, is needed
 trivium.yaml:8:11: server.prot is not a known field; did you mean port?`,
     ),
   );

@@ -8,7 +8,7 @@ export interface StoredError {
   message: string;
 }
 
-/** A film that was made and kept. */
+/** A video that was made and kept. */
 export interface KeptVideo {
   /** The id of the file. */
   file: string;

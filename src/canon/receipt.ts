@@ -36,7 +36,7 @@ export interface Receipt {
   /** What was asked for. */
   verb: "generate" | "count_tokens" | "images" | "videos";
   clientDialect: DialectName;
-  /** `media` where the provider's interface for images and films is its own. */
+  /** `media` where the provider's interface for images and videos is its own. */
   upstreamDialect: UpstreamDialectName | "media";
   lane: "native" | "translated";
   stream: boolean;

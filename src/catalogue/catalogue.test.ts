@@ -141,7 +141,7 @@ describe("choices 7: configuration is laid over the built-in catalogue", () => {
     expect(build({ id: "openai/gpt-99" })?.offers).toEqual([
       { provider: "openai", upstreamModel: "gpt-99", pricings: {} },
     ]);
-    expect(build({ id: "openai/film", outputModalities: ["video", "audio"] })?.kind).toBe("video");
+    expect(build({ id: "openai/video", outputModalities: ["video", "audio"] })?.kind).toBe("video");
     expect(build({ id: "openai/paint", outputModalities: ["image"] })?.kind).toBe("image");
   });
 

@@ -18,7 +18,7 @@ export interface PriceItem {
   value: number;
   unit: "perMTokens" | "perCount" | "perSecond";
   currency: "USD";
-  /** The price holds for images or films of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
+  /** The price holds for images or videos of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
   resolution?: string;
   /** Stands in place of `resolution` once the price was chosen for a call: see resolution-prices.ts. Data never has it. */
   chosenFor?: string;

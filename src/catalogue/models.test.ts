@@ -87,7 +87,7 @@ describe("models.json", () => {
     expect(told).toHaveLength(26);
   });
 
-  test("there are 34 models for images and 19 for films, and they say what they take and make", () => {
+  test("there are 34 models for images and 19 for videos, and they say what they take and make", () => {
     const kinds = { image: 0, video: 0, text: 0 };
     for (const { id, kind, inputModalities, outputModalities } of builtInModels) {
       kinds[kind]++;

@@ -123,8 +123,8 @@ describe("what is not tokens", () => {
       costNanoUsd: 1000 + 3 * 10_000_000 + 2 * 40_000_000,
       rule: "prompt 1 USD/MTok + image 0.04 + web_search 0.01 USD each",
     });
-    const film: Pricings = { video: [perSecond(0.2)], audio_and_video: [perSecond(0.4)] };
-    expect(priceUsage({ seconds: 5.5 }, film)).toEqual({
+    const video: Pricings = { video: [perSecond(0.2)], audio_and_video: [perSecond(0.4)] };
+    expect(priceUsage({ seconds: 5.5 }, video)).toEqual({
       costNanoUsd: 2_200_000_000,
       rule: "audio_and_video 0.4 USD/s",
     });

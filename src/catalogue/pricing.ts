@@ -26,7 +26,7 @@ const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   audioInput: { names: ["audio", "prompt"], unit: "perMTokens" },
   imageOutput: { names: ["image", "completion"], unit: "perMTokens" },
   images: { names: ["image"], unit: "perCount" },
-  // Usage does not tell silent video from video with sound: who knows asks pricingsOfFilm first, which leaves one of the two.
+  // Usage does not tell silent video from video with sound: who knows asks pricingsOfVideo first, which leaves one of the two.
   seconds: { names: ["audio_and_video", "video"], unit: "perSecond" },
   searches: { names: ["web_search"], unit: "perCount" },
 };
@@ -46,7 +46,7 @@ const NANO_DOLLAR = BigInt(MILLION) * BigInt(MILLION);
 
 /**
  * The price of what a call used, in integer nano-dollars, rounded once. A tier goes by all prompt (or completion) tokens,
- * cached ones included, and holds for the whole call. Prices of one resolution count only where pricingsOfFilm or
+ * cached ones included, and holds for the whole call. Prices of one resolution count only where pricingsOfVideo or
  * pricingsOfImage chose them.
  */
 export function priceUsage(usage: Usage, pricings: Pricings): Priced {

@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import { sniffMedia } from "../wire/sniff-media.ts";
 import { UsageError } from "./command.ts";
 
-/** The gateway takes less; a film that was named by mistake need not be read to know that. */
+/** The gateway takes less; a video that was named by mistake need not be read to know that. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** Images or films of one call; every one of them has a file, whose place is looked at before the call. */
+/** Images or videos of one call; every one of them has a file, whose place is looked at before the call. */
 export const MOST_WORKS = 100;
 
 export interface ImageFile {

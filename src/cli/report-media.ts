@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import { EXIT, printJson } from "./command.ts";
 
-/** What came of a call for images or films. */
+/** What came of a call for images or videos. */
 export interface MediaOutcome {
   files: { path: string; mime_type: string; bytes: number; revised_prompt?: string }[];
   notMade: { reason: string; moderated: boolean }[];

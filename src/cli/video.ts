@@ -144,7 +144,7 @@ async function submit(body: VideoBody, { client, values, signal }: Making): Prom
   }
 }
 
-/** From the name to the files. The name is told at once, so that no end of this process loses the film. */
+/** From the name to the files. The name is told at once, so that no end of this process loses the video. */
 async function seeThrough({ name, about }: Submitted, making: Making): Promise<number> {
   const { client, values, output, signal } = making;
   console.error(`Operation ${name}`);
@@ -153,7 +153,7 @@ async function seeThrough({ name, about }: Submitted, making: Making): Promise<n
   try {
     const onProgress = (percent: number | undefined) => progress.set(percent);
     const operation = await awaitOperation(client, name, { signal, onProgress, nowMs: Date.now });
-    const outcome = await writeFilms(operation, making);
+    const outcome = await writeVideos(operation, making);
     progress.stop();
     return reportMedia(outcome, { model, operation: name, ...about }, values.json);
   } catch (error) {
@@ -169,16 +169,16 @@ async function seeThrough({ name, about }: Submitted, making: Making): Promise<n
   }
 }
 
-async function writeFilms(operation: JsonObject, making: Making): Promise<MediaOutcome> {
+async function writeVideos(operation: JsonObject, making: Making): Promise<MediaOutcome> {
   const { client, values, output, signal } = making;
   const notMade = readNotMade(operation);
-  const films = arrayAt(objectAt(operation, "response"), "videos");
-  const count = films.length + notMade.length;
-  const paths = films.map((_, index) => numbered(output, index, count));
+  const videos = arrayAt(objectAt(operation, "response"), "videos");
+  const count = videos.length + notMade.length;
+  const paths = videos.map((_, index) => numbered(output, index, count));
   checkOutput(paths, values.force);
   const files: MediaOutcome["files"] = [];
-  for (const [index, film] of films.entries()) {
-    const url = stringAt(film, "gcsUri");
+  for (const [index, made] of videos.entries()) {
+    const url = stringAt(made, "gcsUri");
     const path = paths[index] ?? output;
     if (url === undefined) {
       notMade.push({ reason: "The video was made and is kept no longer.", moderated: false });
@@ -186,12 +186,12 @@ async function writeFilms(operation: JsonObject, making: Making): Promise<MediaO
     }
     const content = client.download(url, { signal, timeoutMs: DOWNLOAD_TIMEOUT_MS });
     const bytes = await writeOutput({ path, content, force: values.force });
-    files.push({ path, mime_type: stringAt(film, "mimeType") ?? "video/mp4", bytes });
+    files.push({ path, mime_type: stringAt(made, "mimeType") ?? "video/mp4", bytes });
   }
   return { files, notMade };
 }
 
-/** One entry for each film that is not there. */
+/** One entry for each video that is not there. */
 function readNotMade(operation: JsonObject): MediaOutcome["notMade"] {
   const response = objectAt(operation, "response");
   const reasons = arrayAt(response, "raiMediaFilteredReasons");

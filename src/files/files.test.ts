@@ -39,7 +39,7 @@ describe("files", () => {
       limits,
       ...changes,
     });
-  const film = (changes: Partial<FileToKeep> = {}): FileToKeep => {
+  const video = (changes: Partial<FileToKeep> = {}): FileToKeep => {
     const content = sampleBytes(1_000);
     return { project: "red", owner: "op_1", mimeType: "video/mp4", content, nowMs: NOW, ...changes };
   };
@@ -51,7 +51,7 @@ describe("files", () => {
 
   test("choices 5: a file is kept for 48 hours, under an id that nobody can guess", async () => {
     const files = await open();
-    const record = await files.keep(film());
+    const record = await files.keep(video());
     const { id, ...rest } = record;
     expect(id).toMatch(/^file_[\w-]{22}$/);
     expect(rest).toEqual({
@@ -68,7 +68,7 @@ describe("files", () => {
 
   test("a type that a browser would run as a page of the gateway's is kept as plain bytes", async () => {
     const files = await open();
-    const typeOf = async (mimeType: string) => (await files.keep(film({ mimeType }))).mimeType;
+    const typeOf = async (mimeType: string) => (await files.keep(video({ mimeType }))).mimeType;
     for (const type of [
       "text/html",
       "image/svg+xml",
@@ -84,7 +84,7 @@ describe("files", () => {
 
   test("a signed address opens its file on every instance until it expires, and not with one character changed", async () => {
     const files = await open();
-    const record = await files.keep(film());
+    const record = await files.keep(video());
     const url = files.urlOf(record);
     expect(url).toStartWith(`https://gateway.example/base/files/${record.id}?expires=`);
     const claim = claimIn(url);
@@ -103,13 +103,13 @@ describe("files", () => {
     for (const expires of [String(Number(claim.expires) + 1), `0${claim.expires}`, `${claim.expires}.0`, "", "1e99"]) {
       expect(await files.read(record.id, [{ ...claim, expires }], NOW)).toBeUndefined();
     }
-    const second = await files.keep(film());
+    const second = await files.keep(video());
     expect(await files.read(second.id, [claim], NOW)).toBeUndefined();
   });
 
   test("an address may end before its file does, and never after it", async () => {
     const files = await open();
-    const record = await files.keep(film());
+    const record = await files.keep(video());
     const short = claimIn(files.urlOf(record, NOW + 60_000));
     expect(await files.read(record.id, [short], NOW + 59_000)).toEqual(record);
     expect(await files.read(record.id, [short], NOW + 60_000)).toBeUndefined();
@@ -119,7 +119,7 @@ describe("files", () => {
 
   test("S09: another project's claim, no claim and a malformed id find nothing", async () => {
     const files = await open();
-    const { id } = await files.keep(film());
+    const { id } = await files.keep(video());
     expect(await files.read(id, [{ project: "blue" }], NOW)).toBeUndefined();
     expect(await files.read(id, [], NOW)).toBeUndefined();
     expect(await files.read(`${id}/..`, [{ project: "red" }], NOW)).toBeUndefined();
@@ -129,39 +129,39 @@ describe("files", () => {
   test("one file beyond its limit is refused, and leaves neither row nor blob", async () => {
     const files = await open({ maxFileBytes: 2_000 });
     for (const content of [sampleBytes(2_001), inPieces(sampleBytes(2_001), 100)]) {
-      await expect(files.keep(film({ content }))).rejects.toHaveProperty("kind", "too_large");
+      await expect(files.keep(video({ content }))).rejects.toHaveProperty("kind", "too_large");
     }
     expect(blobs()).toEqual([]);
     expect(await sumFileSizes(storage)).toBe(0);
-    expect((await files.keep(film({ content: sampleBytes(2_000) }))).size).toBe(2_000);
+    expect((await files.keep(video({ content: sampleBytes(2_000) }))).size).toBe(2_000);
   });
 
   test("a full store refuses until files expire, and then makes room by itself", async () => {
     const files = await open({ maxTotalBytes: 2_500 });
-    const first = await files.keep(film());
-    const second = await files.keep(film({ nowMs: NOW + HOUR_MS }));
+    const first = await files.keep(video());
+    const second = await files.keep(video({ nowMs: NOW + HOUR_MS }));
     for (const content of [sampleBytes(1_000), inPieces(sampleBytes(1_000), 100)]) {
-      await expect(files.keep(film({ content }))).rejects.toHaveProperty("kind", "overloaded");
+      await expect(files.keep(video({ content }))).rejects.toHaveProperty("kind", "overloaded");
     }
     expect(blobs()).toEqual([first.id, second.id].sort());
-    const third = await files.keep(film({ nowMs: first.expiresAtMs }));
+    const third = await files.keep(video({ nowMs: first.expiresAtMs }));
     expect(blobs()).toEqual([second.id, third.id].sort());
   });
 
   test("a project that has used its share is refused, and others are not", async () => {
     const files = await open({ maxTotalBytes: 10_000, maxProjectBytes: 1_500 });
-    await files.keep(film());
+    await files.keep(video());
     for (const content of [sampleBytes(1_000), inPieces(sampleBytes(1_000), 100)]) {
-      const error = await files.keep(film({ content })).catch((thrown: unknown) => thrown);
+      const error = await files.keep(video({ content })).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ kind: "overloaded", message: expect.stringContaining('"red" has used its share') });
     }
-    expect((await files.keep(film({ project: "blue" }))).size).toBe(1_000);
+    expect((await files.keep(video({ project: "blue" }))).size).toBe(1_000);
     expect(blobs()).toHaveLength(2);
   });
 
   test("whether there is room can be asked before anything is made", async () => {
     const files = await open({ maxTotalBytes: 2_500, maxProjectBytes: 1_500 });
-    const first = await files.keep(film());
+    const first = await files.keep(video());
     await files.requireRoom("red", 500, NOW);
     await files.requireRoom("blue", 1_500, NOW);
     await expect(files.requireRoom("red", 501, NOW)).rejects.toHaveProperty("kind", "overloaded");
@@ -175,25 +175,25 @@ describe("files", () => {
   test("files kept at the same time do not fill the store beyond its limit", async () => {
     const files = await open({ maxTotalBytes: 3_500 });
     const kept = await Promise.allSettled(
-      Array.from({ length: 10 }, () => files.keep(film({ content: inPieces(sampleBytes(1_000), 100) }))),
+      Array.from({ length: 10 }, () => files.keep(video({ content: inPieces(sampleBytes(1_000), 100) }))),
     );
     const records = kept.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
     expect(records.length).toBeLessThanOrEqual(3);
     expect(blobs()).toEqual(records.sort());
     // What was refused is not counted for ever.
     const left = 3 - records.length;
-    for (let count = 0; count < left; count += 1) await files.keep(film());
+    for (let count = 0; count < left; count += 1) await files.keep(video());
     expect(await sumFileSizes(storage)).toBe(3_000);
   });
 
   test("a content that nobody knows the size of is stopped where the store is full, and not at its end", async () => {
     const files = await open({ maxTotalBytes: 2_500 });
-    await files.keep(film());
+    await files.keep(video());
     let given = 0;
     const content = (async function* () {
       for (; given < 100_000; given += 100) yield sampleBytes(100);
     })();
-    await expect(files.keep(film({ content }))).rejects.toHaveProperty("kind", "overloaded");
+    await expect(files.keep(video({ content }))).rejects.toHaveProperty("kind", "overloaded");
     expect(given).toBeLessThan(2_000);
     expect(blobs()).toHaveLength(1);
   });
@@ -208,15 +208,15 @@ describe("files", () => {
       close: () => storage.close(),
     };
     const files = await open({}, { storage: broken });
-    await expect(files.keep(film())).rejects.toThrow("the storage is away");
+    await expect(files.keep(video())).rejects.toThrow("the storage is away");
     expect(blobs()).toEqual([]);
   });
 
   test("the sweep takes expired files and blobs that lost their row an hour ago, and nothing else", async () => {
     const files = await open();
-    const expired = await files.keep(film());
+    const expired = await files.keep(video());
     const later = expired.expiresAtMs + 1;
-    const kept = await files.keep(film({ nowMs: later }));
+    const kept = await files.keep(video({ nowMs: later }));
     const [lost, young] = [`file_${makeId()}`, `file_${makeId()}`];
     const place = (name: string) => join(folder, "blobs", name);
     for (const [name, atMs] of [
@@ -235,7 +235,7 @@ describe("files", () => {
 
   test("two instances that sweep at once, while files are kept, do no harm", async () => {
     const files = await open();
-    const old = await Promise.all(Array.from({ length: 450 }, () => files.keep(film({ content: sampleBytes(10) }))));
+    const old = await Promise.all(Array.from({ length: 450 }, () => files.keep(video({ content: sampleBytes(10) }))));
     const later = (old[0]?.expiresAtMs ?? 0) + HOUR_MS;
     const elsewhere = await openStorage(`sqlite:${join(folder, "rows.db")}`, system.clock);
     const other = await open({}, { storage: elsewhere, store: await openFileStore(join(folder, "blobs"), {}, system) });
@@ -243,7 +243,7 @@ describe("files", () => {
       files.sweep(later),
       other.sweep(later),
       files.sweep(later),
-      ...Array.from({ length: 20 }, () => other.keep(film({ nowMs: later }))),
+      ...Array.from({ length: 20 }, () => other.keep(video({ nowMs: later }))),
     ]);
     await elsewhere.close();
     expect(blobs()).toEqual(fresh.map(({ id }) => id).sort());

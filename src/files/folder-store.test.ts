@@ -85,7 +85,7 @@ describe("folder store", () => {
   test("others' files in the folder are neither listed nor swept", async () => {
     const place = join(root, "shared");
     const shared = await openFileStore(place, {}, system);
-    const foreign = ["notes.txt", "film.part", "file_short", `${newName()}.part`, `.${newName()}`];
+    const foreign = ["notes.txt", "video.part", "file_short", `${newName()}.part`, `.${newName()}`];
     for (const name of foreign) writeFileSync(join(place, name), "mine");
     await shared.removeUnfinished(Date.now() + HOUR_MS);
     expect(await namesIn(shared)).toEqual([]);

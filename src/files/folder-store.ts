@@ -39,7 +39,7 @@ export class FolderStore implements FileStore {
     const { clock } = sources;
     try {
       await within(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
-      // A folder that nothing can be written to is told now, and not by the first film that was paid for.
+      // A folder that nothing can be written to is told now, and not by the first video that was paid for.
       await within(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, clock, hangs);
     } catch (cause) {
       // The operator reads this, who needs the path.

@@ -1,6 +1,6 @@
 const ANYTHING = "application/octet-stream";
 
-/** Images, sound and film. An image in XML is a page: it can hold a script, which would run as the gateway's own. */
+/** Images, sound and video. An image in XML is a page: it can hold a script, which would run as the gateway's own. */
 const MEDIA = /^(?:image|video|audio)\/(?!.*xml)[a-z0-9][a-z0-9.+-]{0,60}$/;
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ export async function checkImages(request: ImageRequest): Promise<ImageRequest> 
   return { ...request, call: { ...call, inputs, mask: mask.image } };
 }
 
-/** The same for the frames of a film. */
+/** The same for the frames of a video. */
 export async function checkFrames(request: VideoRequest): Promise<VideoRequest> {
   const { call, paths } = request;
   const first = call.image && (await checkImage(call.image, paths.image));

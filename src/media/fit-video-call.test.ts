@@ -16,7 +16,7 @@ const ABILITIES: VideoAbilities = {
 };
 const IMAGE = { mimeType: "image/png", base64: "AAAA" };
 const fit = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}) =>
-  fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...abilities }, "acme/film");
+  fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...abilities }, "acme/video");
 const noted = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
 const refusal = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}): GatewayError => {
   try {
@@ -65,7 +65,7 @@ describe("contract 8: durations", () => {
   test.each(wrong)("%d s of %j are refused", (seconds, allowed, takes) => {
     const error = refusal({ seconds }, { seconds: allowed });
     expect(error.path).toBe("seconds");
-    expect(error.message).toBe(`acme/film makes videos of ${takes} seconds, not of ${seconds}.`);
+    expect(error.message).toBe(`acme/video makes videos of ${takes} seconds, not of ${seconds}.`);
   });
 
   test("any of those that the model makes is honoured", () => {

@@ -8,7 +8,7 @@ export interface InlineImage {
   base64: string;
 }
 
-/** An image or film that an upstream keeps for a while at an address of its own. */
+/** An image or video that an upstream keeps for a while at an address of its own. */
 export interface MediaLink {
   url: string;
   mimeType?: string;

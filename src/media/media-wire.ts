@@ -66,7 +66,7 @@ interface Jobs<Call, Reply> {
   readPoll?: (answer: MediaAnswer, ticket: Ticket, context: WireContext) => JobState<Reply>;
   /** What an answer that is no 2xx means. */
   error: (answer: MediaAnswer) => GatewayError;
-  /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for films where absent. */
+  /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */
   pollEveryMs?: number;
 }
 

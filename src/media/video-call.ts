@@ -42,11 +42,11 @@ export interface VideoAbilities {
   takes: readonly VideoWish[];
   /** The seeds that it takes; any whole number where absent. */
   seeds?: NumberRange;
-  /** Its words for people in films, where `personGeneration` is taken. The last one is the widest. */
+  /** Its words for people in videos, where `personGeneration` is taken. The last one is the widest. */
   people?: readonly string[];
   /** The usual one first; empty where the shape cannot be chosen. */
   ratios: readonly string[];
-  /** A film that begins with an image has the image's shape, whatever was asked for. */
+  /** A video that begins with an image has the image's shape, whatever was asked for. */
   shapedByImage?: true;
   /** The usual one first. */
   resolutions: readonly string[];

@@ -2,7 +2,7 @@ import type { InlineImage, MediaLink } from "./image.ts";
 
 /** A finished job, as a provider gives it. */
 export interface VideoReply {
-  /** Links, or the film itself as base64. */
+  /** Links, or the video itself as base64. */
   videos: readonly (MediaLink | InlineImage)[];
   /** One reason for each video that moderation held back. */
   filtered: readonly string[];

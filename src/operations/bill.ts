@@ -1,11 +1,11 @@
 import type { Operation } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
-import { pricingsOfFilm } from "../catalogue/film-prices.ts";
 import type { Pricings } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
+import { pricingsOfVideo } from "../catalogue/video-prices.ts";
 
-/** What an operation that has ended comes to: the seconds of the films that were made, at the prices of its first day. */
+/** What an operation that has ended comes to: the seconds of the videos that were made, at the prices of its first day. */
 export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule"> {
   const { job } = operation;
   const pricings = job.pricings as Pricings;
@@ -17,8 +17,8 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
     const made = Math.max(part.videos.length, part.unkept?.made ?? 0);
     if (made === 0) continue;
     const seconds = (part.seconds ?? job.seconds) * made;
-    const film = { resolution: part.resolution ?? job.resolution, audio: part.audio ?? job.audio };
-    const priced = priceUsage({ seconds }, pricingsOfFilm(pricings, film));
+    const video = { resolution: part.resolution ?? job.resolution, audio: part.audio ?? job.audio };
+    const priced = priceUsage({ seconds }, pricingsOfVideo(pricings, video));
     usage = { seconds: (usage.seconds ?? 0) + seconds };
     costNanoUsd += priced.costNanoUsd;
     rules.add(priced.rule);
@@ -28,7 +28,7 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
 
 /** What it will come to if everything is made as it was asked for. */
 export function expectedCostOf({ job }: Operation): number {
-  const pricings = pricingsOfFilm(job.pricings as Pricings, job);
+  const pricings = pricingsOfVideo(job.pricings as Pricings, job);
   return priceUsage({ seconds: job.seconds * job.count }, pricings).costNanoUsd;
 }
 

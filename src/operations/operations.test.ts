@@ -38,12 +38,12 @@ function sampleOperation(changes: Partial<Operation> = {}): Operation {
     project: "default",
     keyId: "key_1",
     receiptId: "rcp_1",
-    model: "acme/film",
+    model: "acme/video",
     provider: "acme",
     credential: "digest",
     state: "running",
     job: {
-      upstreamModel: "film",
+      upstreamModel: "video",
       count: 1,
       seconds: 5,
       resolution: "720p",
@@ -85,7 +85,10 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
   const poller = new OperationPoller({
     storage,
     runner: {
-      poll: async () => ({ state: "done", reply: { videos: [{ url: "/film", mimeType: "video/mp4" }], filtered: [] } }),
+      poll: async () => ({
+        state: "done",
+        reply: { videos: [{ url: "/video", mimeType: "video/mp4" }], filtered: [] },
+      }),
       paceMs: () => 100,
       keep: async () => ({ file: "file_1", mimeType: "video/mp4" }),
       ...runner,
@@ -119,7 +122,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe("an operation whose process died", () => {
-  test("before it was divided into jobs has failed, and does not pass for done without films", async () => {
+  test("before it was divided into jobs has failed, and does not pass for done without videos", async () => {
     const operation = sampleOperation({ state: "submitting", parts: [] });
     await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
     const { poller } = startProcess("alive");
@@ -194,7 +197,7 @@ test.each([-5, 0, 1e300, Number.POSITIVE_INFINITY, Number.NaN])(
   async (seconds) => {
     const poll: JobRunner["poll"] = async () => ({
       state: "done",
-      reply: { videos: [{ url: "/film", mimeType: "video/mp4" }], filtered: [], seconds },
+      reply: { videos: [{ url: "/video", mimeType: "video/mp4" }], filtered: [], seconds },
     });
     const { poller, budget } = startProcess("process", { poll });
     await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
@@ -226,8 +229,8 @@ describe("decision 0014: the Idempotency-Key of an operation whose process died"
 });
 
 test("one who overslept its lease saves nothing, though the one who took it since is in the same process", async () => {
-  const films = [Promise.withResolvers<KeptVideo>(), Promise.withResolvers<KeptVideo>()];
-  const fetching = films.values();
+  const kept = [Promise.withResolvers<KeptVideo>(), Promise.withResolvers<KeptVideo>()];
+  const fetching = kept.values();
   let fetched = 0;
   const keep = async () => {
     fetched += 1;
@@ -239,10 +242,10 @@ test("one who overslept its lease saves nothing, though the one who took it sinc
   await until(() => fetched === 1);
   nowMs += 2 * LEASE_MS;
   await until(() => fetched === 2);
-  films[0]?.resolve({ file: "file_1", mimeType: "video/mp4" });
+  kept[0]?.resolve({ file: "file_1", mimeType: "video/mp4" });
   await Bun.sleep(20);
   expect(await read()).toMatchObject({ state: "running", parts: [{ videos: [] }] });
-  films[1]?.resolve({ file: "file_2", mimeType: "video/mp4" });
+  kept[1]?.resolve({ file: "file_2", mimeType: "video/mp4" });
   await until(async () => (await read())?.state === "done");
   await poller.stop();
   expect((await read())?.parts.flatMap(({ videos }) => videos)).toEqual([{ file: "file_2", mimeType: "video/mp4" }]);
@@ -266,8 +269,8 @@ test("H23: money held here for an operation that another process settles is coun
   await here.settlement.followOthers();
   expect(here.budget).toEqual({ reserved: 70_000_000, spent: 0 });
 
-  const film: OperationPart = { ...waiting, state: "done", videos: [{ file: "file_1", mimeType: "video/mp4" }] };
-  await elsewhere.settlement.end({ ...operation, parts: [film] }, "elsewhere/1");
+  const video: OperationPart = { ...waiting, state: "done", videos: [{ file: "file_1", mimeType: "video/mp4" }] };
+  await elsewhere.settlement.end({ ...operation, parts: [video] }, "elsewhere/1");
   for (let looks = 0; looks < 3; looks += 1) {
     nowMs += 5_000;
     await here.settlement.followOthers();

@@ -8,13 +8,13 @@ import type { Storage } from "../storage/storage.ts";
 import { failParts } from "./fail-parts.ts";
 import type { Settlement } from "./settlement.ts";
 
-/** How jobs are asked about and their films fetched. */
+/** How jobs are asked about and their videos fetched. */
 export interface JobRunner {
   /** Asks the provider once. Throws where the asking failed. */
   poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>>;
   /** Between two questions. */
   paceMs(operation: Operation): number;
-  /** Copies a film to the file store before its link expires. */
+  /** Copies a video to the file store before its link expires. */
   keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo>;
 }
 

@@ -5,7 +5,7 @@ import { googleMedia } from "./google/media.ts";
 import { googleWire } from "./google.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
-/** Films of the vendor's own house, and files that were given to this API before. */
+/** Videos of the vendor's own house, and files that were given to this API before. */
 const OWN_ADDRESSES = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
 
 export const gemini: ProviderDeclaration = {

@@ -96,7 +96,7 @@ export interface ProviderDeclaration {
   /** By dialect, the best first for clients of every other one. */
   wires: Partial<Record<UpstreamDialectName, Wire>>;
   quirks?: DeclaredQuirks;
-  /** How images and films are asked for, where the provider makes any. */
+  /** How images and videos are asked for, where the provider makes any. */
   media?: MediaWires;
 }
 
@@ -128,7 +128,7 @@ export class Provider {
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** For an answer in one piece, which begins when it is complete: unless configured, it may begin as late as content may come. */
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
-  /** Undefined where the provider makes neither images nor films. */
+  /** Undefined where the provider makes neither images nor videos. */
   readonly media: ProviderMedia | undefined;
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;

@@ -12,7 +12,7 @@ import { beforeAdmission } from "./before-admission.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
-import { refuseFilms, relayConversationImages } from "./media/conversation.ts";
+import { refuseVideos, relayConversationImages } from "./media/conversation.ts";
 import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
 import { readBody } from "./read-body.ts";
@@ -74,7 +74,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     if (!model.outputModalities.includes("text")) {
       // No host counts for a model that writes no text (H11).
       if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
-      return model.kind === "video" ? refuseFilms(model) : await relayConversationImages(call, gateway, offers);
+      return model.kind === "video" ? refuseVideos(model) : await relayConversationImages(call, gateway, offers);
     }
     const planned = plan(targets.text(model, offers), { dialect: dialect.name });
     if (verb === "count_tokens") return await relayTokenCount(call, gateway, planned);

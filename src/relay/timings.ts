@@ -20,7 +20,7 @@ export interface Timings {
   bodyStallMs: number;
   /** Once that time has passed, a body must have come at this pace or faster. */
   bodyBytesPerSecond: number;
-  /** Providers of images and films are asked about jobs at the pace that they wish, times this. */
+  /** Providers of images and videos are asked about jobs at the pace that they wish, times this. */
   mediaPaceFactor: number;
   /** How long a process that has died keeps others from its operations. */
   operationLeaseMs: number;

@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "trivium-send-"));
 let storage: Storage;
 let files: Files;
 let listener: Listener;
-let film: StoredFile;
+let video: StoredFile;
 let nowMs = Date.now();
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ beforeAll(async () => {
     routes: ["GET", "HEAD"].map((method) => ({ ...route, method: method as Method })),
     context,
   });
-  film = await files.keep({ project: "red", owner: "op_1", mimeType: "video/mp4", content: bytes, nowMs });
+  video = await files.keep({ project: "red", owner: "op_1", mimeType: "video/mp4", content: bytes, nowMs });
 });
 afterAll(async () => {
   await listener.drain(0);
@@ -67,7 +67,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const get = (headers: Record<string, string> = {}, method = "GET", url = files.urlOf(film)) =>
+const get = (headers: Record<string, string> = {}, method = "GET", url = files.urlOf(video)) =>
   fetch(url, { headers, method });
 const bodyOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 const isSame = (one: Uint8Array, other: Uint8Array) => one.length === other.length && Bun.hash(one) === Bun.hash(other);
@@ -81,10 +81,10 @@ describe("GET and HEAD /files/{id}", () => {
     expect(headers).toMatchObject({
       "content-type": "video/mp4",
       "content-length": "1000000",
-      "content-disposition": `inline; filename="${film.id}.mp4"`,
+      "content-disposition": `inline; filename="${video.id}.mp4"`,
       "x-content-type-options": "nosniff",
       "accept-ranges": "bytes",
-      etag: `"${film.id}"`,
+      etag: `"${video.id}"`,
     });
     expect(headers["cache-control"]).toStartWith("private, max-age=");
   });
@@ -134,8 +134,8 @@ describe("GET and HEAD /files/{id}", () => {
 
   test("if-range: the part of this version only, else the whole", async () => {
     for (const [condition, status] of [
-      [`"${film.id}"`, 206],
-      [`W/"${film.id}"`, 200],
+      [`"${video.id}"`, 206],
+      [`W/"${video.id}"`, 200],
       ['"another"', 200],
       ["Wed, 21 Oct 2026 07:28:00 GMT", 200],
     ] as const) {
@@ -146,7 +146,7 @@ describe("GET and HEAD /files/{id}", () => {
   });
 
   test("a client that has the file is told so", async () => {
-    const response = await get({ "if-none-match": `"${film.id}"` });
+    const response = await get({ "if-none-match": `"${video.id}"` });
     expect(response.status).toBe(304);
   });
 
@@ -154,15 +154,15 @@ describe("GET and HEAD /files/{id}", () => {
     "a key of the owning project opens it: %s",
     async (name) => {
       const value = name === "authorization" ? `Bearer ${KEYS.red}` : KEYS.red;
-      const response = await get({ [name]: value }, "GET", `${listener.url}/files/${film.id}`);
+      const response = await get({ [name]: value }, "GET", `${listener.url}/files/${video.id}`);
       expect(response.status).toBe(200);
       await response.arrayBuffer();
     },
   );
 
   test("S09: strangers, wrong signatures, expired and unknown files are told the same, word for word", async () => {
-    const plain = `${listener.url}/files/${film.id}`;
-    const signed = files.urlOf(film);
+    const plain = `${listener.url}/files/${video.id}`;
+    const signed = files.urlOf(video);
     const unknown = `${listener.url}/files/file_${"A".repeat(22)}`;
     const old = await files.keep({ project: "red", owner: "o", mimeType: "", content: bytes, nowMs: nowMs - 1e9 });
     const attempts: [string, Record<string, string>][] = [
@@ -173,7 +173,7 @@ describe("GET and HEAD /files/{id}", () => {
       [`${signed.slice(0, -1)}${signed.endsWith("A") ? "B" : "A"}`, {}],
       [signed.replace(/expires=\d+/, "expires=9999999999"), {}],
       [signed.replace(/&signature.*/, ""), {}],
-      [signed.replace(film.id, old.id), {}],
+      [signed.replace(video.id, old.id), {}],
       [files.urlOf(old), {}],
       [`${listener.url}/files/${old.id}`, { authorization: `Bearer ${KEYS.red}` }],
       [unknown, { authorization: `Bearer ${KEYS.red}` }],
@@ -192,7 +192,7 @@ describe("GET and HEAD /files/{id}", () => {
   });
 
   test("a signed address ends with its time", async () => {
-    const url = files.urlOf(film, nowMs + 60_000);
+    const url = files.urlOf(video, nowMs + 60_000);
     const before = nowMs;
     nowMs += 61_000;
     expect((await get({}, "GET", url)).status).toBe(404);

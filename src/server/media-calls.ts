@@ -37,7 +37,7 @@ export const editImages: Handler = (routed, { gateway }) => relayImages(images(r
 export const submitVideos: Handler = (routed, { gateway, operations }) =>
   submitVideo({ ...incoming(routed), modelInAddress: modelInAddress(routed.parameters) }, gateway, operations);
 
-/** `:fetchPredictOperation`. With `x-trivium-media: inline` the films are in the answer. */
+/** `:fetchPredictOperation`. With `x-trivium-media: inline` the videos are in the answer. */
 export const fetchOperation: Handler = async (routed, { gateway, operations }) => {
   const inline = routed.request.headers.get("x-trivium-media")?.toLowerCase() === "inline";
   return Response.json(await pollVideo({ ...incoming(routed), inline }, gateway, operations));

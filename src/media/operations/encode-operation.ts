@@ -3,7 +3,7 @@ import type { Operation, OperationPart, StoredError } from "../../canon/operatio
 import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
 import { operationName } from "./operation-name.ts";
 
-/** A film as a client is given it. */
+/** A video as a client is given it. */
 export interface DeliveredVideo {
   url?: string;
   base64?: string;

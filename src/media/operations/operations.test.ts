@@ -101,9 +101,9 @@ describe("contract 2.1: a video request", () => {
 
 describe("contract 2.3: a poll", () => {
   test("a name as it was given, with or without a project before it", () => {
-    const name = operationName("acme/film-1.5", "op_01-x");
-    expect(name).toBe("publishers/acme/models/film-1.5/operations/op_01-x");
-    const named = { operationId: "op_01-x", model: "acme/film-1.5" };
+    const name = operationName("acme/video-1.5", "op_01-x");
+    expect(name).toBe("publishers/acme/models/video-1.5/operations/op_01-x");
+    const named = { operationId: "op_01-x", model: "acme/video-1.5" };
     expect(decodePoll({ operationName: name })).toEqual(named);
     expect(decodePoll({ operation_name: `projects/p/locations/us/${name}` })).toEqual(named);
   });
@@ -140,12 +140,12 @@ const operation = (fields: Partial<Operation>): Operation => ({
   project: "default",
   keyId: "k",
   receiptId: "r",
-  model: "acme/film",
+  model: "acme/video",
   provider: "acme",
   credential: "c",
   state: "running",
   job: {
-    upstreamModel: "film",
+    upstreamModel: "video",
     count: 2,
     seconds: 8,
     resolution: "720p",
@@ -162,7 +162,7 @@ const operation = (fields: Partial<Operation>): Operation => ({
   dueAtMs: 0,
   ...fields,
 });
-const name = "publishers/acme/models/film/operations/op1";
+const name = "publishers/acme/models/video/operations/op1";
 const TYPE = "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse";
 
 describe("contract 2.2 and 3: an operation", () => {
@@ -251,14 +251,14 @@ describe("contract 2.2 and 3: an operation", () => {
     });
     const httpOptions = { baseUrl: server.url.href, apiVersion: "v1" };
     const client = new Client({ vertexai: true, apiKey: "key", httpOptions });
-    const first = await client.models.generateVideos({ model: "acme/film", source: { prompt: "a fox" } });
+    const first = await client.models.generateVideos({ model: "acme/video", source: { prompt: "a fox" } });
     const poll = () => client.operations.getVideosOperation({ operation: first });
     expect((await poll()).done ?? false).toBe(false);
     const ended = await poll();
     expect(ended.response?.generatedVideos?.[0]?.video?.uri).toBe("https://gateway.example/v");
     expect(ended.response?.raiMediaFilteredCount).toBe(1);
     expect((await poll()).error).toMatchObject({ code: 14, message: "broken" });
-    const named = { operationId: "op1", model: "acme/film" };
+    const named = { operationId: "op1", model: "acme/video" };
     expect(polled).toEqual(["a fox", named, named, named]);
   });
 });

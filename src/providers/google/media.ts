@@ -4,7 +4,7 @@ import type { GoogleHost } from "./host.ts";
 import { imagen } from "./imagen.ts";
 import { veo } from "./veo.ts";
 
-/** Images and films at the Gemini API or at Vertex AI. */
+/** Images and videos at the Gemini API or at Vertex AI. */
 export const googleMedia = (host: GoogleHost): MediaWires => ({
   images: [geminiImage(host), imagen(host)],
   videos: [veo(host)],

@@ -7,7 +7,7 @@ const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 /** Whether recorded answers of the vendor's stand beside this checkout. For tests. */
 export const recordingsThere = existsSync(new URL("manifest.jsonl", FOLDER));
 if (!recordingsThere)
-  console.log("skipped: recordings of images and films, because ../shared/transcripts is not there");
+  console.log("skipped: recordings of images and videos, because ../shared/transcripts is not there");
 if (!recordingsThere && process.env["CI"] === "true") {
   throw new Error("../shared/transcripts is missing, and CI must not pass without it");
 }

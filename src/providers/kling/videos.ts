@@ -57,11 +57,11 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObj
   };
 }
 
-function readFilms(result: JsonObject | undefined): VideoReply {
-  const films = arrayAt(result, "videos").filter(isObject);
-  const urls = films.flatMap((film) => stringAt(film, "url") || []);
+function readVideos(result: JsonObject | undefined): VideoReply {
+  const videos = arrayAt(result, "videos").filter(isObject);
+  const urls = videos.flatMap((video) => stringAt(video, "url") || []);
   if (urls.length === 0) throw emptyAnswer("a video");
-  const seconds = Number(stringAt(films[0], "duration") ?? Number.NaN);
+  const seconds = Number(stringAt(videos[0], "duration") ?? Number.NaN);
   return {
     videos: urls.map((url) => ({ url, mimeType: "video/mp4" })),
     filtered: [],
@@ -69,7 +69,7 @@ function readFilms(result: JsonObject | undefined): VideoReply {
   };
 }
 
-/** Kling's films. */
+/** Kling's videos. */
 export const videos: VideoWire = {
   serves: (model) => model.startsWith("kling-"),
   abilities,
@@ -80,6 +80,6 @@ export const videos: VideoWire = {
     method: "GET",
     url: `${stringAt(ticket, "path") ?? ""}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
   }),
-  readPoll: (answer, ticket) => readTask(answer, ticket, readFilms, unmadeVideo),
+  readPoll: (answer, ticket) => readTask(answer, ticket, readVideos, unmadeVideo),
   error: readError,
 };

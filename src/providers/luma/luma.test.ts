@@ -4,7 +4,7 @@ import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 
 const ticket = { id: "gen-1" };
-const film = (body: Parameters<typeof mediaAnswer>[0]) =>
+const video = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), ticket, wireContext("ray-2"));
 const image = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("photon-1"));
@@ -65,7 +65,7 @@ describe("providers 3.8: the life of a generation", () => {
   test.each(["queued", "dreaming", "resting"])("state %s is waited for, from the order on", (state) => {
     const waiting = { state: "waiting" as const, ticket };
     expect(videos.readSubmit(mediaAnswer({ ...ticket, state }), videoCall(), wireContext("ray-2"))).toEqual(waiting);
-    expect(film({ ...ticket, state, assets: null })).toEqual(waiting);
+    expect(video({ ...ticket, state, assets: null })).toEqual(waiting);
   });
 
   test("videos and images are asked about at one address", () => {
@@ -74,7 +74,7 @@ describe("providers 3.8: the life of a generation", () => {
   });
 
   test("what was made", () => {
-    expect(film({ ...ticket, state: "completed", assets: { video: "https://cdn.example/a.mp4" } })).toEqual({
+    expect(video({ ...ticket, state: "completed", assets: { video: "https://cdn.example/a.mp4" } })).toEqual({
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/a.mp4", mimeType: "video/mp4" }], filtered: [] },
     });
@@ -87,7 +87,7 @@ describe("providers 3.8: the life of a generation", () => {
   test("what moderation stopped", () => {
     const body = { ...ticket, state: "failed", failure_reason: "400: prompt not allowed by advanced moderation" };
     const reason = "400: prompt not allowed by advanced moderation";
-    expect(film(body)).toEqual({ state: "done", reply: { videos: [], filtered: [reason] } });
+    expect(video(body)).toEqual({ state: "done", reply: { videos: [], filtered: [reason] } });
     expect(image(body)).toEqual({
       state: "done",
       reply: { results: [{ kind: "filtered", reason }], usage: { images: 0 } },
@@ -99,12 +99,12 @@ describe("providers 3.8: the life of a generation", () => {
     [{ ...ticket, state: "failed" }],
     [{ ...ticket, state: "completed", assets: {} }],
   ])("what failed: %j", (body) => {
-    expect(film(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
+    expect(video(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
     expect(image(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
   });
 
   test("garbage is a question that failed", () => {
-    expect(thrownBy(() => film("<html>"))).toMatchObject({ kind: "upstream_failed" });
+    expect(thrownBy(() => video("<html>"))).toMatchObject({ kind: "upstream_failed" });
   });
 
   test.each([

@@ -20,7 +20,7 @@ export function unmadeImage(error: GatewayError): ImageResult<never> {
   return error.kind === "content_blocked" ? { kind: "filtered", reason: error.message } : { kind: "failed", error };
 }
 
-/** A film that was not made: one that moderation held back is a finished job without a film (contract 2.2). */
+/** A video that was not made: one that moderation held back is a finished job without a video (contract 2.2). */
 export function unmadeVideo(error: GatewayError): JobState<VideoReply> {
   return error.kind === "content_blocked"
     ? { state: "done", reply: { videos: [], filtered: [error.message] } }

@@ -72,7 +72,7 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
   return { state: "waiting", ticket: { id }, ...(progress === undefined ? {} : { progress }) };
 }
 
-/** The film itself is at an address of the API's own, which wants the credential like any other. */
+/** The video itself is at an address of the API's own, which wants the credential like any other. */
 function contentOf(id: string): VideoReply["videos"][number] {
   return { url: `${addressOf(id)}/content`, mimeType: "video/mp4", credential: true };
 }

@@ -16,9 +16,9 @@ const headers = { "x-runway-version": "2024-11-06" };
 const ticket = { id: "17f20503-6c24-4c16-946b-35dbbce2af2f" };
 const png = `data:image/png;base64,${PNG.base64}`;
 const jpeg = `data:image/jpeg;base64,${JPEG.base64}`;
-const film = (model: string, fields: Parameters<typeof videoCall>[0] = {}) =>
+const video = (model: string, fields: Parameters<typeof videoCall>[0] = {}) =>
   videos.submit(videoCall(fields), wireContext(model));
-const pollFilm = (body: Parameters<typeof mediaAnswer>[0]) =>
+const pollVideo = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_turbo"));
 const pollImage = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_image"));
@@ -26,7 +26,7 @@ const pollImage = (body: Parameters<typeof mediaAnswer>[0]) =>
 describe("providers 3.7: requests for videos", () => {
   test("after an image, with everything", () => {
     const extras = { contentModeration: { publicFigureThreshold: "low" }, other: 1 };
-    const request = film("gen4_turbo", { image: PNG, aspectRatio: "4:3", seconds: 10, seed: 3, extras });
+    const request = video("gen4_turbo", { image: PNG, aspectRatio: "4:3", seconds: 10, seed: 3, extras });
     expect(request).toMatchObject({ method: "POST", url: "/image_to_video", headers });
     expect(jsonOf(request)).toEqual({
       contentModeration: { publicFigureThreshold: "low" },
@@ -40,15 +40,15 @@ describe("providers 3.7: requests for videos", () => {
   });
 
   test("of words alone; sound is told where it can be chosen", () => {
-    expect(film("gen4.5").url).toBe("/text_to_video");
-    expect(jsonOf(film("gen4.5", { seconds: 5 }))).toEqual({
+    expect(video("gen4.5").url).toBe("/text_to_video");
+    expect(jsonOf(video("gen4.5", { seconds: 5 }))).toEqual({
       model: "gen4.5",
       promptText: "a red fox runs",
       ratio: "1280:720",
       duration: 5,
     });
     const extras = { contentModeration: {} };
-    expect(jsonOf(film("veo3.1_fast", { resolution: "1080p", aspectRatio: "9:16", audio: false, extras }))).toEqual({
+    expect(jsonOf(video("veo3.1_fast", { resolution: "1080p", aspectRatio: "9:16", audio: false, extras }))).toEqual({
       model: "veo3.1_fast",
       promptText: "a red fox runs",
       ratio: "1080:1920",
@@ -58,7 +58,7 @@ describe("providers 3.7: requests for videos", () => {
   });
 
   test("a first and a last frame are a list", () => {
-    expect(jsonOf(film("veo3.1", { image: PNG, lastFrame: JPEG }))["promptImage"]).toEqual([
+    expect(jsonOf(video("veo3.1", { image: PNG, lastFrame: JPEG }))["promptImage"]).toEqual([
       { uri: png, position: "first" },
       { uri: jpeg, position: "last" },
     ]);
@@ -78,7 +78,7 @@ describe("providers 3.7: requests for videos", () => {
     for (const model of ["gen4_turbo", "gen4.5", "veo3", "veo3.1"]) {
       const { ratios, resolutions } = videos.abilities(model);
       const all = resolutions.flatMap((resolution) =>
-        ratios.map((aspectRatio) => jsonOf(film(model, { resolution, aspectRatio }))["ratio"]),
+        ratios.map((aspectRatio) => jsonOf(video(model, { resolution, aspectRatio }))["ratio"]),
       );
       expect(new Set(all).size).toBe(resolutions.length * ratios.length);
     }
@@ -128,11 +128,11 @@ describe("providers 3.7: the life of a task", () => {
   });
 
   test.each(["PENDING", "THROTTLED", "RESTING"])("state %s is waited for", (status) => {
-    expect(pollFilm({ ...ticket, status })).toEqual({ state: "waiting", ticket });
+    expect(pollVideo({ ...ticket, status })).toEqual({ state: "waiting", ticket });
   });
 
   test("progress is a part of one there", () => {
-    expect(pollFilm({ ...ticket, status: "RUNNING", progress: 0.425 })).toEqual({
+    expect(pollVideo({ ...ticket, status: "RUNNING", progress: 0.425 })).toEqual({
       state: "waiting",
       ticket,
       progress: 43,
@@ -141,7 +141,7 @@ describe("providers 3.7: the life of a task", () => {
 
   test("what was made is at addresses that want no credential", () => {
     const output = ["https://cdn.example/a?_jwt=1"];
-    expect(pollFilm({ ...ticket, status: "SUCCEEDED", output })).toEqual({
+    expect(pollVideo({ ...ticket, status: "SUCCEEDED", output })).toEqual({
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/a?_jwt=1", mimeType: "video/mp4" }], filtered: [] },
     });
@@ -155,7 +155,7 @@ describe("providers 3.7: the life of a task", () => {
     "%s is held back by moderation",
     (failureCode) => {
       const body = { ...ticket, status: "FAILED", failure: "Not this.", failureCode };
-      expect(pollFilm(body)).toEqual({ state: "done", reply: { videos: [], filtered: ["Not this."] } });
+      expect(pollVideo(body)).toEqual({ state: "done", reply: { videos: [], filtered: ["Not this."] } });
       expect(pollImage(body)).toEqual({
         state: "done",
         reply: { results: [{ kind: "filtered", reason: "Not this." }], usage: { images: 0 } },
@@ -170,12 +170,12 @@ describe("providers 3.7: the life of a task", () => {
     [{ status: "CANCELLED" }, "upstream_failed"],
     [{ status: "SUCCEEDED", output: [] }, "upstream_failed"],
   ])("a failed task: %j", (body, kind) => {
-    expect(pollFilm(body)).toMatchObject({ state: "failed", error: { kind } } as never);
+    expect(pollVideo(body)).toMatchObject({ state: "failed", error: { kind } } as never);
     expect(pollImage(body)).toMatchObject({ state: "failed", error: { kind } } as never);
   });
 
   test("garbage is a question that failed", () => {
-    expect(thrownBy(() => pollFilm("<html>"))).toMatchObject({ kind: "upstream_failed" });
+    expect(thrownBy(() => pollVideo("<html>"))).toMatchObject({ kind: "upstream_failed" });
   });
 
   test.each([

@@ -9,7 +9,7 @@ export const SEEDS = { min: 0, max: 4_294_967_295 };
 const HEADERS = { "x-runway-version": "2024-11-06" };
 const FAILED: ReadonlySet<string> = new Set(["FAILED", "CANCELLED"]);
 
-/** What images and films share: a task is made, and asked about until it is finished. */
+/** What images and videos share: a task is made, and asked about until it is finished. */
 export const submitTask = (url: string, json: JsonObject): MediaRequest => ({
   method: "POST",
   url,

@@ -40,7 +40,7 @@ function abilities(model: string): VideoAbilities {
 function bodyOf(call: FittedVideoCall, { model }: WireContext): JsonObject {
   const { prompt, image, lastFrame, aspectRatio, seed } = call;
   return {
-    // The host's default may change, and what it writes on a film cannot be wiped off.
+    // The host's default may change, and what it writes on a video cannot be wiped off.
     watermark: false,
     ...pickExtras(call.extras, EXTRAS),
     model,

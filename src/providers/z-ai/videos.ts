@@ -11,7 +11,7 @@ import { unmadeVideo } from "../media/unmade.ts";
 import { Z_AI_CODES } from "./errors.ts";
 import { isVidu, videoAbilities } from "./video-abilities.ts";
 
-/** Its square film has one size, whatever the level. */
+/** Its square video has one size, whatever the level. */
 const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "720p": { "16:9": "1280x720", "9:16": "720x1280", "1:1": "1024x1024" },
   "1080p": { "16:9": "1920x1080", "9:16": "1080x1920", "1:1": "1024x1024" },
@@ -42,7 +42,7 @@ export const zAiVideos: VideoWire = {
 function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObject {
   const vidu = isVidu(model);
   const ratio = call.aspectRatio ?? "16:9";
-  // The other family is told the level by the size of a lying film, and the shape apart from it.
+  // The other family is told the level by the size of a lying video, and the shape apart from it.
   const size = SIZES[call.resolution]?.[vidu ? "16:9" : ratio];
   const frames = [call.image, call.lastFrame].filter((frame) => frame !== undefined).map(dataUrl);
   return {

@@ -180,8 +180,8 @@ function contextOf(
   };
 }
 
-/** A model that makes films is asked at an address of its own. */
-export function refuseFilms(model: { id: string }): never {
+/** A model that makes videos is asked at an address of its own. */
+export function refuseVideos(model: { id: string }): never {
   const message = `${model.id} makes videos, which take minutes: submit one with POST …/${model.id.replace("/", "/models/")}:predictLongRunning.`;
   throw new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
 }

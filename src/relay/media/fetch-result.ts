@@ -7,7 +7,7 @@ import { sniffMedia } from "../../wire/sniff-media.ts";
 import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
-const MAX_FILM_BYTES = 1024 ** 3;
+const MAX_VIDEO_BYTES = 1024 ** 3;
 const TIMEOUT_MS = 300_000;
 const MAX_REDIRECTS = 3;
 
@@ -26,7 +26,7 @@ interface Fetching {
  * What an upstream keeps at an address. Its own hosts are asked directly, with the credential where it must be; everybody
  * else's as any address that came from outside (S12), and never with the credential.
  */
-export async function fetchFilm(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
+export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
   const { provider, signal } = fetching;
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -48,7 +48,7 @@ export async function fetchFilm(link: MediaLink, fetching: Fetching): Promise<Fe
 }
 
 export async function fetchImage(link: MediaLink, fetching: Fetching): Promise<InlineImage> {
-  const { mimeType, content } = await fetchFilm(link, fetching);
+  const { mimeType, content } = await fetchResult(link, fetching);
   const bytes = await readImage(content, fetching.signal);
   return { mimeType: sniffMedia(bytes) ?? mimeType, base64: bytes.toString("base64") };
 }
@@ -75,7 +75,7 @@ async function fetchForeign(url: string, { clock, signal }: Fetching): Promise<F
     const { stream, mimeType } = await streamMedia(url, {
       clock,
       signal,
-      maxBytes: MAX_FILM_BYTES,
+      maxBytes: MAX_VIDEO_BYTES,
       timeoutMs: TIMEOUT_MS,
     });
     return { mimeType, content: stream };

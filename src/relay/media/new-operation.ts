@@ -6,19 +6,19 @@ import type { Operation } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import { mediaOf } from "./exchange.ts";
-import type { fitFilm } from "./fit-film.ts";
+import type { fitVideo } from "./fit-video.ts";
 
 /** Given up after this long, whatever the provider says. */
 const DEADLINE_MS = 3 * 3_600_000;
 
-type FittedFilm = ReturnType<typeof fitFilm>;
+type FittedVideo = ReturnType<typeof fitVideo>;
 
 /** An operation that nobody has heard of yet. */
 export function newOperation(
   principal: Principal,
   model: Model,
   { provider, offer }: VideoTarget,
-  { call: { seconds, resolution, audio, count }, notes }: FittedFilm,
+  { call: { seconds, resolution, audio, count }, notes }: FittedVideo,
   requestDigest: string,
   { createdAtMs, nowMs, random }: { createdAtMs: number; nowMs: number; random: Random },
 ): Operation {

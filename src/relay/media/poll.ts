@@ -17,7 +17,7 @@ export interface IncomingPoll {
   connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
-  /** The films themselves instead of their addresses. */
+  /** The videos themselves instead of their addresses. */
   inline: boolean;
 }
 
@@ -32,16 +32,16 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }
   if (!operation.claimed) await operations.claim(operation.id);
-  // Films in the answer are read to their end first, from a store that may be slow.
+  // Videos in the answer are read to their end first, from a store that may be slow.
   incoming.connection.hold();
   try {
-    return encodeOperation(operation, await filmsOf(operation, gateway, incoming.inline));
+    return encodeOperation(operation, await videosOf(operation, gateway, incoming.inline));
   } finally {
     incoming.connection.rest();
   }
 }
 
-async function filmsOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<DeliveredVideo[]> {
+async function videosOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<DeliveredVideo[]> {
   if (operation.state !== "done") return [];
   const kept = operation.parts.flatMap((part) => part.videos);
   return Promise.all(

@@ -7,13 +7,13 @@ import { forgottenJob } from "../../providers/media/unmade.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
-import { fetchFilm } from "./fetch-result.ts";
+import { fetchResult } from "./fetch-result.ts";
 
 const POLL_TIMEOUT_MS = 60_000;
-/** Between two questions about a film, unless its wire says otherwise. */
-export const USUAL_FILM_PACE_MS = 10_000;
+/** Between two questions about a video, unless its wire says otherwise. */
+export const USUAL_VIDEO_PACE_MS = 10_000;
 
-/** Asks providers about jobs and brings their films home, always as whoever submitted the job (H24). */
+/** Asks providers about jobs and brings their videos home, always as whoever submitted the job (H24). */
 export class VideoJobs implements JobRunner {
   readonly #gateway: Gateway;
 
@@ -40,19 +40,19 @@ export class VideoJobs implements JobRunner {
   }
 
   paceMs(operation: Operation): number {
-    const paceMs = this.#find(operation)?.wire.pollEveryMs ?? USUAL_FILM_PACE_MS;
+    const paceMs = this.#find(operation)?.wire.pollEveryMs ?? USUAL_VIDEO_PACE_MS;
     return paceMs * this.#gateway.timings.mediaPaceFactor;
   }
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
     const { provider } = this.#bound(operation);
     const { files, clock } = this.#gateway;
-    const film =
+    const video =
       "url" in source
-        ? await fetchFilm(source, { clock, provider, signal })
+        ? await fetchResult(source, { clock, provider, signal })
         : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
     const { project, id: owner } = operation;
-    const file = await files.keep({ project, owner, ...film, nowMs: clock.nowMs() });
+    const file = await files.keep({ project, owner, ...video, nowMs: clock.nowMs() });
     return { file: file.id, mimeType: file.mimeType };
   }
 
@@ -74,7 +74,7 @@ export class VideoJobs implements JobRunner {
   }
 }
 
-/** What a provider says of a film that it did not make is told without its secrets (S10). */
+/** What a provider says of a video that it did not make is told without its secrets (S10). */
 function redacted(state: JobState<VideoReply>, provider: Provider): JobState<VideoReply> {
   if (state.state === "failed") return { ...state, error: provider.redactError(state.error) };
   if (state.state !== "done") return state;

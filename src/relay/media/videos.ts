@@ -17,12 +17,12 @@ import { readBody } from "../read-body.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
-import { costOfFilms, fitFilm } from "./fit-film.ts";
+import { costOfVideos, fitVideo } from "./fit-video.ts";
 import { newOperation } from "./new-operation.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
 import { expectedVideoBytes, requireFileRoom } from "./require-file-room.ts";
-import { isCertain, submitAt } from "./submit-films.ts";
+import { isCertain, submitAt } from "./submit-videos.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
 /** A submit as the server hands it over. */
@@ -77,7 +77,7 @@ async function submit(
   const plan = targets.videos(model, offers);
   const framed = await withFrames(decoded, gateway, incoming.request.signal);
   const asked = notes.length === 0 ? framed : { ...framed, notes: [...notes, ...framed.notes] };
-  const fitting = offersThatFit(plan, (target) => fitFilm(asked, target, model));
+  const fitting = offersThatFit(plan, (target) => fitVideo(asked, target, model));
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
   await requireFileRoom(gateway, principal.project, expectedVideoBytes(first.fitted.call));
@@ -86,7 +86,7 @@ async function submit(
     dialect: incoming.dialect.name,
     // Whichever offer takes it: the dearest one must be within the budget (H23).
     estimatedCostNanoUsd: Math.max(
-      ...fitting.map(({ target, fitted }) => costOfFilms(fitted.call, target.offer.pricings)),
+      ...fitting.map(({ target, fitted }) => costOfVideos(fitted.call, target.offer.pricings)),
     ),
     estimatedTokens: 0,
   });

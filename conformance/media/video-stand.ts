@@ -17,30 +17,30 @@ export const KEYS = {
 /** What the keys with a budget may spend in a day. */
 export const BUDGET_USD = 0.15;
 
-export interface FilmStand {
+export interface VideoStand {
   simulator: Simulator;
   gateway: TestGateway;
   database: Database;
   stop(): Promise<void>;
 }
 
-export interface FilmStandOptions {
+export interface VideoStandOptions {
   timings?: Partial<Timings>;
   providers?: Record<string, object>;
   models?: object[];
-  /** How long the hosts work at a film. */
+  /** How long the hosts work at a video. */
   jobMs?: number;
 }
 
-/** A gateway with every provider that makes films, each at the host of it that a simulator plays. */
-export async function startFilmStand(options: FilmStandOptions = {}): Promise<FilmStand> {
+/** A gateway with every provider that makes videos, each at the host of it that a simulator plays. */
+export async function startVideoStand(options: VideoStandOptions = {}): Promise<VideoStand> {
   const { timings, providers, models = [], jobMs = 60 } = options;
   const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: jobMs });
   const limits = { budget_usd_per_day: BUDGET_USD };
   const gateway = await startTestGateway({
     config: {
       simulator: true,
-      providers: providers ?? filmProviders(simulator.url),
+      providers: providers ?? videoProviders(simulator.url),
       models,
       keys: [
         { name: "tests", key: TEST_KEY },
@@ -66,7 +66,7 @@ export async function startFilmStand(options: FilmStandOptions = {}): Promise<Fi
   };
 }
 
-function filmProviders(url: string): Record<string, object> {
+function videoProviders(url: string): Record<string, object> {
   const api_key = "upstream-secret-of-the-suite";
   const host = (kind: string, path: string) => ({ kind, base_url: `${url}${path}`, api_key });
   return {
@@ -85,7 +85,7 @@ function filmProviders(url: string): Record<string, object> {
 }
 
 /** Both generations of the SDK, called the same way. */
-export type FilmClient = Pick<GoogleGenAI, "models" | "operations">;
+export type VideoClient = Pick<GoogleGenAI, "models" | "operations">;
 
 const optionsFor = (gateway: TestGateway, apiKey: string) => ({
   vertexai: true,
@@ -93,19 +93,19 @@ const optionsFor = (gateway: TestGateway, apiKey: string) => ({
   httpOptions: { baseUrl: `${gateway.url}/api/genai`, apiVersion: "v1" },
 });
 
-export const newerClient = (gateway: TestGateway, key = TEST_KEY): FilmClient =>
+export const newerClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =>
   new GoogleGenAI(optionsFor(gateway, key));
 
 /** What the older generation answers has the same fields; only its classes are others. */
-export const olderClient = (gateway: TestGateway, key = TEST_KEY): FilmClient =>
-  new OlderGenAI(optionsFor(gateway, key)) as unknown as FilmClient;
+export const olderClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =>
+  new OlderGenAI(optionsFor(gateway, key)) as unknown as VideoClient;
 
 const LONGEST_MS = 40_000;
 const POLL_MS = 40;
 
 /** Polls as a client does, until the operation is done. */
 export async function followToEnd(
-  client: FilmClient,
+  client: VideoClient,
   operation: GenerateVideosOperation,
 ): Promise<GenerateVideosOperation> {
   const givenUpAtMs = Date.now() + LONGEST_MS;
@@ -121,7 +121,7 @@ export async function followToEnd(
 export const idOf = (name: string | undefined): string => name?.split("/operations/")[1] ?? "";
 
 /** The receipt of an operation, which the SDK does not tell: its id is in the operation's row. */
-export async function receiptOf({ gateway, database }: FilmStand, name: string | undefined): Promise<ReceiptData> {
+export async function receiptOf({ gateway, database }: VideoStand, name: string | undefined): Promise<ReceiptData> {
   const row = database.query("SELECT receipt_id FROM operations WHERE id = ?").get(idOf(name));
   const { receipt_id } = row as { receipt_id: string };
   return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": receipt_id } }));

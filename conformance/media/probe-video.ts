@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMp4 } from "../../simulator/media-maker/read-mp4.sample.ts";
 
-/** What a player finds in a film. */
-export interface FilmFacts {
+/** What a player finds in a video. */
+export interface VideoFacts {
   width: number;
   height: number;
   seconds: number;
@@ -26,7 +26,7 @@ export function canDecodeFrames(): boolean {
   return false;
 }
 
-/** The frames of a film, or the one of an image, as small as thumbnails. */
+/** The frames of a video, or the one of an image, as small as thumbnails. */
 function thumbnails(media: Uint8Array): Uint8Array[] {
   return withFile(media, (file) => {
     const small = ["-vf", `scale=${THUMBNAIL.width}:${THUMBNAIL.height}`, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"];
@@ -39,9 +39,9 @@ function thumbnails(media: Uint8Array): Uint8Array[] {
   });
 }
 
-/** How far each end of a film is from an image, from 0 to 255. */
-export function distances(film: Uint8Array, image: Uint8Array): { begin: number; end: number } {
-  const frames = thumbnails(film);
+/** How far each end of a video is from an image, from 0 to 255. */
+export function distances(video: Uint8Array, image: Uint8Array): { begin: number; end: number } {
+  const frames = thumbnails(video);
   const [wanted] = thumbnails(image);
   const distance = (frame: Uint8Array | undefined) =>
     (wanted ?? new Uint8Array()).reduce((sum, value, at) => sum + Math.abs(value - (frame?.[at] ?? 0)), 0) /
@@ -49,8 +49,8 @@ export function distances(film: Uint8Array, image: Uint8Array): { begin: number;
   return { begin: distance(frames[0]), end: distance(frames.at(-1)) };
 }
 
-export function probeFilm(film: Uint8Array): FilmFacts {
-  const { width, height, seconds, fps, codecs } = readMp4(film);
+export function probeVideo(video: Uint8Array): VideoFacts {
+  const { width, height, seconds, fps, codecs } = readMp4(video);
   return {
     width,
     height,
@@ -61,7 +61,7 @@ export function probeFilm(film: Uint8Array): FilmFacts {
 }
 
 function withFile<T>(media: Uint8Array, use: (file: string) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), "trivium-film-"));
+  const folder = mkdtempSync(join(tmpdir(), "trivium-video-"));
   try {
     const file = join(folder, "media");
     writeFileSync(file, media);

@@ -6,7 +6,7 @@ import { type Json, present, requestOf } from "../support/recordings.ts";
 import { sleep } from "../support/scripted-upstream.ts";
 
 /**
- * A recorded job, from its submit through two looks that found it unfinished to its end, and the film fetched from where
+ * A recorded job, from its submit through two looks that found it unfinished to its end, and the video fetched from where
  * the last answer says that it lies.
  */
 
@@ -14,9 +14,9 @@ const NAME = "ruby-llm.video-basic-functionality-gemi--erate-preview-can-animate
 const UNFINISHED_LOOKS = 2;
 const COST_NANO_USD = 4 * 50_000_000;
 
-/** The beginning of a film, then the address that it was fetched from. */
-const filmAt = (path: string) => Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0isommp42${path}`);
-const FILM = filmAt("/v1beta/files/zqw12cp8qc38:download?alt=media");
+/** The beginning of a video, then the address that it was fetched from. */
+const videoAt = (path: string) => Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0isommp42${path}`);
+const VIDEO = videoAt("/v1beta/files/zqw12cp8qc38:download?alt=media");
 
 let stand: MediaStand;
 let looks = 0;
@@ -29,7 +29,7 @@ beforeAll(async () => {
       looks++;
       return mediaCase(`${NAME}.${looks > UNFINISHED_LOOKS ? "t6" : "t2"}`).recording;
     },
-    kept: filmAt,
+    kept: videoAt,
   });
 });
 afterAll(() => stand.stop());
@@ -88,7 +88,7 @@ const generateWith1 = async (prompt: string, durationSeconds: number) => {
   return operation;
 };
 
-describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded film", () => {
+describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
   test.each([
     ["genai 2", generateWith2],
     ["genai 1", generateWith1],
@@ -101,11 +101,11 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded film", () => {
     const { uri = "", mimeType } = response?.generatedVideos?.[0]?.video ?? {};
     expect(mimeType).toBe("video/mp4");
     expect(uri).toStartWith(stand.gateway.url);
-    expect(Buffer.from(await download(uri))).toEqual(FILM);
+    expect(Buffer.from(await download(uri))).toEqual(VIDEO);
     expectRecordedConversation();
   });
 
-  test("the recorded request itself: its film in the answer on request, its seconds and their price in the ledger", async () => {
+  test("the recorded request itself: its video in the answer on request, its seconds and their price in the ledger", async () => {
     const { url, key } = stand.gateway;
     const address = `${url}/api/genai/v1/publishers/${model().replace("/", "/models/")}`;
     const post = (verb: string, body: unknown) =>
@@ -128,7 +128,7 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded film", () => {
     }
     expect(operation).toMatchObject({
       name,
-      response: { videos: [{ bytesBase64Encoded: FILM.toString("base64"), mimeType: "video/mp4" }] },
+      response: { videos: [{ bytesBase64Encoded: VIDEO.toString("base64"), mimeType: "video/mp4" }] },
     });
     expectRecordedConversation();
     const receipt = await stand.gateway.receipt(submitted);

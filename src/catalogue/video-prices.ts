@@ -1,18 +1,18 @@
 import type { Pricings } from "./model.ts";
 import { itemsAtResolution } from "./resolution-prices.ts";
 
-/** What the price of a film depends on beside its length. */
-export interface FilmKind {
+/** What the price of a video depends on beside its length. */
+export interface VideoKind {
   /** Such as `720p`. */
   resolution: string;
   audio: boolean;
 }
 
 /**
- * The prices that hold for a film of this kind: of silent films and those with sound only the one that it is, at its
+ * The prices that hold for a video of this kind: of silent videos and those with sound only the one that it is, at its
  * resolution. A model that prices the other sort alone charges that, and under that name, so that the receipt tells it.
  */
-export function pricingsOfFilm(pricings: Pricings, { resolution, audio }: FilmKind): Pricings {
+export function pricingsOfVideo(pricings: Pricings, { resolution, audio }: VideoKind): Pricings {
   const { video = [], audio_and_video = [], ...others } = pricings;
   const withSound = audio ? audio_and_video.length > 0 : video.length === 0;
   return withSound

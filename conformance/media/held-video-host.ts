@@ -1,4 +1,4 @@
-export interface HeldFilmHost {
+export interface HeldVideoHost {
   url: string;
   /** Jobs that were taken. */
   taken(): number;
@@ -15,10 +15,10 @@ export interface HeldFilmHost {
 }
 
 const TASKS = "/contents/generations/tasks";
-const FILM = new Uint8Array(2_000).fill(7);
+const VIDEO = new Uint8Array(2_000).fill(7);
 
-/** A host of films whose every step is the test's to take; it speaks the protocol of Volcengine's tasks. */
-export function startHeldFilmHost(): HeldFilmHost {
+/** A host of videos whose every step is the test's to take; it speaks the protocol of Volcengine's tasks. */
+export function startHeldVideoHost(): HeldVideoHost {
   const asked: string[] = [];
   let taken = 0;
   let waiting = 0;
@@ -30,7 +30,7 @@ export function startHeldFilmHost(): HeldFilmHost {
     hostname: "127.0.0.1",
     async fetch(request): Promise<Response> {
       const { pathname } = new URL(request.url);
-      if (pathname === "/film.mp4") return new Response(FILM, { headers: { "content-type": "video/mp4" } });
+      if (pathname === "/video.mp4") return new Response(VIDEO, { headers: { "content-type": "video/mp4" } });
       if (request.method === "POST") {
         waiting += 1;
         await gate.promise;
@@ -41,7 +41,7 @@ export function startHeldFilmHost(): HeldFilmHost {
       asked.push(request.headers.get("authorization") ?? "");
       const id = pathname.slice(TASKS.length + 1);
       if (!done) return Response.json({ id, status: "running" });
-      return Response.json({ id, status: "succeeded", content: { video_url: `${server.url.origin}/film.mp4` } });
+      return Response.json({ id, status: "succeeded", content: { video_url: `${server.url.origin}/video.mp4` } });
     },
   });
   return {

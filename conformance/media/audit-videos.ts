@@ -8,10 +8,10 @@ import { openFileStore } from "../../src/files/open-file-store.ts";
 import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage, StoredRow } from "../../src/storage/storage.ts";
-import { type CrashStand, FILM_MODELS, filmCostNanoUsd, type Question } from "./crash-stand.ts";
-import type { FilmOutcome } from "./film-client.ts";
+import { type CrashStand, type Question, VIDEO_MODELS, videoCostNanoUsd } from "./crash-stand.ts";
+import type { VideoOutcome } from "./video-client.ts";
 
-/** Past the age at which what crashes left behind is taken for abandoned, and long before any film expires. */
+/** Past the age at which what crashes left behind is taken for abandoned, and long before any video expires. */
 const LATER_MS = 2 * 3_600_000;
 const PACE_MS = 200;
 /** Rows hold whole milliseconds. */
@@ -21,8 +21,8 @@ const OPEN_PATIENCE_MS = 20_000;
 export interface Audit {
   operations: number;
   failed: number;
-  films: number;
-  /** Films that a gateway had kept when it was killed, before their operation knew of them: they expire like all others. */
+  videos: number;
+  /** Videos that a gateway had kept when it was killed, before their operation knew of them: they expire like all others. */
   spare: number;
   jobs: number;
   fetches: number;
@@ -42,7 +42,7 @@ export async function awaitNothingOpen(storageUrl: string): Promise<void> {
 }
 
 /** Looks at what is left when all gateways are down: rows, money and files, each against the others. */
-export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutcome[]): Promise<Audit> {
+export async function auditVideos(stand: CrashStand, outcomes: readonly VideoOutcome[]): Promise<Audit> {
   const storage = await openStorage(stand.storage, system.clock);
   const rows = await storage.query("SELECT id, model, state, parts, receipt_id, lease_owner FROM operations");
   const partsOf = (row: StoredRow) => JSON.parse(text(row, "parts")) as OperationPart[];
@@ -63,39 +63,39 @@ export async function auditFilms(stand: CrashStand, outcomes: readonly FilmOutco
   expect(billed.toSorted(byFirst)).toEqual(expected.toSorted(byFirst));
 
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
-  for (const { order, names, films, lost } of outcomes) {
-    expect({ order: order.number, films: films.length + lost }).toEqual({ order: order.number, films: order.count });
+  for (const { order, names, videos, lost } of outcomes) {
+    expect({ order: order.number, videos: videos.length + lost }).toEqual({ order: order.number, videos: order.count });
     const id = names.at(-1)?.split("/").at(-1) ?? "";
-    const named = films.map((url) => new URL(url).pathname.split("/").at(-1));
+    const named = videos.map((url) => new URL(url).pathname.split("/").at(-1));
     expect({ id, files: byId.get(id)?.files ?? [] }).toEqual({ id, files: named as string[] });
   }
   const files = operations.flatMap((operation) => operation.files);
   expect(new Set(files).size).toBe(files.length);
   const kept = await checkFiles(storage, stand.filesFolder, files);
   await storage.close();
-  // A job is a film or one that was lost in a submit; none was given to a host twice.
+  // A job is a video or one that was lost in a submit; none was given to a host twice.
   const { mediaJobs: jobs } = stand.simulator.stats();
   expect(jobs - files.length).toBeGreaterThanOrEqual(0);
   expect(jobs - files.length).toBeLessThanOrEqual(operations.reduce((sum, { lost }) => sum + lost, 0));
   return {
     operations: operations.length,
     failed: operations.filter(({ state }) => state === "failed").length,
-    films: files.length,
+    videos: files.length,
     spare: kept - files.length,
     jobs,
     fetches: stand.questions.filter(({ path }) => path.includes("/results/")).length,
   };
 }
 
-/** Every film is in the folder, and after a sweep the folder holds what the table does and nothing else. */
-async function checkFiles(storage: Storage, folder: string, films: readonly string[]): Promise<number> {
+/** Every video is in the folder, and after a sweep the folder holds what the table does and nothing else. */
+async function checkFiles(storage: Storage, folder: string, videos: readonly string[]): Promise<number> {
   const store = await openFileStore(folder, {}, system);
   const kept = await Files.open({ storage, store, publicUrl: () => "", random: system.random });
   await kept.sweep(Date.now() + LATER_MS);
   const onDisk = readdirSync(folder).toSorted();
   const rows = await storage.query("SELECT id, size FROM files ORDER BY id");
   expect(onDisk).toEqual(rows.map((row) => text(row, "id")).toSorted());
-  expect(films.filter((film) => !onDisk.includes(film))).toEqual([]);
+  expect(videos.filter((video) => !onDisk.includes(video))).toEqual([]);
   for (const row of rows) {
     const bytes = await Bun.file(join(folder, text(row, "id"))).bytes();
     expect(bytes.length).toBe(number(row, "size"));
@@ -118,9 +118,9 @@ export function hastyQuestions(questions: readonly Question[]): string[] {
 }
 
 function costOf(model: string): number {
-  const film = FILM_MODELS.find(({ id }) => id === model);
-  if (film === undefined) throw new Error(`no model ${model}`);
-  return filmCostNanoUsd(film);
+  const video = VIDEO_MODELS.find(({ id }) => id === model);
+  if (video === undefined) throw new Error(`no model ${model}`);
+  return videoCostNanoUsd(video);
 }
 
 const byFirst = ([one]: readonly [string, number], [other]: readonly [string, number]): number =>

@@ -1,9 +1,9 @@
 import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { pricingsOfFilm } from "../../catalogue/film-prices.ts";
 import type { Model } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
+import { pricingsOfVideo } from "../../catalogue/video-prices.ts";
 import { fitVideoCall } from "../../media/fit-video-call.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
@@ -13,7 +13,7 @@ import { mediaOf } from "./exchange.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
 /** The call as this offer's model takes it, and what of it is not honoured. */
-export function fitFilm(asked: VideoRequest, { adapter, offer, provider }: VideoTarget, model: Model) {
+export function fitVideo(asked: VideoRequest, { adapter, offer, provider }: VideoTarget, model: Model) {
   const { call, notes } = fitInClientWords(asked, adapter.abilities(offer.upstreamModel), model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, "");
@@ -29,8 +29,8 @@ function fitInClientWords(asked: VideoRequest, abilities: VideoAbilities, model:
   }
 }
 
-type FilmFacts = Pick<FittedVideoCall, "count" | "seconds" | "resolution" | "audio">;
+type VideoFacts = Pick<FittedVideoCall, "count" | "seconds" | "resolution" | "audio">;
 
-/** What films of this kind cost. */
-export const costOfFilms = ({ count, seconds, resolution, audio }: FilmFacts, pricings: Model["pricings"]): number =>
-  priceUsage({ seconds: seconds * count }, pricingsOfFilm(pricings, { resolution, audio })).costNanoUsd;
+/** What videos of this kind cost. */
+export const costOfVideos = ({ count, seconds, resolution, audio }: VideoFacts, pricings: Model["pricings"]): number =>
+  priceUsage({ seconds: seconds * count }, pricingsOfVideo(pricings, { resolution, audio })).costNanoUsd;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { builtInModels } from "./built-in-models.ts";
-import { pricingsOfFilm } from "./film-prices.ts";
 import type { PriceItem, Pricings } from "./model.ts";
 import { priceUsage } from "./pricing.ts";
+import { pricingsOfVideo } from "./video-prices.ts";
 
 const perSecond = (value: number, resolution?: string): PriceItem => ({
   value,
@@ -11,22 +11,22 @@ const perSecond = (value: number, resolution?: string): PriceItem => ({
   ...(resolution === undefined ? {} : { resolution }),
 });
 
-const FILMS: Pricings = {
+const VIDEOS: Pricings = {
   video: [perSecond(0.2), perSecond(0.4, "4k")],
   audio_and_video: [perSecond(0.4), perSecond(0.6, "4k")],
 };
 
 const price = (pricings: Pricings, resolution: string, audio: boolean, seconds = 8) =>
-  priceUsage({ seconds }, pricingsOfFilm(pricings, { resolution, audio }));
+  priceUsage({ seconds }, pricingsOfVideo(pricings, { resolution, audio }));
 
-describe("contract 2.9: video is the price of silent films, audio_and_video of those with sound", () => {
+describe("contract 2.9: video is the price of silent videos, audio_and_video of those with sound", () => {
   test.each([
     ["720p", false, 1_600_000_000, "video 0.2 USD/s"],
     ["720p", true, 3_200_000_000, "audio_and_video 0.4 USD/s"],
     ["4k", false, 3_200_000_000, "video 0.4 USD/s, 4k tier"],
     ["4k", true, 4_800_000_000, "audio_and_video 0.6 USD/s, 4k tier"],
   ])("%s, sound %p", (resolution, audio, costNanoUsd, rule) => {
-    expect(price(FILMS, resolution, audio)).toEqual({ costNanoUsd, rule });
+    expect(price(VIDEOS, resolution, audio)).toEqual({ costNanoUsd, rule });
   });
 
   test("a model that prices one sort alone charges that for both, and the rule names the price that was taken", () => {
@@ -38,7 +38,7 @@ describe("contract 2.9: video is the price of silent films, audio_and_video of t
   });
 
   test("a resolution without a price of its own costs the plain price, wherever that stands", () => {
-    expect(price(FILMS, "1080p", true).rule).toBe("audio_and_video 0.4 USD/s");
+    expect(price(VIDEOS, "1080p", true).rule).toBe("audio_and_video 0.4 USD/s");
     const plainLast: Pricings = { video: [perSecond(0.4, "4k"), perSecond(0.2)] };
     expect(price(plainLast, "720p", false).rule).toBe("video 0.2 USD/s");
     expect(price(plainLast, "4K", false).rule).toBe("video 0.4 USD/s, 4k tier");
@@ -53,16 +53,16 @@ describe("contract 2.9: video is the price of silent films, audio_and_video of t
   test("a model without prices is unpriced; other prices stay, and the list is not changed", () => {
     expect(price({}, "720p", true)).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     const prompt: PriceItem[] = [{ value: 1, unit: "perMTokens", currency: "USD" }];
-    const before = structuredClone(FILMS);
-    expect(pricingsOfFilm({ ...FILMS, prompt }, { resolution: "4k", audio: true })).toEqual({
+    const before = structuredClone(VIDEOS);
+    expect(pricingsOfVideo({ ...VIDEOS, prompt }, { resolution: "4k", audio: true })).toEqual({
       prompt,
       audio_and_video: [{ value: 0.6, unit: "perSecond", currency: "USD", chosenFor: "4k" }],
     });
-    expect(FILMS).toEqual(before);
+    expect(VIDEOS).toEqual(before);
   });
 });
 
-describe("the films of models.json cost what their publishers say", () => {
+describe("the videos of models.json cost what their publishers say", () => {
   const byId = new Map(builtInModels.map((model) => [model.id, model.pricings]));
 
   test.each([
@@ -85,10 +85,10 @@ describe("the films of models.json cost what their publishers say", () => {
     expect(price(byId.get(id) ?? {}, resolution, audio).costNanoUsd).toBe(costNanoUsd);
   });
 
-  test("fractions of a second and several films are charged exactly", () => {
+  test("fractions of a second and several videos are charged exactly", () => {
     const kling = byId.get("klingai/kling-v3") ?? {};
     expect(price(kling, "1080p", false, 5.041667).costNanoUsd).toBe(564_666_704);
     expect(price(kling, "720p", true, 4 * 5.1).costNanoUsd).toBe(2_570_400_000);
-    expect(price(FILMS, "4k", true, 4 * 8).costNanoUsd).toBe(4 * price(FILMS, "4k", true).costNanoUsd);
+    expect(price(VIDEOS, "4k", true, 4 * 8).costNanoUsd).toBe(4 * price(VIDEOS, "4k", true).costNanoUsd);
   });
 });

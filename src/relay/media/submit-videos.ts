@@ -9,8 +9,8 @@ import type { VideoTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
-import { fitFilm } from "./fit-film.ts";
-import { USUAL_FILM_PACE_MS } from "./video-jobs.ts";
+import { fitVideo } from "./fit-video.ts";
+import { USUAL_VIDEO_PACE_MS } from "./video-jobs.ts";
 
 /** What is being submitted. */
 export interface Submitting {
@@ -28,7 +28,7 @@ export async function submitAt(
   save: () => Promise<void>,
 ): Promise<void> {
   const { provider, adapter, offer } = target;
-  const { call, notes } = fitFilm(asked, target, model);
+  const { call, notes } = fitVideo(asked, target, model);
   if (strict) refuseNotes(notes);
   const { perJob } = adapter.abilities(offer.upstreamModel);
   const { seconds, resolution, audio, count } = call;
@@ -76,7 +76,7 @@ async function submitPart(
     part.state = "waiting";
     part.ticket = state.ticket;
     part.dueAtMs =
-      gateway.nowMs() + (state.afterMs ?? adapter.pollEveryMs ?? USUAL_FILM_PACE_MS) * gateway.timings.mediaPaceFactor;
+      gateway.nowMs() + (state.afterMs ?? adapter.pollEveryMs ?? USUAL_VIDEO_PACE_MS) * gateway.timings.mediaPaceFactor;
   } catch (thrown) {
     const error = asGatewayError(thrown);
     part.state = "failed";

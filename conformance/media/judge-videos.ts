@@ -1,10 +1,10 @@
 import type { InlineImage } from "../../src/media/image.ts";
-import type { FilmStand } from "./film-stand.ts";
-import type { FilmWish } from "./random-films.ts";
+import type { VideoWish } from "./random-videos.ts";
+import type { VideoStand } from "./video-stand.ts";
 
 const PATIENCE_MS = 30_000;
 
-export function filmBody({ prompt, image, lastFrame, parameters }: FilmWish): object {
+export function videoBody({ prompt, image, lastFrame, parameters }: VideoWish): object {
   const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
   const instance = {
     ...(prompt === undefined ? {} : { prompt }),
@@ -15,10 +15,10 @@ export function filmBody({ prompt, image, lastFrame, parameters }: FilmWish): ob
 }
 
 /** What of the answer to a random submit is not as it must be; empty where all is well. */
-export async function judgeFilms(
-  { gateway, simulator, database }: FilmStand,
+export async function judgeVideos(
+  { gateway, simulator, database }: VideoStand,
   model: string,
-  wish: FilmWish,
+  wish: VideoWish,
 ): Promise<string[]> {
   const before = simulator.stats().requests;
   const [publisher, name] = model.split("/");
@@ -27,7 +27,7 @@ export async function judgeFilms(
     {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify(filmBody(wish)),
+      body: JSON.stringify(videoBody(wish)),
       signal: AbortSignal.timeout(PATIENCE_MS),
     },
   );

@@ -1,21 +1,21 @@
 import { TEST_KEY } from "../support/test-gateway.ts";
-import type { FilmModel } from "./crash-stand.ts";
+import type { VideoModel } from "./crash-stand.ts";
 
-/** One order of films, which its client repeats until it has heard the name, and asks about until it has ended. */
-export interface FilmOrder {
+/** One order of videos, which its client repeats until it has heard the name, and asks about until it has ended. */
+export interface VideoOrder {
   number: number;
-  film: FilmModel;
+  video: VideoModel;
   count: number;
   idempotencyKey?: string;
 }
 
-export interface FilmOutcome {
-  order: FilmOrder;
-  /** Every name that was heard, the last one being that of the films. */
+export interface VideoOutcome {
+  order: VideoOrder;
+  /** Every name that was heard, the last one being that of the videos. */
   names: string[];
-  /** Addresses of the films. */
-  films: string[];
-  /** Films that were not made, because a gateway was killed while it submitted them. */
+  /** Addresses of the videos. */
+  videos: string[];
+  /** Videos that were not made, because a gateway was killed while it submitted them. */
   lost: number;
 }
 
@@ -33,7 +33,7 @@ interface Told {
 }
 
 /** `urlOf`: the gateway for this question; where nobody answers there, it is asked again. */
-export async function orderFilms(ordered: FilmOrder, urlOf: () => string): Promise<FilmOutcome> {
+export async function orderVideos(ordered: VideoOrder, urlOf: () => string): Promise<VideoOutcome> {
   let order = ordered;
   const names: string[] = [];
   const giveUpAtMs = performance.now() + PATIENCE_MS;
@@ -49,28 +49,28 @@ export async function orderFilms(ordered: FilmOrder, urlOf: () => string): Promi
     const failures = told.metadata?.failures ?? [];
     const other = failures.find(({ message }) => message !== STOPPED);
     if (other) throw new Error(`a video of order ${order.number} failed: ${other.message}`);
-    return { order, names, films: told.response?.videos.map(({ gcsUri }) => gcsUri) ?? [], lost: failures.length };
+    return { order, names, videos: told.response?.videos.map(({ gcsUri }) => gcsUri) ?? [], lost: failures.length };
   }
 }
 
 /** The same submit again: with its key it must be told the same name, whatever has happened since. */
-export async function repeatOrder({ order, names }: FilmOutcome, url: string): Promise<boolean> {
+export async function repeatOrder({ order, names }: VideoOutcome, url: string): Promise<boolean> {
   const { name } = await ask(order, "predictLongRunning", textOf(order), () => url, performance.now() + PATIENCE_MS);
   return name === names.at(-1);
 }
 
-/** The texts differ, so that no order is taken for another's repetition; the film is the same, so that it is encoded once. */
-function textOf({ number, film, count }: FilmOrder): string {
+/** The texts differ, so that no order is taken for another's repetition; the video is the same, so that it is encoded once. */
+function textOf({ number, video, count }: VideoOrder): string {
   const parameters = {
     sampleCount: count,
-    durationSeconds: film.seconds,
-    resolution: film.id.startsWith("volcengine") ? "480p" : "720p",
-    generateAudio: film.audio,
+    durationSeconds: video.seconds,
+    resolution: video.id.startsWith("volcengine") ? "480p" : "720p",
+    generateAudio: video.audio,
   };
   return JSON.stringify({ instances: [{ prompt: "a fox" }], parameters }) + " ".repeat(number);
 }
 
-async function awaitEnd(order: FilmOrder, name: string, urlOf: () => string, giveUpAtMs: number): Promise<Told> {
+async function awaitEnd(order: VideoOrder, name: string, urlOf: () => string, giveUpAtMs: number): Promise<Told> {
   for (;;) {
     const body = JSON.stringify({ operationName: name });
     const told = await ask(order, "fetchPredictOperation", body, urlOf, giveUpAtMs);
@@ -80,13 +80,13 @@ async function awaitEnd(order: FilmOrder, name: string, urlOf: () => string, giv
 }
 
 async function ask(
-  { film, idempotencyKey }: FilmOrder,
+  { video, idempotencyKey }: VideoOrder,
   verb: string,
   body: string,
   urlOf: () => string,
   giveUpAtMs: number,
 ): Promise<Told> {
-  const [publisher, model] = film.id.split("/");
+  const [publisher, model] = video.id.split("/");
   const headers = {
     authorization: `Bearer ${TEST_KEY}`,
     "content-type": "application/json",
@@ -102,5 +102,5 @@ async function ask(
     if (answer !== undefined && answer.status !== 429) throw new Error(`${verb}: ${answer.status} ${answer.text}`);
     await Bun.sleep(PAUSE_MS);
   }
-  throw new Error(`${verb} of ${film.id} was not answered in time`);
+  throw new Error(`${verb} of ${video.id} was not answered in time`);
 }

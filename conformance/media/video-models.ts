@@ -1,23 +1,23 @@
-import type { FilmFacts } from "./probe-film.ts";
+import type { VideoFacts } from "./probe-video.ts";
 
 /** A family of models, and what comes of the calls that every one of them gets. */
-export interface FilmModel {
+export interface VideoModel {
   /** As the client names it, with a provider behind a colon where two offer it. */
   id: string;
   /** Where the catalogue does not know it: who has it, and under which name. */
   offer?: { provider: string; model: string };
-  /** The frames that it takes; `needed` where it makes no film without the first one. */
+  /** The frames that it takes; `needed` where it makes no video without the first one. */
   frames: "none" | "first" | "first and last" | "needed" | "both, needed";
   /** Of the call with every parameter. Models that need an image get the one that lies. */
-  made: FilmFacts;
+  made: VideoFacts;
   /** Parameters of that call which change nothing that is seen or paid for, and which the model has not: they are noted. */
   notes: readonly string[];
   /** Parameters of that call which it refuses, with what it takes instead; undefined where it takes none. */
   instead: Readonly<Record<string, unknown>>;
-  /** The length of a film with a last frame, where it is another. */
+  /** The length of a video with a last frame, where it is another. */
   lastFrameSeconds?: number;
   usdPerSecond: number;
-  /** What the films of a plain call with an image cost, where they are silent for want of a wish. */
+  /** What the videos of a plain call with an image cost, where they are silent for want of a wish. */
   silentUsdPerSecond?: number;
   /** Where the host's words for a fate are not the usual ones. */
   tells?: Readonly<Record<string, number | string>>;
@@ -36,7 +36,7 @@ export const EVERY_PARAMETER = {
   fps: 30,
 };
 
-const film = (size: string, seconds: number, sound: "sound" | "silent", fps = 24): FilmFacts => {
+const video = (size: string, seconds: number, sound: "sound" | "silent", fps = 24): VideoFacts => {
   const [width = 0, height = 0] = size.split("x").map(Number);
   return { width, height, seconds, fps, sound: sound === "sound" };
 };
@@ -45,7 +45,7 @@ const all = (...names: string[]) => names.map((name) => `parameters.${name}`).so
 const WORDS = ["negativePrompt", "enhancePrompt", "personGeneration"];
 
 /** The call with every parameter as this model takes it. */
-export function parametersFor({ instead }: FilmModel): Partial<typeof EVERY_PARAMETER> & ChosenByAll {
+export function parametersFor({ instead }: VideoModel): Partial<typeof EVERY_PARAMETER> & ChosenByAll {
   const taken = Object.entries({ ...EVERY_PARAMETER, ...instead }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(taken) as typeof EVERY_PARAMETER;
 }
@@ -56,33 +56,33 @@ type ChosenByAll = Pick<typeof EVERY_PARAMETER, "durationSeconds" | "resolution"
 /** What a configured model costs; those of the catalogue have its prices. */
 export const CONFIGURED_PRICE = 0.01;
 
-export const FILM_MODELS: readonly FilmModel[] = [
+export const VIDEO_MODELS: readonly VideoModel[] = [
   {
     id: "openai/sora-2",
     frames: "first",
-    made: film("720x1280", 4, "sound", 30),
+    made: video("720x1280", 4, "sound", 30),
     notes: all(...WORDS, "seed"),
     instead: { fps: undefined },
     usdPerSecond: 0.1,
-    // The address of the film is the API's own there.
+    // The address of the video is the API's own there.
     tells: { expired: "HTTP status 404" },
   },
   {
     id: "google/veo-3.1-generate-001:vertex",
     frames: "first and last",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all(),
     instead: { fps: undefined },
     lastFrameSeconds: 8,
     usdPerSecond: 0.4,
     silentUsdPerSecond: 0.2,
-    // The film is inside the answer, so that no link can die.
+    // The video is inside the answer, so that no link can die.
     tells: { expired: "made" },
   },
   {
     id: "google/veo-3.1-fast-generate-001:gemini",
     frames: "first and last",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all("seed"),
     instead: { fps: undefined },
     lastFrameSeconds: 8,
@@ -92,7 +92,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "google/veo-2",
     offer: { provider: "gemini", model: "veo-2.0-generate-001" },
     frames: "first and last",
-    made: film("720x1280", 5, "silent"),
+    made: video("720x1280", 5, "silent"),
     notes: all("seed"),
     instead: { durationSeconds: 5, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
@@ -100,7 +100,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "bytedance/doubao-seedance-1-5-pro-251215",
     frames: "first and last",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all(...WORDS),
     instead: { fps: undefined },
     usdPerSecond: 0.052,
@@ -109,7 +109,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "bytedance/seedance-1-0-pro",
     offer: { provider: "volcengine", model: "doubao-seedance-1-0-pro-250528" },
     frames: "first and last",
-    made: film("720x1280", 4, "silent"),
+    made: video("720x1280", 4, "silent"),
     notes: all(...WORDS),
     instead: { generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
@@ -117,7 +117,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "qwen/wan2.6-t2v",
     frames: "none",
-    made: film("720x1280", 5, "sound"),
+    made: video("720x1280", 5, "sound"),
     notes: all("personGeneration"),
     instead: { durationSeconds: 5, fps: undefined },
     usdPerSecond: 0.1,
@@ -125,7 +125,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "qwen/wan2.6-i2v",
     frames: "needed",
-    made: film("1280x720", 5, "sound"),
+    made: video("1280x720", 5, "sound"),
     notes: all("personGeneration"),
     instead: { durationSeconds: 5, aspectRatio: undefined, fps: undefined },
     usdPerSecond: 0.1,
@@ -133,7 +133,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "qwen/wan2.7-i2v",
     frames: "both, needed",
-    made: film("1280x720", 4, "sound"),
+    made: video("1280x720", 4, "sound"),
     notes: all("personGeneration"),
     instead: { aspectRatio: undefined, fps: undefined },
     usdPerSecond: 0.1,
@@ -141,7 +141,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "klingai/kling-v3",
     frames: "first and last",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all("enhancePrompt", "personGeneration", "seed"),
     instead: { fps: undefined },
     usdPerSecond: 0.126,
@@ -150,7 +150,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "klingai/kling-v2-5-turbo",
     frames: "first and last",
-    made: film("720x1280", 5, "silent"),
+    made: video("720x1280", 5, "silent"),
     notes: all("enhancePrompt", "personGeneration", "seed"),
     instead: { durationSeconds: 5, generateAudio: false, fps: undefined },
     usdPerSecond: 0.07,
@@ -159,7 +159,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "minimax/hailuo-02",
     offer: { provider: "minimax", model: "MiniMax-Hailuo-02" },
     frames: "first and last",
-    made: film("1366x768", 6, "silent"),
+    made: video("1366x768", 6, "silent"),
     notes: all(...["negativePrompt", "personGeneration"], ...["seed"]),
     instead: { durationSeconds: 6, resolution: "768p", aspectRatio: undefined, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
@@ -169,7 +169,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "minimax/minimax-h3",
     frames: "first and last",
-    made: film("768x1366", 4, "sound"),
+    made: video("768x1366", 4, "sound"),
     notes: all(...WORDS, "seed"),
     instead: { resolution: "768p", fps: undefined },
     usdPerSecond: 0.08,
@@ -177,7 +177,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "z-ai/cogvideox-3",
     frames: "first and last",
-    made: film("720x1280", 5, "sound", 30),
+    made: video("720x1280", 5, "sound", 30),
     notes: all(...WORDS, "seed"),
     instead: { durationSeconds: 5 },
     usdPerSecond: 0,
@@ -188,7 +188,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "z-ai/viduq1-text",
     offer: { provider: "z-ai", model: "viduq1-text" },
     frames: "none",
-    made: film("1088x1920", 5, "silent", 30),
+    made: video("1088x1920", 5, "silent", 30),
     notes: all(...WORDS, "seed"),
     instead: { durationSeconds: 5, resolution: "1080p", generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
@@ -197,17 +197,17 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "x-ai/grok-imagine-video-1.5",
     frames: "first",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all(...WORDS, "seed"),
     instead: { fps: undefined },
     usdPerSecond: 0.08,
-    // The job itself says that its film is gone.
+    // The job itself says that its video is gone.
     tells: { expired: "no longer knows the job" },
   },
   {
     id: "runway/gen4_turbo",
     frames: "needed",
-    made: film("720x1280", 4, "silent"),
+    made: video("720x1280", 4, "silent"),
     notes: all(...WORDS),
     instead: { generateAudio: false, fps: undefined },
     usdPerSecond: 0.05,
@@ -216,7 +216,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "runway/veo3.1",
     offer: { provider: "runway", model: "veo3.1" },
     frames: "first and last",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all(...WORDS, "seed"),
     instead: { fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
@@ -225,7 +225,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
     id: "luma/ray-2",
     offer: { provider: "luma", model: "ray-2" },
     frames: "none",
-    made: film("720x1280", 5, "silent"),
+    made: video("720x1280", 5, "silent"),
     notes: all(...WORDS, "seed"),
     instead: { durationSeconds: 5, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
@@ -233,7 +233,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
   {
     id: "sim/video",
     frames: "first and last",
-    made: film("720x1280", 4, "sound"),
+    made: video("720x1280", 4, "sound"),
     notes: all(...WORDS),
     instead: { fps: undefined },
     usdPerSecond: 0.02,
@@ -241,7 +241,7 @@ export const FILM_MODELS: readonly FilmModel[] = [
 ];
 
 /** The models of the list that the configuration has to name. */
-export const CONFIGURED_MODELS = FILM_MODELS.flatMap(({ id, offer }) =>
+export const CONFIGURED_MODELS = VIDEO_MODELS.flatMap(({ id, offer }) =>
   offer === undefined
     ? []
     : [
