@@ -19,10 +19,10 @@ import { ERROR_WORDS as GENAI_WORDS } from "../src/dialects/genai/error-words.ts
 import { DIALECTS } from "../src/dialects/index.ts";
 import { ERROR_WORDS as MESSAGES_WORDS } from "../src/dialects/messages/error-words.ts";
 import { DEFAULT_FILE_LIMITS } from "../src/files/files.ts";
-import type { ImageWire } from "../src/media/media-wire.ts";
+import type { ImageAdapter } from "../src/media/adapter.ts";
 import { makeFormat } from "../src/observe/format.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
-import { imageCall, jsonOf, mediaAnswer, wireContext } from "../src/providers/media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer } from "../src/providers/media/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { VERSION } from "../src/version.ts";
@@ -530,14 +530,14 @@ describe("docs/adding-a-provider.md", () => {
     expect(rowsUnder(page, "field", "meaning").map(([field]) => field)).toEqual(Object.keys(acme));
   });
 
-  test("its media wire is whole, and brings an image from its ticket to its link", async () => {
-    const code = fencesIn(page).find(({ info }) => info === "ts wire")?.code ?? "";
-    const { images } = await loadShown<{ images: ImageWire }>(
+  test("its media adapter is whole, and brings an image from its ticket to its link", async () => {
+    const code = fencesIn(page).find(({ info }) => info === "ts adapter")?.code ?? "";
+    const { images } = await loadShown<{ images: ImageAdapter }>(
       code
         .replaceAll('from "../../', 'from "../../src/')
         .replaceAll('from "../media', 'from "../../src/providers/media'),
     );
-    const context = wireContext("acme-paint-1");
+    const context = adapterContext("acme-paint-1");
     expect(images.serves(context.model)).toBe(true);
     expect(jsonOf(images.submit(imageCall({ seed: 7 }), context))).toMatchObject({ model: "acme-paint-1", seed: 7 });
     const taken = images.readSubmit(mediaAnswer({ id: "p1" }), imageCall(), context);

@@ -1,10 +1,10 @@
 import { builtInModels } from "../src/catalogue/built-in-models.ts";
 import { nameOf, publisherOf } from "../src/catalogue/model.ts";
-import type { ImageWire, VideoWire } from "../src/media/media-wire.ts";
+import type { ImageAdapter, VideoAdapter } from "../src/media/adapter.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
 
 /** Models of one kind of provider that can do the same. */
-export interface MediaRow<Wire extends ImageWire | VideoWire> {
+export interface MediaRow<Wire extends ImageAdapter | VideoAdapter> {
   kind: string;
   models: string[];
   wire: Wire;
@@ -21,12 +21,12 @@ const UNLISTED: Readonly<Record<string, readonly string[]>> = {
   simulator: ["sim/image", "sim/video"],
 };
 
-export const imageRows = (): MediaRow<ImageWire>[] => rowsOf("image", (kind) => kind.media?.images ?? []);
-export const videoRows = (): MediaRow<VideoWire>[] => rowsOf("video", (kind) => kind.media?.videos ?? []);
+export const imageRows = (): MediaRow<ImageAdapter>[] => rowsOf("image", (kind) => kind.media?.images ?? []);
+export const videoRows = (): MediaRow<VideoAdapter>[] => rowsOf("video", (kind) => kind.media?.videos ?? []);
 
 type Kind = NonNullable<ReturnType<(typeof PROVIDER_KINDS)["get"]>>;
 
-function rowsOf<Wire extends ImageWire | VideoWire>(
+function rowsOf<Wire extends ImageAdapter | VideoAdapter>(
   output: "image" | "video",
   wiresOf: (kind: Kind) => readonly Wire[],
 ): MediaRow<Wire>[] {

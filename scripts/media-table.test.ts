@@ -9,7 +9,7 @@ test("docs/media.md has the tables that the code has: bin/bun scripts/media-tabl
   expect(page).toBe(withTables(page));
 });
 
-test("contract 2.4: every media wire of every provider has a row", () => {
+test("contract 2.4: every media adapter of every provider has a row", () => {
   const shown = new Set([...imageRows(), ...videoRows()].map(({ wire }) => wire));
   const missing = [...PROVIDER_KINDS.values()].flatMap(({ kind, media }) =>
     [...(media?.images ?? []), ...(media?.videos ?? [])].flatMap((wire, index) =>

@@ -16,7 +16,7 @@ export type Setting = (typeof SETTINGS)[number] | "quality" | "addWatermark";
  * model is told the shape and the level, and chooses the pixels by itself, which is noted.
  */
 export interface ImageFamily {
-  /** The provider whose wire it is, for the table. */
+  /** The provider whose adapter it is, for the table. */
   provider: string;
   model: string;
   /** Without any wish. */

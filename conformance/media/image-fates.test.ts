@@ -9,7 +9,7 @@ import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageStand, startImageStand, TWO_OFFERS } from "./image-stand.ts";
 import { type ImageEvent, OPENAI_IMAGES, type OpenaiImages } from "./openai-images.ts";
 
-/** One model of each wire, with what its host keeps for a while: results at an address, or jobs that are asked about. */
+/** One model of each adapter, with what its host keeps for a while: results at an address, or jobs that are asked about. */
 const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
   "openai/gpt-image-2": "nothing",
   "google/gemini-2.5-flash-image:gemini": "nothing",

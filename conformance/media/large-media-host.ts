@@ -14,7 +14,7 @@ export interface LargeMediaHost {
 
 const VIDEO_PIECE = new Uint8Array(1024 * 1024);
 
-/** An upstream whose images and videos are large. It speaks one host's wire, and holds each answer's bytes once. */
+/** An upstream whose images and videos are large. It speaks one host's protocol, and holds each answer's bytes once. */
 export async function startLargeMediaHost(imageBytes: number, videoBytes: number): Promise<LargeMediaHost> {
   const image = new Uint8Array(imageBytes);
   crypto.getRandomValues(image.subarray(imageBytes - 32_768));

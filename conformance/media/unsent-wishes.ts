@@ -69,10 +69,10 @@ const OTHER_IMAGE_WISHES: Readonly<Record<ImageWish, unknown>> = {
 /** The wishes of a call that its model is told nothing of although no note says so, by their paths. */
 export function unsentImageWishes(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
-  const wire = media.images(upstreamModel);
-  if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
-  const { call } = fitImageCall(request.call, wire.abilities(upstreamModel), upstreamModel);
-  const sent = (one: FittedImageCall) => JSON.stringify(wire.submit(one, media.context(upstreamModel, "job")));
+  const adapter = media.images(upstreamModel);
+  if (adapter === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
+  const { call } = fitImageCall(request.call, adapter.abilities(upstreamModel), upstreamModel);
+  const sent = (one: FittedImageCall) => JSON.stringify(adapter.submit(one, media.context(upstreamModel, "job")));
   const wishes = Object.keys(OTHER_IMAGE_WISHES) as ImageWish[];
   return wishes
     .filter((wish) => call[wish] !== undefined && sent(call) === sent(changed(call, wish)))
@@ -88,11 +88,11 @@ function changed(call: FittedImageCall, wish: ImageWish): FittedImageCall {
 /** The same for videos. What prices depend on is settled, so it is compared too. */
 export function unsentVideoWishes(request: VideoRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
-  const wire = media.videos(upstreamModel);
-  if (wire === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
-  const { call, notes } = fitVideoCall(request.call, wire.abilities(upstreamModel), upstreamModel);
+  const adapter = media.videos(upstreamModel);
+  if (adapter === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
+  const { call, notes } = fitVideoCall(request.call, adapter.abilities(upstreamModel), upstreamModel);
   const sent = (one: FittedVideoCall) =>
-    JSON.stringify(wire.submit({ ...one, count: 1 }, media.context(upstreamModel, "job")));
+    JSON.stringify(adapter.submit({ ...one, count: 1 }, media.context(upstreamModel, "job")));
   const others = {
     negativePrompt: "another thing",
     personGeneration: "another",

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart, StoredError } from "../canon/operation.ts";
-import type { JobState } from "../media/media-wire.ts";
+import type { JobState } from "../media/adapter.ts";
 import type { VideoReply } from "../media/video-reply.ts";
 import { leaseDue, renewLease, saveOperation, selectNextDue } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";

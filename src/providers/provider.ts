@@ -5,7 +5,7 @@ import type { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
-import type { MediaWires } from "../media/media-wire.ts";
+import type { MediaAdapters } from "../media/adapter.ts";
 import { cleanText } from "./clean-text.ts";
 import { ProviderMedia } from "./media/provider-media.ts";
 import { type FailedProvider, tellFailure } from "./tell-failure.ts";
@@ -97,7 +97,7 @@ export interface ProviderDeclaration {
   wires: Partial<Record<UpstreamDialectName, Wire>>;
   quirks?: DeclaredQuirks;
   /** How images and videos are asked for, where the provider makes any. */
-  media?: MediaWires;
+  media?: MediaAdapters;
 }
 
 /** The longest piece of a provider's text that is passed on. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import type { JsonObject } from "../base/json.ts";
-import type { ImageWire } from "../media/media-wire.ts";
-import { imageCall, jsonOf, mediaAnswer, wireContext } from "./media/media-calls.sample.ts";
+import type { ImageAdapter } from "../media/adapter.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer } from "./media/media-calls.sample.ts";
 import { openaiImages } from "./openai/images.ts";
 import { xAiImages } from "./x-ai/images.ts";
 
@@ -25,7 +25,7 @@ if (!present && process.env["CI"] === "true") {
   throw new Error("../shared/transcripts is missing, and CI must not pass without it");
 }
 
-const WIRES: Readonly<Record<string, ImageWire>> = { openai: openaiImages, xai: xAiImages };
+const WIRES: Readonly<Record<string, ImageAdapter>> = { openai: openaiImages, xai: xAiImages };
 const textOf = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
 const recordings = present
   ? textOf("manifest.jsonl")
@@ -35,10 +35,10 @@ const recordings = present
       .filter(({ dialect, provider }) => dialect === "openai-images" && provider in WIRES)
   : [];
 
-function wireOf({ provider }: ImageRecording): ImageWire {
-  const wire = WIRES[provider];
-  if (wire === undefined) throw new Error(`no wire for ${provider}`);
-  return wire;
+function adapterOf({ provider }: ImageRecording): ImageAdapter {
+  const adapter = WIRES[provider];
+  if (adapter === undefined) throw new Error(`no adapter for ${provider}`);
+  return adapter;
 }
 
 /** The oldest model is what the host took where a request named none. */
@@ -53,8 +53,8 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
   test.each(recordings.filter(({ status }) => status === 200))("$provider/$case is read whole", (recording) => {
     const text = textOf(recording.response_file);
     const body = JSON.parse(text) as { data: JsonObject[]; usage?: JsonObject; output_format?: string };
-    const context = wireContext(modelOf(recording));
-    const state = wireOf(recording).readSubmit(mediaAnswer(text), imageCall(), context);
+    const context = adapterContext(modelOf(recording));
+    const state = adapterOf(recording).readSubmit(mediaAnswer(text), imageCall(), context);
     if (state.state !== "done") throw new Error(`its state is ${state.state}`);
     const { results, usage } = state.reply;
     expect(results).toHaveLength(body.data.length);
@@ -77,12 +77,12 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
   test.each(recordings.filter(({ status }) => status >= 400))("$provider/$case keeps its words", (recording) => {
     const text = textOf(recording.response_file);
     const { message, param, code } = (JSON.parse(text) as { error: Record<string, string> }).error;
-    const error = wireOf(recording).error(mediaAnswer(text, recording.status));
+    const error = adapterOf(recording).error(mediaAnswer(text, recording.status));
     expect<unknown>(error).toMatchObject({ kind: "invalid_request", message, path: param, code });
   });
 
   const asked = recordings.filter(({ http, request_file }) => http.endsWith("/generations") && request_file !== null);
-  test.each(asked)("$provider/$case: what a client sent there, the wire says in the same words", (recording) => {
+  test.each(asked)("$provider/$case: what a client sent there, the adapter says in the same words", (recording) => {
     const sent = JSON.parse(textOf(recording.request_file ?? "")) as JsonObject;
     const [width, height] = String(sent["size"] ?? "")
       .split("x")
@@ -93,7 +93,7 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
       ...(typeof sent["quality"] === "string" ? { quality: sent["quality"] } : {}),
       extras: sent,
     });
-    const request = wireOf(recording).submit(call, wireContext(modelOf(recording)));
+    const request = adapterOf(recording).submit(call, adapterContext(modelOf(recording)));
     expect(`POST /v1${request.url}`).toBe(recording.http);
     // The oldest model has one quality, and its wish is cut before.
     const { quality, response_format, ...others } = sent;

@@ -1,4 +1,4 @@
-import type { ImageWire, MediaRequest, VideoWire, WireContext } from "../media/media-wire.ts";
+import type { AdapterContext, ImageAdapter, MediaRequest, VideoAdapter } from "../media/adapter.ts";
 import { googleWire } from "./google.ts";
 import { openaiImages } from "./openai/images.ts";
 import type { ProviderDeclaration } from "./provider.ts";
@@ -8,29 +8,29 @@ import { videos as seedance } from "./volcengine/videos.ts";
 const POLL_MS = 250;
 
 /** A model of the simulator's that is one of the hosts it plays, under names of its own: the present one, and the one before. */
-function played<Wire extends ImageWire | VideoWire>(
-  wire: Wire,
+function played<Adapter extends ImageAdapter | VideoAdapter>(
+  adapter: Adapter,
   names: readonly [string, string],
   root: string,
   model: string,
-): Wire {
-  const there = (context: WireContext): WireContext => ({ ...context, model });
+): Adapter {
+  const there = (context: AdapterContext): AdapterContext => ({ ...context, model });
   const below = (request: MediaRequest): MediaRequest =>
     request.url.startsWith("/") ? { ...request, url: root + request.url } : request;
-  const { poll } = wire;
-  const stream = "stream" in wire ? wire.stream : undefined;
+  const { poll } = adapter;
+  const stream = "stream" in adapter ? adapter.stream : undefined;
   return {
-    ...wire,
+    ...adapter,
     pollEveryMs: POLL_MS,
     serves: (asked: string) => names.includes(asked),
-    abilities: () => wire.abilities(model),
-    submit: (call: never, context: WireContext) => below(wire.submit(call, there(context))),
-    ...(poll && ({ poll: (ticket, context) => below(poll(ticket, there(context))) } satisfies Partial<VideoWire>)),
+    abilities: () => adapter.abilities(model),
+    submit: (call: never, context: AdapterContext) => below(adapter.submit(call, there(context))),
+    ...(poll && ({ poll: (ticket, context) => below(poll(ticket, there(context))) } satisfies Partial<VideoAdapter>)),
     ...(stream && {
       stream: {
         ...stream,
         serves: (asked: string) => names.includes(asked),
-        submit: (call: never, context: WireContext) => below(stream.submit(call, there(context))),
+        submit: (call: never, context: AdapterContext) => below(stream.submit(call, there(context))),
       },
     }),
   };

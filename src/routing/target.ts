@@ -4,7 +4,7 @@ import type { Model, Offer } from "../catalogue/model.ts";
 import type { PriceList } from "../catalogue/price-call.ts";
 import { traitsOf } from "../catalogue/traits.ts";
 import type { NativeHost } from "../dialects/dialect.ts";
-import type { ImageWire, VideoWire } from "../media/media-wire.ts";
+import type { ImageAdapter, VideoAdapter } from "../media/adapter.ts";
 import { ORIGINS } from "../providers/origins.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
 
@@ -31,8 +31,8 @@ export interface MediaTarget<Adapter> extends Target<"media"> {
   readonly adapter: Adapter;
 }
 
-export type ImageTarget = MediaTarget<ImageWire>;
-export type VideoTarget = MediaTarget<VideoWire>;
+export type ImageTarget = MediaTarget<ImageAdapter>;
+export type VideoTarget = MediaTarget<VideoAdapter>;
 
 /** The targets of one offer. */
 export interface OfferTargets {

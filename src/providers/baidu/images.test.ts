@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
 import { system } from "../../base/system.ts";
-import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { baiduImages } from "./images.ts";
 import { baidu } from "./index.ts";
 
 const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>
-  baiduImages.submit(imageCall(fields), wireContext(model));
+  baiduImages.submit(imageCall(fields), adapterContext(model));
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
-  baiduImages.readSubmit(mediaAnswer(body), imageCall(), wireContext("ernie-image-turbo"));
+  baiduImages.readSubmit(mediaAnswer(body), imageCall(), adapterContext("ernie-image-turbo"));
 
 describe("providers 2.10: requests", () => {
   test.each([

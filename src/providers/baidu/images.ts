@@ -1,9 +1,9 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink, PixelSize } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -80,7 +80,7 @@ const OTHERS: Family = { path: "/images/generations", abilities: HOSTED };
 
 const familyOf = (model: string): Family => FAMILIES.find(([beginning]) => model.startsWith(beginning))?.[1] ?? OTHERS;
 
-export const baiduImages: ImageWire = {
+export const baiduImages: ImageAdapter = {
   serves: (model) => /image|^flux|^stable-diffusion/.test(model),
   abilities: (model) => familyOf(model).abilities,
   submit: (call, { model }) => {

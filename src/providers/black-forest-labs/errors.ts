@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 
 /** An answer `{ detail }` or `{ message }`; where fields are at fault, `detail` is a list of them. */

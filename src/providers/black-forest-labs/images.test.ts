@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
 import { system } from "../../base/system.ts";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { blackForestLabs } from "./index.ts";
 
-const CONTEXT = wireContext("flux-2-pro");
+const CONTEXT = adapterContext("flux-2-pro");
 const TICKET = { id: "j-1", url: "https://api.us1.bfl.ai/v1/get_result?id=j-1" };
 
 const submit = (fields: Parameters<typeof imageCall>[0], model = "flux-2-pro") =>
-  images.submit(imageCall(fields), wireContext(model));
+  images.submit(imageCall(fields), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0], ticket = {}) =>
   images.readPoll?.(mediaAnswer(body), { ...TICKET, ...ticket }, CONTEXT);
 

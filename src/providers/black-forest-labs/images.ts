@@ -1,15 +1,15 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { AdapterContext, ImageAdapter, JobState, MediaAnswer, Ticket } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer, Ticket, WireContext } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { forgottenJob, unmade } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
 import { flux } from "./flux.ts";
 
-function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
+function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   const { pixels, aspectRatio, seed, guidanceScale, enhancePrompt, outputMimeType, mask } = call;
   const { inputField, extras, abilities } = flux(model);
   // Input fields are numbered from the second image on.
@@ -69,7 +69,7 @@ function reasonOf(body: JsonObject | undefined, what: string): string {
 }
 
 /** FLUX. */
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => model.startsWith("flux-"),
   abilities: (model) => flux(model).abilities,
   submit: (call, context) => ({

@@ -1,7 +1,7 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { decodeError } from "../../dialects/genai/errors.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { unmade } from "../media/unmade.ts";
 
 /** A refused prompt is a plain 400 or code 3; only its words tell it from a bad field. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { geminiImage } from "./gemini-image.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
 
@@ -7,7 +7,7 @@ const gemini = geminiImage({ name: "gemini", models: () => "/v1beta/models" });
 const vertex = geminiImage({ name: "vertex", models: () => "/v1/publishers/google/models" });
 const PRO = "gemini-3-pro-image";
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
-  gemini.readSubmit(mediaAnswer(body), imageCall(), wireContext(PRO));
+  gemini.readSubmit(mediaAnswer(body), imageCall(), adapterContext(PRO));
 const replyOf = (state: ReturnType<typeof read>) => (state.state === "done" ? state.reply : undefined);
 const imagePart = { inlineData: { mimeType: "image/png", data: PNG.base64 } };
 const answer = (parts: unknown[], more: object = {}) => ({
@@ -27,7 +27,7 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
   };
 
   test("everything that Vertex takes, inputs before the words", () => {
-    const request = vertex.submit(imageCall(full), wireContext(PRO));
+    const request = vertex.submit(imageCall(full), adapterContext(PRO));
     expect(request).toMatchObject({ method: "POST", url: `/v1/publishers/google/models/${PRO}:generateContent` });
     expect(jsonOf(request)).toEqual({
       contents: [
@@ -51,7 +51,7 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
   });
 
   test("the Gemini API refuses the fields of the newer host", () => {
-    expect(jsonOf(gemini.submit(imageCall(full), wireContext(PRO)))["generationConfig"]).toEqual({
+    expect(jsonOf(gemini.submit(imageCall(full), adapterContext(PRO)))["generationConfig"]).toEqual({
       responseModalities: ["TEXT", "IMAGE"],
       seed: 9,
       imageConfig: { aspectRatio: "21:9", imageSize: "4K" },
@@ -62,7 +62,7 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
     [PRO, { imageSize: "1K" }],
     ["gemini-2.5-flash-image", {}],
   ])("the smallest one: %s is told its level where it has several", (model, imageConfig) => {
-    expect(jsonOf(gemini.submit(imageCall(), wireContext(model)))).toEqual({
+    expect(jsonOf(gemini.submit(imageCall(), adapterContext(model)))).toEqual({
       contents: [{ role: "user", parts: [{ text: "a red fox" }] }],
       generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig },
     });
@@ -72,11 +72,11 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
     expect(gemini.abilities(PRO)).toMatchObject({ maxCount: 4, perCall: 1, maxInputs: 14, mask: false });
     expect(gemini.abilities(PRO).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K", "4K"] });
     expect(gemini.abilities("gemini-2.5-flash-image").sizes).toMatchObject({ kind: "ratio", tiers: [] });
-    expect([gemini, vertex].map((wire) => wire.abilities(PRO).takes.includes("personGeneration"))).toEqual([
+    expect([gemini, vertex].map((adapter) => adapter.abilities(PRO).takes.includes("personGeneration"))).toEqual([
       false,
       true,
     ]);
-    expect([gemini, vertex].map((wire) => wire.abilities(PRO).compresses)).toEqual([false, true]);
+    expect([gemini, vertex].map((adapter) => adapter.abilities(PRO).compresses)).toEqual([false, true]);
   });
 
   test("only models that draw are served", () => {
@@ -168,7 +168,7 @@ describe("providers 2.3: answers", () => {
 
 test.skipIf(!recordingsThere)("a recorded answer: image, thoughts and searches", () => {
   const file = "gemini-images/google/pydantic-ai.google-image-generation-with-web-search.response.json";
-  const reply = replyOf(gemini.readSubmit(recordedAnswer(file), imageCall(), wireContext(PRO)));
+  const reply = replyOf(gemini.readSubmit(recordedAnswer(file), imageCall(), adapterContext(PRO)));
   expect(reply?.results).toMatchObject([{ kind: "made", image: { mimeType: "image/jpeg" } }]);
   expect(reply?.usage).toMatchObject({ input: 33, output: 660, imageOutput: 1120, reasoning: 529, images: 1 });
 });

@@ -5,10 +5,10 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { bareFinishReason, decodeStop } from "../../dialects/genai/stop-reason.ts";
 import { decodeUsage } from "../../dialects/genai/usage.ts";
+import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { googleError } from "./errors.ts";
@@ -30,7 +30,7 @@ const PERSON_GENERATION: ReadonlyMap<string, string> = new Map([
 const isOld = (model: string): boolean => /^gemini-2/.test(model);
 
 /** Models that talk and draw, by `generateContent`. */
-export function geminiImage(host: GoogleHost): ImageWire {
+export function geminiImage(host: GoogleHost): ImageAdapter {
   const vertex = host.name === "vertex";
   return {
     serves: (model) => model.startsWith("gemini") && model.includes("-image"),

@@ -1,11 +1,11 @@
-import type { WireContext } from "../../media/media-wire.ts";
+import type { AdapterContext } from "../../media/adapter.ts";
 
 /** The Gemini API and Vertex AI serve the same models by the same verbs, but not with the same fields. */
 export interface GoogleHost {
   name: "gemini" | "vertex";
   /** Where the models stand, such as `/v1beta/models`. */
-  models: (settings: WireContext["settings"]) => string;
+  models: (settings: AdapterContext["settings"]) => string;
 }
 
-export const verbPath = (host: GoogleHost, { model, settings }: WireContext, verb: string): string =>
+export const verbPath = (host: GoogleHost, { model, settings }: AdapterContext, verb: string): string =>
   `${host.models(settings)}/${encodeURIComponent(model)}:${verb}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import type { GoogleHost } from "./host.ts";
 import { imagen } from "./imagen.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
@@ -10,7 +10,7 @@ const gemini = imagen(GEMINI);
 const vertex = imagen(VERTEX);
 const IMAGEN_4 = "imagen-4.0-generate-001";
 const CAPABILITY = "imagen-3.0-capability-001";
-const context = (model: string) => ({ ...wireContext(model), settings: { project: "p", location: "europe-west4" } });
+const context = (model: string) => ({ ...adapterContext(model), settings: { project: "p", location: "europe-west4" } });
 const read = (body: Parameters<typeof mediaAnswer>[0], count = 1) =>
   vertex.readSubmit(mediaAnswer(body), imageCall({ count }), context(IMAGEN_4));
 const resultsOf = (state: ReturnType<typeof read>) => (state.state === "done" ? state.reply.results : undefined);
@@ -112,14 +112,14 @@ describe("providers 2.2: requests to Imagen", () => {
 
 describe("providers 2.2: abilities of Imagen", () => {
   test("both hosts make, only Vertex edits, and neither serves other models", () => {
-    expect([gemini, vertex].map((wire) => wire.serves(IMAGEN_4))).toEqual([true, true]);
-    expect([gemini, vertex].map((wire) => wire.serves(CAPABILITY))).toEqual([false, true]);
+    expect([gemini, vertex].map((adapter) => adapter.serves(IMAGEN_4))).toEqual([true, true]);
+    expect([gemini, vertex].map((adapter) => adapter.serves(CAPABILITY))).toEqual([false, true]);
     expect(vertex.serves("gemini-3-pro-image")).toBe(false);
   });
 
   test("contract 2.4: the Gemini API refuses what the newer host takes", () => {
     const wishes = ["negativePrompt", "seed", "watermark", "enhancePrompt"] as const;
-    const taken = (wire: typeof vertex) => wishes.filter((wish) => wire.abilities(IMAGEN_4).takes.includes(wish));
+    const taken = (adapter: typeof vertex) => wishes.filter((wish) => adapter.abilities(IMAGEN_4).takes.includes(wish));
     expect(taken(gemini)).toEqual([]);
     expect(taken(vertex)).toEqual([...wishes]);
   });

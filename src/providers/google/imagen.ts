@@ -2,11 +2,11 @@
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -24,7 +24,7 @@ const FILTERED = "The provider's safety filter held this image back.";
 const edits = (model: string): boolean => model.includes("capability");
 
 /** Imagen, by `predict`. */
-export function imagen(host: GoogleHost): ImageWire {
+export function imagen(host: GoogleHost): ImageAdapter {
   return {
     serves: (model) => model.startsWith("imagen") && (host.name === "vertex" || !edits(model)),
     abilities: (model) => (edits(model) ? EDITING : { ...GENERATING[host.name], sizes: sizesOf(model) }),

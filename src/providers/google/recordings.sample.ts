@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { mediaAnswer } from "../media/media-calls.sample.ts";
 
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
 import { veo } from "./veo.ts";
 
 const gemini = veo({ name: "gemini", models: () => "/v1beta/models" });
 const vertex = veo({ name: "vertex", models: ({ project }) => `/v1/projects/${project}/models` });
 const VEO = "veo-3.1-generate-001";
-const context = { ...wireContext(VEO), settings: { project: "p" } };
+const context = { ...adapterContext(VEO), settings: { project: "p" } };
 const VERTEX_NAME = "projects/p/locations/us-central1/publishers/google/models/veo-3.1-generate-001/operations/4f";
 const NAME = "models/veo-3.1-generate-001/operations/umz7";
-const poll = (body: Parameters<typeof mediaAnswer>[0], wire = vertex) =>
-  wire.readPoll?.(mediaAnswer(body), { name: NAME }, context);
+const poll = (body: Parameters<typeof mediaAnswer>[0], adapter = vertex) =>
+  adapter.readPoll?.(mediaAnswer(body), { name: NAME }, context);
 
 describe("providers 3.1: requests to Veo", () => {
   const full = {
@@ -52,8 +52,8 @@ describe("providers 3.1: requests to Veo", () => {
   });
 
   test("the Gemini API is not told of sound, and the second generation of neither sound nor resolution", () => {
-    const parameters = (wire: typeof vertex, model: string) =>
-      jsonOf(wire.submit(videoCall({ extras: full.extras }), { ...context, model }))["parameters"];
+    const parameters = (adapter: typeof vertex, model: string) =>
+      jsonOf(adapter.submit(videoCall({ extras: full.extras }), { ...context, model }))["parameters"];
     expect(parameters(gemini, VEO)).toEqual({ sampleCount: 1, durationSeconds: 8, resolution: "720p" });
     expect(parameters(vertex, "veo-2.0-generate-001")).toEqual({
       resizeMode: "pad",
@@ -89,7 +89,7 @@ describe("providers 3.1: requests to Veo", () => {
   });
 
   test("only Vertex takes a seed", () => {
-    expect([vertex, gemini].map((wire) => wire.abilities(VEO).takes.includes("seed"))).toEqual([true, false]);
+    expect([vertex, gemini].map((adapter) => adapter.abilities(VEO).takes.includes("seed"))).toEqual([true, false]);
   });
 });
 

@@ -2,8 +2,8 @@
 
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -20,7 +20,7 @@ const FILTERED = "The provider's safety filter held this video back.";
 const isSilent = (model: string): boolean => model.startsWith("veo-2");
 
 /** Veo, by a long-running prediction. */
-export function veo(host: GoogleHost): VideoWire {
+export function veo(host: GoogleHost): VideoAdapter {
   const vertex = host.name === "vertex";
   return {
     serves: (model) => model.startsWith("veo"),

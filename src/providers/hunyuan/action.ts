@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { MediaRequest, WireContext } from "../../media/media-wire.ts";
+import type { AdapterContext, MediaRequest } from "../../media/adapter.ts";
 
 const VERSION = "2022-12-29";
 const REGION = "ap-guangzhou";
@@ -8,7 +8,7 @@ const REGION = "ap-guangzhou";
 export const SEEDS = { min: 1, max: 4_294_967_295 };
 
 /** Every action is a POST to the same address; a header says which. */
-export function action(name: string, json: JsonObject, { settings }: WireContext): MediaRequest {
+export function action(name: string, json: JsonObject, { settings }: AdapterContext): MediaRequest {
   return {
     method: "POST",
     url: "/",

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
 import { system } from "../../base/system.ts";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { hunyuan } from "./index.ts";
 import { liteImages } from "./lite-images.ts";
 
-const CONTEXT = wireContext("SubmitTextToImageJob");
+const CONTEXT = adapterContext("SubmitTextToImageJob");
 const TICKET = { id: "job-9" };
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}) => images.submit(imageCall(fields), CONTEXT);
@@ -130,7 +130,7 @@ test("providers 2.9: every size is one of the host's pairs", () => {
 });
 
 describe("providers 2.9: the small model answers at once", () => {
-  const context = wireContext("TextToImageLite");
+  const context = adapterContext("TextToImageLite");
 
   test("it is asked for the image itself", () => {
     const call = imageCall({ negativePrompt: "hounds", seed: 7, pixels: { width: 768, height: 1024 } });

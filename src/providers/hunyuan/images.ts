@@ -1,9 +1,9 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import type { ImageAdapter, JobState, MediaAnswer, Ticket } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { forgottenJob } from "../media/unmade.ts";
@@ -75,7 +75,7 @@ function readImages(response: JsonObject): ImageResult<MediaLink>[] {
 }
 
 /** Hunyuan Image 3.0, which is a job. */
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => model === SUBMIT,
   abilities: () => ABILITIES,
   submit: (call, context) => action(SUBMIT, bodyOf(call), context),

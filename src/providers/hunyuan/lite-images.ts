@@ -1,6 +1,6 @@
 import { objectAt, stringAt } from "../../base/json.ts";
+import type { ImageAdapter } from "../../media/adapter.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -35,7 +35,7 @@ const ABILITIES: ImageAbilities = {
 };
 
 /** The small model, which answers with the image itself. */
-export const liteImages: ImageWire = {
+export const liteImages: ImageAdapter = {
   serves: (model) => model === NAME,
   abilities: () => ABILITIES,
   submit: (call, context) => {

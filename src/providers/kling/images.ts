@@ -1,8 +1,8 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import type { AdapterContext, ImageAdapter } from "../../media/adapter.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, WireContext } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { readError } from "./errors.ts";
@@ -28,7 +28,7 @@ const ABILITIES: ImageAbilities = {
   maxPrompt: 2500,
 };
 
-function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObject {
+function bodyOf(call: FittedImageCall, { model, jobName }: AdapterContext): JsonObject {
   const { aspectRatio, negativePrompt, watermark } = call;
   const [image] = call.inputs;
   return {
@@ -52,7 +52,7 @@ function readImages(result: JsonObject | undefined): UpstreamImageReply {
 }
 
 /** Kling's images. */
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => model.startsWith("kling-"),
   abilities: () => ABILITIES,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),

@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, Ticket } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, Ticket } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { readJobFailure, readRefusal } from "./errors.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { videos } from "./videos.ts";
 
 const submit = (fields: Parameters<typeof videoCall>[0], model = "kling-v3") =>
-  videos.submit(videoCall(fields), wireContext(model));
+  videos.submit(videoCall(fields), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), { id: "t-1", path: "/v1/videos/text2video" }, wireContext("kling-v3"));
+  videos.readPoll?.(mediaAnswer(body), { id: "t-1", path: "/v1/videos/text2video" }, adapterContext("kling-v3"));
 
 describe("providers 3.4: what is sent", () => {
   test("contract 2.1: a video from text", () => {
@@ -47,10 +47,10 @@ describe("providers 3.4: what is sent", () => {
     [{ image: PNG }, "/v1/videos/image2video"],
   ])("a task is asked for where it was begun", (fields, path) => {
     const accepted = mediaAnswer({ code: 0, data: { task_id: "t-1", task_status: "submitted" } });
-    const state = videos.readSubmit(accepted, videoCall(fields), wireContext("kling-v3"));
+    const state = videos.readSubmit(accepted, videoCall(fields), adapterContext("kling-v3"));
     expect(state).toEqual({ state: "waiting", ticket: { id: "t-1", path } });
     if (state.state !== "waiting") throw new Error("not waiting");
-    expect(videos.poll?.(state.ticket, wireContext("kling-v3"))).toEqual({ method: "GET", url: `${path}/t-1` });
+    expect(videos.poll?.(state.ticket, adapterContext("kling-v3"))).toEqual({ method: "GET", url: `${path}/t-1` });
   });
 });
 

@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
-import type { VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { AdapterContext, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -38,7 +38,7 @@ function abilities(model: string): VideoAbilities {
 const pathOf = ({ image, lastFrame }: FittedVideoCall): string =>
   `/v1/videos/${image || lastFrame ? "image2video" : "text2video"}`;
 
-function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObject {
+function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): JsonObject {
   const { prompt, negativePrompt, aspectRatio, image, lastFrame } = call;
   const mode = MODES[call.resolution];
   return {
@@ -70,7 +70,7 @@ function readVideos(result: JsonObject | undefined): VideoReply {
 }
 
 /** Kling's videos. */
-export const videos: VideoWire = {
+export const videos: VideoAdapter = {
   serves: (model) => model.startsWith("kling-"),
   abilities,
   submit: (call, context) => ({ method: "POST", url: pathOf(call), body: { json: bodyOf(call, context) } }),

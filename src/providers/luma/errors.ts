@@ -1,6 +1,6 @@
 import { arrayAt, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 import { unmade } from "../media/unmade.ts";
 

@@ -1,5 +1,5 @@
+import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { unmadeImage } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
@@ -8,7 +8,7 @@ import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 /** Images to go by are taken by public address only, so a client can give them in the host's own fields. */
 const EXTRAS = ["image_ref", "style_ref", "character_ref", "modify_image_ref"];
 
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => model.startsWith("photon-"),
   abilities: () => ({
     maxCount: 4,

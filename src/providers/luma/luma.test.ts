@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, jsonOf, mediaAnswer, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 
 const ticket = { id: "gen-1" };
 const video = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), ticket, wireContext("ray-2"));
+  videos.readPoll?.(mediaAnswer(body), ticket, adapterContext("ray-2"));
 const image = (body: Parameters<typeof mediaAnswer>[0]) =>
-  images.readPoll?.(mediaAnswer(body), ticket, wireContext("photon-1"));
+  images.readPoll?.(mediaAnswer(body), ticket, adapterContext("photon-1"));
 
 describe("providers 3.8: requests", () => {
   test("for a video, with the host's own fields for images at public addresses", () => {
@@ -19,7 +19,7 @@ describe("providers 3.8: requests", () => {
         aspectRatio: "21:9",
         extras: { loop: true, keyframes, callback_url: "https://elsewhere.example" },
       }),
-      wireContext("ray-2"),
+      adapterContext("ray-2"),
     );
     expect(request).toMatchObject({ method: "POST", url: "/generations" });
     expect(jsonOf(request)).toEqual({
@@ -35,10 +35,13 @@ describe("providers 3.8: requests", () => {
 
   test("for an image", () => {
     const image_ref = [{ url: "https://images.example/a.jpg", weight: 0.85 }];
-    const request = images.submit(imageCall({ aspectRatio: "16:9", extras: { image_ref } }), wireContext("photon-1"));
+    const request = images.submit(
+      imageCall({ aspectRatio: "16:9", extras: { image_ref } }),
+      adapterContext("photon-1"),
+    );
     expect(request).toMatchObject({ method: "POST", url: "/generations/image" });
     expect(jsonOf(request)).toEqual({ image_ref, model: "photon-1", prompt: "a red fox", aspect_ratio: "16:9" });
-    expect(jsonOf(images.submit(imageCall(), wireContext("photon-flash-1")))).toEqual({
+    expect(jsonOf(images.submit(imageCall(), adapterContext("photon-flash-1")))).toEqual({
       model: "photon-flash-1",
       prompt: "a red fox",
     });
@@ -54,7 +57,7 @@ describe("providers 3.8: requests", () => {
     expect(images.abilities("photon-1")).toMatchObject({ maxInputs: 0, mask: false, perCall: 1 });
   });
 
-  test("each wire serves its own models", () => {
+  test("each adapter serves its own models", () => {
     const models = ["ray-2", "ray-flash-2", "photon-1", "photon-flash-1"];
     expect(models.filter(videos.serves)).toEqual(["ray-2", "ray-flash-2"]);
     expect(models.filter(images.serves)).toEqual(["photon-1", "photon-flash-1"]);
@@ -64,13 +67,13 @@ describe("providers 3.8: requests", () => {
 describe("providers 3.8: the life of a generation", () => {
   test.each(["queued", "dreaming", "resting"])("state %s is waited for, from the order on", (state) => {
     const waiting = { state: "waiting" as const, ticket };
-    expect(videos.readSubmit(mediaAnswer({ ...ticket, state }), videoCall(), wireContext("ray-2"))).toEqual(waiting);
+    expect(videos.readSubmit(mediaAnswer({ ...ticket, state }), videoCall(), adapterContext("ray-2"))).toEqual(waiting);
     expect(video({ ...ticket, state, assets: null })).toEqual(waiting);
   });
 
   test("videos and images are asked about at one address", () => {
-    expect(videos.poll?.({ id: "a/b" }, wireContext("ray-2"))).toEqual({ method: "GET", url: "/generations/a%2Fb" });
-    expect(images.poll?.(ticket, wireContext("photon-1"))).toEqual({ method: "GET", url: "/generations/gen-1" });
+    expect(videos.poll?.({ id: "a/b" }, adapterContext("ray-2"))).toEqual({ method: "GET", url: "/generations/a%2Fb" });
+    expect(images.poll?.(ticket, adapterContext("photon-1"))).toEqual({ method: "GET", url: "/generations/gen-1" });
   });
 
   test("what was made", () => {

@@ -1,4 +1,4 @@
-import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { unmadeVideo } from "../media/unmade.ts";
@@ -8,7 +8,7 @@ import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 /** Keyframes are taken by public address only, so a client can give them as the host's own field and not as an image. */
 const EXTRAS = ["loop", "concepts", "keyframes"];
 
-export const videos: VideoWire = {
+export const videos: VideoAdapter = {
   serves: (model) => model.startsWith("ray-"),
   abilities: (model) => ({
     perJob: 1,

@@ -1,10 +1,10 @@
 import { type JsonObject, parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { AdapterContext, FormPart, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
-import type { FormPart, MediaAnswer, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 
-/** Calls and answers for tests of media wires. The images are no more than beginnings. */
+/** Calls and answers for tests of media adapters. The images are no more than beginnings. */
 export const PNG = { mimeType: "image/png", base64: "iVBORw0KGgoAAAA=" };
 export const JPEG = { mimeType: "image/jpeg", base64: "/9j/4AAQSkZJRg==" };
 
@@ -26,7 +26,7 @@ export const videoCall = (fields: Partial<FittedVideoCall> = {}): FittedVideoCal
   ...fields,
 });
 
-export const wireContext = (model: string): WireContext => ({ model, settings: {}, jobName: "job-0001" });
+export const adapterContext = (model: string): AdapterContext => ({ model, settings: {}, jobName: "job-0001" });
 
 /** An answer as the relay hands it over; a string stands for one that need not be JSON. */
 export function mediaAnswer(body: JsonObject | string, status = 200, retryAfterSeconds?: number): MediaAnswer {

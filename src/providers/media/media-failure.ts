@@ -1,7 +1,7 @@
 import { isObject, numberAt, stringAt } from "../../base/json.ts";
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { failureToError } from "../../dialects/upstream-failure.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "./code-table.ts";
 import { type FailureWords, unmade } from "./unmade.ts";
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
 import { system } from "../../base/system.ts";
-import type { MediaWires } from "../../media/media-wire.ts";
+import type { MediaAdapters } from "../../media/adapter.ts";
 import { ProviderMedia } from "./provider-media.ts";
 
 const settings = { name: "p", kind: "k", apiKey: new Secret("upstream-secret") };
 const authenticate = () => ({ authorization: "Bearer upstream-secret" });
 
-const media = (wires: MediaWires = {}, baseUrl = "https://api.example.com/v1", own = settings) =>
-  new ProviderMedia(wires, own, baseUrl, authenticate, undefined, system.random);
+const media = (adapters: MediaAdapters = {}, baseUrl = "https://api.example.com/v1", own = settings) =>
+  new ProviderMedia(adapters, own, baseUrl, authenticate, undefined, system.random);
 
 describe("S07: the credential goes to the provider's own hosts and nowhere else", () => {
-  const wires = { ownHosts: /(^|\.)example\.net$/ };
+  const adapters = { ownHosts: /(^|\.)example\.net$/ };
 
   test.each([
     ["/images", true],
@@ -24,7 +24,7 @@ describe("S07: the credential goes to the provider's own hosts and nowhere else"
     ["https://api.example.com:8443/v1/images", false],
     ["https://api.example.com@evil.com/", false],
   ])("%s: %p", async (url, shown) => {
-    const { headers } = await media(wires).outgoing({ method: "GET", url });
+    const { headers } = await media(adapters).outgoing({ method: "GET", url });
     expect("authorization" in headers).toBe(shown);
   });
 
@@ -46,8 +46,8 @@ describe("H24: what an operation is bound to", () => {
 
 describe("requests as they leave", () => {
   test("a base of its own, JSON, and forms with a type for each file", async () => {
-    const wires = { base: (url: string) => url.replace("/v1", "/media") };
-    const json = await media(wires).outgoing({ method: "POST", url: "/make", body: { json: { a: 1 } } });
+    const adapters = { base: (url: string) => url.replace("/v1", "/media") };
+    const json = await media(adapters).outgoing({ method: "POST", url: "/make", body: { json: { a: 1 } } });
     expect(json).toMatchObject({ url: "https://api.example.com/media/make", body: '{"a":1}' });
     expect(json.headers["content-type"]).toBe("application/json");
     const form = await media().outgoing({

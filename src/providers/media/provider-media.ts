@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../../base/sources.ts";
 import type { ProviderSettings } from "../../config/config.ts";
-import type { ImageWire, MediaRequest, MediaWires, VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { AdapterContext, ImageAdapter, MediaAdapters, MediaRequest, VideoAdapter } from "../../media/adapter.ts";
 import { writeMultipart } from "../../wire/write-multipart.ts";
 import type { Authenticator, Signer } from "../provider.ts";
 
@@ -13,11 +13,11 @@ export interface OutgoingMediaRequest {
   body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** The media side of a configured provider: which wire serves a model, and requests with the credential they need. */
+/** The media side of a configured provider: which adapter serves a model, and requests with the credential they need. */
 export class ProviderMedia {
   /** A digest of where and as whom the provider is asked: what an operation is bound to (H24). */
   readonly credential: string;
-  readonly #wires: MediaWires;
+  readonly #adapters: MediaAdapters;
   readonly #settings: ProviderSettings;
   readonly #baseUrl: string;
   readonly #authenticate: Authenticator;
@@ -25,31 +25,31 @@ export class ProviderMedia {
   readonly #random: Random;
 
   constructor(
-    wires: MediaWires,
+    adapters: MediaAdapters,
     settings: ProviderSettings,
     baseUrl: string,
     authenticate: Authenticator,
     sign: Signer | undefined,
     random: Random,
   ) {
-    this.#wires = wires;
+    this.#adapters = adapters;
     this.#settings = settings;
-    this.#baseUrl = (wires.base?.(baseUrl) ?? baseUrl).replace(/\/+$/, "");
+    this.#baseUrl = (adapters.base?.(baseUrl) ?? baseUrl).replace(/\/+$/, "");
     this.#authenticate = authenticate;
     this.#sign = sign;
     this.#random = random;
     this.credential = credentialDigest(settings, this.#baseUrl);
   }
 
-  images(model: string): ImageWire | undefined {
-    return this.#wires.images?.find((wire) => wire.serves(model));
+  images(model: string): ImageAdapter | undefined {
+    return this.#adapters.images?.find((adapter) => adapter.serves(model));
   }
 
-  videos(model: string): VideoWire | undefined {
-    return this.#wires.videos?.find((wire) => wire.serves(model));
+  videos(model: string): VideoAdapter | undefined {
+    return this.#adapters.videos?.find((adapter) => adapter.serves(model));
   }
 
-  context(model: string, jobName: string): WireContext {
+  context(model: string, jobName: string): AdapterContext {
     const { project, location, region } = this.#settings;
     const settings = {
       ...(project === undefined ? {} : { project }),
@@ -63,7 +63,7 @@ export class ProviderMedia {
   owns(url: string): boolean {
     const { origin, hostname, protocol } = new URL(url);
     if (origin === new URL(this.#baseUrl).origin) return true;
-    return protocol === "https:" && (this.#wires.ownHosts?.test(hostname) ?? false);
+    return protocol === "https:" && (this.#adapters.ownHosts?.test(hostname) ?? false);
   }
 
   /** The credential goes to the provider's own hosts and nowhere else (S07). */

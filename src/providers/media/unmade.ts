@@ -1,7 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import { type FailureFacts, failureToError } from "../../dialects/upstream-failure.ts";
+import type { JobState } from "../../media/adapter.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
-import type { JobState } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 
 /** What a failure says of itself, without the status that it came with. */

@@ -1,8 +1,8 @@
 // https://platform.minimax.io/docs/api-reference/video-generation-t2v
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
-import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -12,7 +12,7 @@ import { failureInside, minimaxError, taskError } from "./errors.ts";
 const FAILED: ReadonlySet<string> = new Set(["failed", "cancelled", "expired"]);
 
 /** The second version of the video API. */
-export const h3: VideoWire = {
+export const h3: VideoAdapter = {
   serves: (model) => model.startsWith("MiniMax-H3"),
   abilities: () => ({
     perJob: 1,

@@ -2,7 +2,7 @@
 
 import { objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -38,7 +38,7 @@ function abilities(model: string): VideoAbilities {
  * The first version of the video API, in three steps: a task is made, the finished task names a file, and the file names
  * its address. The ticket holds the task first and the file then.
  */
-export const hailuo: VideoWire = {
+export const hailuo: VideoAdapter = {
   serves: (model) => /^(?:MiniMax-Hailuo-|[TI]2V-01)/.test(model),
   abilities,
   submit: (call, { model }) => ({

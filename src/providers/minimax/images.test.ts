@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const MODEL = "image-01";
 const read = (body: Parameters<typeof mediaAnswer>[0], count = 1) =>
-  images.readSubmit(mediaAnswer(body), imageCall({ count }), wireContext(MODEL));
+  images.readSubmit(mediaAnswer(body), imageCall({ count }), adapterContext(MODEL));
 const ok = { status_code: 0, status_msg: "success" };
 
 describe("providers 2.12: requests for images", () => {
@@ -19,7 +19,7 @@ describe("providers 2.12: requests for images", () => {
         inputs: [PNG],
         extras: { style: { style_type: "manga" }, callback_url: "https://elsewhere.example" },
       }),
-      wireContext(MODEL),
+      adapterContext(MODEL),
     );
     expect(request).toMatchObject({ method: "POST", url: "/v1/image_generation" });
     expect(jsonOf(request)).toEqual({
@@ -38,7 +38,7 @@ describe("providers 2.12: requests for images", () => {
   });
 
   test("the smallest one says what is priced or seen; the live variant is told a shape", () => {
-    expect(jsonOf(images.submit(imageCall({ aspectRatio: "3:2" }), wireContext("image-01-live")))).toEqual({
+    expect(jsonOf(images.submit(imageCall({ aspectRatio: "3:2" }), adapterContext("image-01-live")))).toEqual({
       model: "image-01-live",
       prompt: "a red fox",
       response_format: "base64",

@@ -1,11 +1,11 @@
 // https://platform.minimax.io/docs/api-reference/api-overview
 
 import { arrayAt, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -39,7 +39,7 @@ const LIVE: ImageAbilities = {
   sizes: { kind: "ratio", ratios: ["1:1", "16:9", "4:3", "3:2", "2:3", "3:4", "9:16"], tiers: [] },
 };
 
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => model.startsWith("image-01"),
   abilities: (model) => (model.endsWith("-live") ? LIVE : ABILITIES),
   submit: (call, { model }) => ({

@@ -1,9 +1,9 @@
-import type { MediaWires } from "../../media/media-wire.ts";
+import type { MediaAdapters } from "../../media/adapter.ts";
 import { h3 } from "./h3.ts";
 import { hailuo } from "./hailuo.ts";
 import { images } from "./images.ts";
 
-export const minimaxMedia: MediaWires = {
+export const minimaxMedia: MediaAdapters = {
   // Videos of the newest kind are made below another version than everything else.
   base: (baseUrl) => baseUrl.replace(/\/v1$/, ""),
   images: [images],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { h3 } from "./h3.ts";
 import { hailuo } from "./hailuo.ts";
 import { minimaxMedia } from "./media.ts";
@@ -21,15 +21,15 @@ test.each([
   ["MiniMax-H3", h3],
   ["MiniMax-M3", undefined],
   ["image-01", undefined],
-])("%s has its wire", (model, wire) => {
-  expect(minimaxMedia.videos?.find(({ serves }) => serves(model))).toBe(wire as never);
+])("%s has its adapter", (model, adapter) => {
+  expect(minimaxMedia.videos?.find(({ serves }) => serves(model))).toBe(adapter as never);
 });
 
 describe("providers 3.6: the first version", () => {
   const taskTicket = { taskId: "106916112212032" };
   const fileTicket = { taskId: "106916112212032", fileId: "176844028768320" };
   const poll = (body: Parameters<typeof mediaAnswer>[0], ticket: Record<string, string> = taskTicket) =>
-    hailuo.readPoll?.(mediaAnswer(body), ticket, wireContext(HAILUO));
+    hailuo.readPoll?.(mediaAnswer(body), ticket, adapterContext(HAILUO));
 
   test("requests, whole and smallest", () => {
     const whole = hailuo.submit(
@@ -41,7 +41,7 @@ describe("providers 3.6: the first version", () => {
         enhancePrompt: true,
         extras: { fast_pretreatment: true, callback_url: "https://elsewhere.example" },
       }),
-      wireContext("MiniMax-Hailuo-02"),
+      adapterContext("MiniMax-Hailuo-02"),
     );
     expect(whole).toMatchObject({ method: "POST", url: "/v1/video_generation" });
     expect(jsonOf(whole)).toEqual({
@@ -55,7 +55,7 @@ describe("providers 3.6: the first version", () => {
       prompt_optimizer: true,
       aigc_watermark: false,
     });
-    expect(jsonOf(hailuo.submit(videoCall({ seconds: 6, resolution: "768p" }), wireContext(HAILUO)))).toEqual({
+    expect(jsonOf(hailuo.submit(videoCall({ seconds: 6, resolution: "768p" }), adapterContext(HAILUO)))).toEqual({
       model: HAILUO,
       prompt: "a red fox runs",
       duration: 6,
@@ -67,17 +67,17 @@ describe("providers 3.6: the first version", () => {
 
   test("a video takes three steps: the task, its file, the file's address", () => {
     const order = mediaAnswer({ task_id: taskTicket.taskId, base_resp: ok });
-    expect(hailuo.readSubmit(order, videoCall(), wireContext(HAILUO))).toEqual({
+    expect(hailuo.readSubmit(order, videoCall(), adapterContext(HAILUO))).toEqual({
       state: "waiting",
       ticket: taskTicket,
     });
-    expect(hailuo.poll?.(taskTicket, wireContext(HAILUO))).toEqual({
+    expect(hailuo.poll?.(taskTicket, adapterContext(HAILUO))).toEqual({
       method: "GET",
       url: "/v1/query/video_generation?task_id=106916112212032",
     });
     const success = { task_id: taskTicket.taskId, status: "Success", file_id: fileTicket.fileId, base_resp: ok };
     expect(poll(success)).toEqual({ state: "waiting", ticket: fileTicket, afterMs: 0 });
-    expect(hailuo.poll?.(fileTicket, wireContext(HAILUO))).toEqual({
+    expect(hailuo.poll?.(fileTicket, adapterContext(HAILUO))).toEqual({
       method: "GET",
       url: "/v1/files/retrieve?file_id=176844028768320",
     });
@@ -128,7 +128,7 @@ describe("providers 3.6: the first version", () => {
     [{ base_resp: { status_code: 2013, status_msg: "1080P takes 6 s" } }, "invalid_request"],
     [{ task_id: "", base_resp: ok }, "upstream_failed"],
   ])("an order that HTTP 200 refuses: %j", (body, kind) => {
-    expect(thrownBy(() => hailuo.readSubmit(mediaAnswer(body), videoCall(), wireContext(HAILUO))).kind).toBe(kind);
+    expect(thrownBy(() => hailuo.readSubmit(mediaAnswer(body), videoCall(), adapterContext(HAILUO))).kind).toBe(kind);
   });
 
   test.each([
@@ -144,7 +144,7 @@ describe("providers 3.6: the first version", () => {
 
 describe("providers 3.6: the second version", () => {
   const ticket = { taskId: "task-1" };
-  const context = wireContext("MiniMax-H3");
+  const context = adapterContext("MiniMax-H3");
   const poll = (task: object) => h3.readPoll?.(mediaAnswer({ task }), ticket, context);
 
   test("images are nested and have a role", () => {

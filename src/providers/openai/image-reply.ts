@@ -1,9 +1,9 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import type { JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer, errorWords, mediaFailure } from "../media/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { azureOpenai } from "../azure-openai.ts";
 import {
+  adapterContext,
   formOf,
   imageCall,
   JPEG,
@@ -8,14 +9,13 @@ import {
   mediaAnswer,
   PNG,
   thrownBy,
-  wireContext,
 } from "../media/media-calls.sample.ts";
 import { openaiImages } from "./images.ts";
 
 const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>
-  openaiImages.submit(imageCall(fields), wireContext(model));
+  openaiImages.submit(imageCall(fields), adapterContext(model));
 const read = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
-  openaiImages.readSubmit(mediaAnswer(body, status), imageCall(), wireContext("gpt-image-2"));
+  openaiImages.readSubmit(mediaAnswer(body, status), imageCall(), adapterContext("gpt-image-2"));
 
 describe("providers 2.1: requests for generations", () => {
   test("a call with every wish", () => {
@@ -187,13 +187,16 @@ describe("providers 2.1: answers", () => {
 
 describe("contract 2.14: streamed images", () => {
   const { stream } = openaiImages;
-  if (stream === undefined) throw new Error("the wire has lost its stream");
+  if (stream === undefined) throw new Error("the adapter has lost its stream");
 
   test("generations and edits ask for the stream and for the number of previews", () => {
     const call = { ...imageCall(), partialImages: 2 };
-    expect(jsonOf(stream.submit(call, wireContext("gpt-image-1")))).toMatchObject({ stream: true, partial_images: 2 });
-    expect(jsonOf(stream.submit(imageCall(), wireContext("gpt-image-1")))).toMatchObject({ partial_images: 0 });
-    const form = formOf(stream.submit({ ...call, inputs: [PNG] }, wireContext("gpt-image-1")));
+    expect(jsonOf(stream.submit(call, adapterContext("gpt-image-1")))).toMatchObject({
+      stream: true,
+      partial_images: 2,
+    });
+    expect(jsonOf(stream.submit(imageCall(), adapterContext("gpt-image-1")))).toMatchObject({ partial_images: 0 });
+    const form = formOf(stream.submit({ ...call, inputs: [PNG] }, adapterContext("gpt-image-1")));
     expect(form).toContainEqual({ name: "stream", value: "true" });
     expect(form).toContainEqual({ name: "partial_images", value: "2" });
     expect(["gpt-image-2", "dall-e-3", "dall-e-2"].map(stream.serves)).toEqual([true, false, false]);

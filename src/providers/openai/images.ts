@@ -1,9 +1,9 @@
 // https://platform.openai.com/docs/api-reference/images
 
 import type { JsonObject } from "../../base/json.ts";
+import type { AdapterContext, FormPart, ImageAdapter, MediaRequest } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
-import type { FormPart, ImageWire, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import { mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { OPENAI_CODES } from "./errors.ts";
@@ -13,7 +13,7 @@ import { readImageEvent, readImages } from "./image-reply.ts";
 type StreamedCall = FittedImageCall & { partialImages?: number };
 
 /** Generations as JSON, edits as a form; the fields of both have the same names. */
-export const openaiImages: ImageWire = {
+export const openaiImages: ImageAdapter = {
   serves: (model) => /^(?:gpt-image|chatgpt-image|dall-e)/.test(model),
   abilities: imageAbilities,
   submit: (call, context) => request(call, context, settingsOf(call, context.model)),
@@ -26,7 +26,7 @@ export const openaiImages: ImageWire = {
   },
 };
 
-function request(call: FittedImageCall, context: WireContext, settings: JsonObject): MediaRequest {
+function request(call: FittedImageCall, context: AdapterContext, settings: JsonObject): MediaRequest {
   const fields = { model: context.model, prompt: call.prompt, ...settings };
   if (call.inputs.length === 0) return { method: "POST", url: "/images/generations", body: { json: fields } };
   const values = Object.entries(fields).map(([name, value]) => ({ name, value: String(value) }));

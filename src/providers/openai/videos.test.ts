@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { formOf, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, formOf, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { openaiVideos } from "./videos.ts";
 
 const submit = (fields: Parameters<typeof videoCall>[0] = {}) =>
-  openaiVideos.submit(videoCall(fields), wireContext("sora-2-pro"));
+  openaiVideos.submit(videoCall(fields), adapterContext("sora-2-pro"));
 const ticket = { id: "video_1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
-  openaiVideos.readPoll?.(mediaAnswer(body, status), ticket, wireContext("sora-2"));
+  openaiVideos.readPoll?.(mediaAnswer(body, status), ticket, adapterContext("sora-2"));
 
 describe("providers 3.2: requests for videos", () => {
   test.each([
@@ -34,9 +34,9 @@ describe("providers 3.2: requests for videos", () => {
 describe("providers 3.2: the life of a job", () => {
   test("a new job is waited for by its id", () => {
     const body = { id: "video_1", object: "video", status: "queued", progress: 0, seconds: "8", size: "720x1280" };
-    const state = openaiVideos.readSubmit(mediaAnswer(body), videoCall(), wireContext("sora-2"));
+    const state = openaiVideos.readSubmit(mediaAnswer(body), videoCall(), adapterContext("sora-2"));
     expect(state).toEqual({ state: "waiting", ticket, progress: 0 });
-    expect(openaiVideos.poll?.({ id: "video/1" }, wireContext("sora-2"))).toEqual({
+    expect(openaiVideos.poll?.({ id: "video/1" }, adapterContext("sora-2"))).toEqual({
       method: "GET",
       url: "/videos/video%2F1",
     });

@@ -1,7 +1,7 @@
 // https://platform.openai.com/docs/api-reference/videos
 
 import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
-import type { JobState, MediaAnswer, VideoWire } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
@@ -27,7 +27,7 @@ const SORA: VideoAbilities = {
   promptNeeded: true,
 };
 
-export const openaiVideos: VideoWire = {
+export const openaiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("sora-"),
   abilities: (model) => (model.startsWith("sora-2-pro") ? { ...SORA, resolutions: ["720p", "1080p"] } : SORA),
   submit: (call, context) => {

@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 import { type FailureWords, unmade } from "../media/unmade.ts";

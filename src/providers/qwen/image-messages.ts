@@ -1,16 +1,16 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import type { AdapterContext } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
-import type { WireContext } from "../../media/media-wire.ts";
 import { dataUrl } from "../media/data-url.ts";
 
 /** The seeds of all the host's models. */
 export const SEEDS = { min: 0, max: 2_147_483_647 };
 
 /** A wish for images in the form of a conversation: the newer models of both families read it. */
-export function messagesBody(call: FittedImageCall, { model }: WireContext): JsonObject {
+export function messagesBody(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   const content = [...call.inputs.map((image) => ({ image: dataUrl(image) })), { text: call.prompt }];
   return { model, input: { messages: [{ role: "user", content }] }, parameters: parametersOf(call) };
 }

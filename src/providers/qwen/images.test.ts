@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { qwenMedia } from "./index.ts";
 
@@ -7,9 +7,9 @@ const MODEL = "qwen-image-2.0-pro";
 const DATA_URL = `data:image/png;base64,${PNG.base64}`;
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = MODEL) =>
-  images.submit(imageCall(fields), wireContext(model));
+  images.submit(imageCall(fields), adapterContext(model));
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
-  images.readSubmit(mediaAnswer(body), imageCall(), wireContext(MODEL));
+  images.readSubmit(mediaAnswer(body), imageCall(), adapterContext(MODEL));
 
 describe("providers 2.5: what is sent", () => {
   test("a minimal call says number and size, which the host would choose dear", () => {
@@ -73,7 +73,7 @@ describe("providers 2.5: abilities", () => {
     expect(images.abilities(model)).toMatchObject({ maxCount: 6, perCall, maxInputs, sizes: { kind } });
   });
 
-  test("texts, videos and Wan's images are other wires' work", () => {
+  test("texts, videos and Wan's images are other adapters' work", () => {
     expect(["qwen3.7-plus", "wan2.6-t2v", "wan2.7-image"].filter(images.serves)).toEqual([]);
   });
 });

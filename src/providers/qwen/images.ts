@@ -1,8 +1,8 @@
 // https://www.alibabacloud.com/help/en/model-studio/qwen-image-api
 
 import { objectAt } from "../../base/json.ts";
+import type { ImageAdapter } from "../../media/adapter.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { readError } from "./errors.ts";
 import { messagesBody, readChoices, readUsage, SEEDS } from "./image-messages.ts";
@@ -73,7 +73,7 @@ const FAMILIES: readonly [RegExp, ImageAbilities][] = [
 ];
 
 /** Qwen-Image, which answers with the images themselves. */
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => /^(qwen|z)-image/.test(model),
   abilities: (model) => FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V1,
   submit: (call, context) => ({

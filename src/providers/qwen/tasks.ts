@@ -1,5 +1,5 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
-import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { forgottenJob } from "../media/unmade.ts";
 import { readFailure } from "./errors.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { videos } from "./videos.ts";
 
 const TICKET = { id: "task-1" };
 const DATA_URL = `data:image/png;base64,${PNG.base64}`;
 
 const submit = (fields: Parameters<typeof videoCall>[0], model: string) =>
-  videos.submit(videoCall(fields), wireContext(model));
+  videos.submit(videoCall(fields), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), TICKET, wireContext("wan2.6-t2v"));
+  videos.readPoll?.(mediaAnswer(body), TICKET, adapterContext("wan2.6-t2v"));
 
 describe("providers 3.5: what is sent", () => {
   test("a video from text is told pixels until 2.6", () => {

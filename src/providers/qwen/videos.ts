@@ -2,7 +2,7 @@
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaRequest, VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { AdapterContext, JobState, MediaRequest, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -63,7 +63,7 @@ function abilities(model: string): VideoAbilities {
   };
 }
 
-function submit(call: FittedVideoCall, { model }: WireContext): MediaRequest {
+function submit(call: FittedVideoCall, { model }: AdapterContext): MediaRequest {
   const { negativePrompt, seed, enhancePrompt } = call;
   const json = {
     model,
@@ -142,7 +142,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<VideoReply> {
 }
 
 /** Wan's videos. Those made after other videos (`r2v`) need what no call here can carry. */
-export const videos: VideoWire = {
+export const videos: VideoAdapter = {
   serves: (model) => wanVersion(model) > 0 && !/-(image|t2i|i2i|r2v)/.test(model),
   abilities,
   submit,

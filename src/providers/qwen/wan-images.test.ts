@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { wanImages } from "./wan-images.ts";
 
 const MODEL = "wan2.7-image";
-const CONTEXT = wireContext(MODEL);
+const CONTEXT = adapterContext(MODEL);
 const TICKET = { id: "task-1" };
 const DATA_URL = `data:image/png;base64,${PNG.base64}`;
 
 const submit = (fields: Parameters<typeof imageCall>[0], model = MODEL) =>
-  wanImages.submit(imageCall(fields), wireContext(model));
+  wanImages.submit(imageCall(fields), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => wanImages.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
 
 describe("providers 2.5: what is sent", () => {

@@ -1,11 +1,11 @@
 // https://www.alibabacloud.com/help/en/model-studio/qwen-image-api
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import type { AdapterContext, ImageAdapter, JobState, MediaRequest } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
 import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaRequest, WireContext } from "../../media/media-wire.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { unmadeImage } from "../media/unmade.ts";
@@ -64,7 +64,7 @@ function abilities(model: string): ImageAbilities {
   return edits(model) ? { ...OLDER, maxInputs: 3, imageOnly: true } : { ...OLDER, maxInputs: 0 };
 }
 
-function submit(call: FittedImageCall, context: WireContext): MediaRequest {
+function submit(call: FittedImageCall, context: AdapterContext): MediaRequest {
   const { model } = context;
   if (readsMessages(model)) return submitTask("image-generation/generation", messagesBody(call, context));
   const { negative_prompt, ...parameters } = parametersOf(call);
@@ -94,7 +94,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageRep
 }
 
 /** Wan's images, which are tasks. */
-export const wanImages: ImageWire = {
+export const wanImages: ImageAdapter = {
   serves: (model) => /^wanx?\d.*-(image|t2i|i2i)/.test(model),
   abilities,
   submit,

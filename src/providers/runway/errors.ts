@@ -1,6 +1,6 @@
 import { stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 import { unmade } from "../media/unmade.ts";

@@ -1,6 +1,6 @@
+import type { ImageAdapter } from "../../media/adapter.ts";
 import type { PixelSize } from "../../media/image.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { unmadeImage } from "../media/unmade.ts";
@@ -29,7 +29,7 @@ const SIZES: readonly PixelSize[] = [
 /** The quick variant draws only after an image. */
 const needsImage = (model: string): boolean => model === "gen4_image_turbo";
 
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves: (model) => model.startsWith("gen4_image"),
   abilities: (model) => ({
     maxCount: 4,

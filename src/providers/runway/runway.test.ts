@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  adapterContext,
   imageCall,
   JPEG,
   jsonOf,
@@ -7,7 +8,6 @@ import {
   PNG,
   thrownBy,
   videoCall,
-  wireContext,
 } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
@@ -17,11 +17,11 @@ const ticket = { id: "17f20503-6c24-4c16-946b-35dbbce2af2f" };
 const png = `data:image/png;base64,${PNG.base64}`;
 const jpeg = `data:image/jpeg;base64,${JPEG.base64}`;
 const video = (model: string, fields: Parameters<typeof videoCall>[0] = {}) =>
-  videos.submit(videoCall(fields), wireContext(model));
+  videos.submit(videoCall(fields), adapterContext(model));
 const pollVideo = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_turbo"));
+  videos.readPoll?.(mediaAnswer(body), ticket, adapterContext("gen4_turbo"));
 const pollImage = (body: Parameters<typeof mediaAnswer>[0]) =>
-  images.readPoll?.(mediaAnswer(body), ticket, wireContext("gen4_image"));
+  images.readPoll?.(mediaAnswer(body), ticket, adapterContext("gen4_image"));
 
 describe("providers 3.7: requests for videos", () => {
   test("after an image, with everything", () => {
@@ -88,7 +88,7 @@ describe("providers 3.7: requests for videos", () => {
 describe("providers 3.7: requests for images", () => {
   test("with images to go by", () => {
     const call = imageCall({ pixels: { width: 1920, height: 1080 }, seed: 1, inputs: [PNG, JPEG] });
-    const request = images.submit(call, wireContext("gen4_image"));
+    const request = images.submit(call, adapterContext("gen4_image"));
     expect(request).toMatchObject({ method: "POST", url: "/text_to_image", headers });
     expect(jsonOf(request)).toEqual({
       model: "gen4_image",
@@ -113,16 +113,18 @@ describe("providers 3.7: requests for images", () => {
 
 describe("providers 3.7: the life of a task", () => {
   test("it is waited for by its id, under the version of every request", () => {
-    expect(videos.readSubmit(mediaAnswer(ticket), videoCall(), wireContext("gen4.5"))).toEqual({
+    expect(videos.readSubmit(mediaAnswer(ticket), videoCall(), adapterContext("gen4.5"))).toEqual({
       state: "waiting",
       ticket,
     });
-    expect(videos.poll?.({ id: "a/b" }, wireContext("gen4.5"))).toEqual({
+    expect(videos.poll?.({ id: "a/b" }, adapterContext("gen4.5"))).toEqual({
       method: "GET",
       url: "/tasks/a%2Fb",
       headers,
     });
-    expect(thrownBy(() => images.readSubmit(mediaAnswer("[]"), imageCall(), wireContext("gen4_image")))).toMatchObject({
+    expect(
+      thrownBy(() => images.readSubmit(mediaAnswer("[]"), imageCall(), adapterContext("gen4_image"))),
+    ).toMatchObject({
       kind: "upstream_failed",
     });
   });

@@ -1,6 +1,6 @@
 import { arrayAt, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { taskError } from "./errors.ts";
 

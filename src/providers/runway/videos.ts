@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { VideoWire } from "../../media/media-wire.ts";
+import type { VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -53,7 +53,7 @@ function abilities(model: string): VideoAbilities {
   return model === "gen4_turbo" ? GEN4_TURBO : GEN;
 }
 
-export const videos: VideoWire = {
+export const videos: VideoAdapter = {
   serves: (model) => /^(?:gen\d|veo)/.test(model) && !model.includes("image"),
   abilities,
   submit: (call, { model }) =>

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../canon/error.ts";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const LITE = "doubao-seedream-5-0-lite-260128";
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = LITE) =>
-  images.submit(imageCall(fields), wireContext(model));
+  images.submit(imageCall(fields), adapterContext(model));
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
-  images.readSubmit(mediaAnswer(body), imageCall(), wireContext(LITE));
+  images.readSubmit(mediaAnswer(body), imageCall(), adapterContext(LITE));
 
 describe("providers 2.4: what is sent", () => {
   test("a minimal call says what the host would otherwise decide", () => {
@@ -65,7 +65,7 @@ describe("providers 2.4: what is sent", () => {
   });
 
   test("a stream is the same call", () => {
-    const streamed = images.stream?.submit(imageCall(), wireContext(LITE));
+    const streamed = images.stream?.submit(imageCall(), adapterContext(LITE));
     expect(streamed).toEqual({ ...submit(), body: { json: { ...jsonOf(submit()), stream: true } } });
   });
 });
@@ -85,7 +85,7 @@ describe("providers 2.4: abilities", () => {
     expect(images.stream?.serves(model)).toBe(streams);
   });
 
-  test("videos and texts are other wires' work", () => {
+  test("videos and texts are other adapters' work", () => {
     expect(["doubao-seedance-2-0-260128", "doubao-seed-2-0-pro-260215"].filter(images.serves)).toEqual([]);
   });
 });

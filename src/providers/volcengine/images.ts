@@ -2,10 +2,10 @@
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import type { AdapterContext, ImageAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
-import type { ImageWire, WireContext } from "../../media/media-wire.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -19,7 +19,7 @@ const EXTRAS = ["optimize_prompt_options", "layer_decomposition", "tools"];
 
 const serves = (model: string): boolean => /seedream|^ep-/.test(model);
 
-function bodyOf(call: FittedImageCall, { model }: WireContext): JsonObject {
+function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   const { pixels, seed, guidanceScale, background, outputMimeType } = call;
   return {
     ...pickExtras(call.extras, EXTRAS),
@@ -93,7 +93,7 @@ function readEvent(event: JsonObject): ImageEvent | undefined {
 }
 
 /** Seedream. */
-export const images: ImageWire = {
+export const images: ImageAdapter = {
   serves,
   abilities: seedream,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),

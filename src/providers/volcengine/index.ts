@@ -1,6 +1,6 @@
-import type { MediaWires } from "../../media/media-wire.ts";
+import type { MediaAdapters } from "../../media/adapter.ts";
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 
 /** Images and videos at Volcengine's Ark, beside its chat completions. */
-export const volcengineMedia: MediaWires = { images: [images], videos: [videos] };
+export const volcengineMedia: MediaAdapters = { images: [images], videos: [videos] };

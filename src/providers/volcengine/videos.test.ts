@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { videos } from "./videos.ts";
 
 const MODEL = "doubao-seedance-1-5-pro-251215";
-const CONTEXT = wireContext(MODEL);
+const CONTEXT = adapterContext(MODEL);
 const TICKET = { id: "cgt-1" };
 
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => videos.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
@@ -27,7 +27,7 @@ describe("providers 3.3: what is sent", () => {
     const extras = { camera_fixed: true, watermark: true, callback_url: "https://example.com" };
     const call = videoCall({ image: PNG, lastFrame: PNG, seed: 3, audio: false, extras });
     const url = `data:image/png;base64,${PNG.base64}`;
-    expect(jsonOf(videos.submit(call, wireContext("doubao-seedance-1-0-pro-250528")))).toEqual({
+    expect(jsonOf(videos.submit(call, adapterContext("doubao-seedance-1-0-pro-250528")))).toEqual({
       camera_fixed: true,
       watermark: true,
       model: "doubao-seedance-1-0-pro-250528",

@@ -1,8 +1,8 @@
 // https://www.volcengine.com/docs/82379/1520757
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { AdapterContext, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
-import type { JobState, MediaAnswer, VideoWire, WireContext } from "../../media/media-wire.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -37,7 +37,7 @@ function abilities(model: string): VideoAbilities {
   return /-i2v/.test(model) ? { ...V1_0, imageOnly: true } : V1_0;
 }
 
-function bodyOf(call: FittedVideoCall, { model }: WireContext): JsonObject {
+function bodyOf(call: FittedVideoCall, { model }: AdapterContext): JsonObject {
   const { prompt, image, lastFrame, aspectRatio, seed } = call;
   return {
     // The host's default may change, and what it writes on a video cannot be wiped off.
@@ -93,7 +93,7 @@ function readFacts(body: JsonObject | undefined): Pick<VideoReply, "seconds" | "
 }
 
 /** Seedance. */
-export const videos: VideoWire = {
+export const videos: VideoAdapter = {
   serves: (model) => /seedance|^ep-/.test(model),
   abilities,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { MediaAnswer } from "../../media/media-wire.ts";
+import type { MediaAnswer } from "../../media/adapter.ts";
 import type { CodeTable } from "../media/code-table.ts";
 import { mediaFailure } from "../media/media-failure.ts";
 

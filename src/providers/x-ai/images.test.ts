@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
 import { xAiImages } from "./images.ts";
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "grok-imagine-image") =>
-  xAiImages.submit(imageCall(fields), wireContext(model));
+  xAiImages.submit(imageCall(fields), adapterContext(model));
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
-  xAiImages.readSubmit(mediaAnswer(body), imageCall(), wireContext("grok-imagine-image"));
+  xAiImages.readSubmit(mediaAnswer(body), imageCall(), adapterContext("grok-imagine-image"));
 
 describe("providers 2.11: requests", () => {
   test("a call with every wish, and one with none", () => {

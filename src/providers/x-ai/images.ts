@@ -1,11 +1,11 @@
 // https://docs.x.ai/docs/api-reference
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer } from "../../media/media-wire.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -31,7 +31,7 @@ const IMAGINE: ImageAbilities = {
 const takesQuality = (model: string) => model.startsWith("grok-imagine-image-2");
 
 /** Generations and edits, both as JSON. The host refuses a size in pixels. */
-export const xAiImages: ImageWire = {
+export const xAiImages: ImageAdapter = {
   serves: (model) => /^grok-(?:imagine-image|2-image)/.test(model),
   abilities: (model) =>
     takesQuality(model) ? { ...IMAGINE, takes: ["quality"], qualities: ["auto", "low", "medium"] } : IMAGINE,

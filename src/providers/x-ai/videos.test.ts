@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { xAiVideos } from "./videos.ts";
 
-const context = wireContext("grok-imagine-video-1.5");
+const context = adapterContext("grok-imagine-video-1.5");
 const ticket = { id: "r-1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   xAiVideos.readPoll?.(mediaAnswer(body, status), ticket, context);

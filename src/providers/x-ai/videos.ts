@@ -1,7 +1,7 @@
 // https://docs.x.ai/docs/guides/video-generations
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import type { JobState, MediaAnswer, Ticket, VideoWire } from "../../media/media-wire.ts";
+import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -23,7 +23,7 @@ const IMAGINE: VideoAbilities = {
   lastFrame: false,
 };
 
-export const xAiVideos: VideoWire = {
+export const xAiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("grok-imagine-video"),
   // The first version stops at 720p.
   abilities: (model) =>

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { fitImageCall } from "../../media/fit-image-call.ts";
-import { imageCall, jsonOf, mediaAnswer, thrownBy, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, thrownBy } from "../media/media-calls.sample.ts";
 import { zAiImages } from "./images.ts";
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "glm-image") =>
-  zAiImages.submit(imageCall(fields), wireContext(model));
+  zAiImages.submit(imageCall(fields), adapterContext(model));
 const read = (body: Parameters<typeof mediaAnswer>[0]) =>
-  zAiImages.readSubmit(mediaAnswer(body), imageCall(), wireContext("glm-image"));
+  zAiImages.readSubmit(mediaAnswer(body), imageCall(), adapterContext("glm-image"));
 
 describe("providers 2.8: requests", () => {
   test("a call with every wish, and one with none", () => {

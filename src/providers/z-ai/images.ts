@@ -1,11 +1,11 @@
 // https://docs.z.ai/api-reference/image/generate-image
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import type { AdapterContext, ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, MediaAnswer, WireContext } from "../../media/media-wire.ts";
 import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { Z_AI_CODES } from "./errors.ts";
@@ -42,7 +42,7 @@ const COGVIEW: ImageAbilities = {
 };
 
 /** One image a call, given as a link. */
-export const zAiImages: ImageWire = {
+export const zAiImages: ImageAdapter = {
   serves: (model) => /^(?:glm-image|cogview)/.test(model),
   abilities: (model) => (model.startsWith("cogview") ? COGVIEW : GLM_IMAGE),
   submit: (call, context) => ({ method: "POST", url: "/images/generations", body: { json: bodyOf(call, context) } }),
@@ -50,7 +50,7 @@ export const zAiImages: ImageWire = {
   error: (answer) => mediaFailure(answer, Z_AI_CODES),
 };
 
-function bodyOf(call: FittedImageCall, { model, jobName }: WireContext): JsonObject {
+function bodyOf(call: FittedImageCall, { model, jobName }: AdapterContext): JsonObject {
   const { pixels, quality } = call;
   return {
     ...pickExtras(call.extras, ["user_id"]),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall, wireContext } from "../media/media-calls.sample.ts";
+import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
 import { zAiVideos } from "./videos.ts";
 
-const context = wireContext("cogvideox-3");
+const context = adapterContext("cogvideox-3");
 const ticket = { id: "t-1" };
 const submit = (fields: Parameters<typeof videoCall>[0] = {}, model = "cogvideox-3") =>
-  zAiVideos.submit(videoCall({ seconds: 5, audio: false, ...fields }), wireContext(model));
+  zAiVideos.submit(videoCall({ seconds: 5, audio: false, ...fields }), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), ticket, context);
 
 describe("providers 3.10: requests", () => {

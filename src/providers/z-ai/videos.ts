@@ -1,7 +1,7 @@
 // https://docs.z.ai/api-reference/video/generate-video
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
-import type { JobState, Ticket, VideoWire, WireContext } from "../../media/media-wire.ts";
+import type { AdapterContext, JobState, Ticket, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -19,7 +19,7 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const DOCUMENTED = ["quality", "style", "movement_amplitude", "off_peak", "watermark_enabled", "user_id"];
 
-export const zAiVideos: VideoWire = {
+export const zAiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("cogvideox") || isVidu(model),
   abilities: videoAbilities,
   submit: (call, context) => ({ method: "POST", url: "/videos/generations", body: { json: bodyOf(call, context) } }),
@@ -39,7 +39,7 @@ export const zAiVideos: VideoWire = {
   error: (answer) => mediaFailure(answer, Z_AI_CODES),
 };
 
-function bodyOf(call: FittedVideoCall, { model, jobName }: WireContext): JsonObject {
+function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): JsonObject {
   const vidu = isVidu(model);
   const ratio = call.aspectRatio ?? "16:9";
   // The other family is told the level by the size of a lying video, and the shape apart from it.

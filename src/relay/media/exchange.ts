@@ -1,6 +1,6 @@
 import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { MediaAnswer, MediaRequest } from "../../media/media-wire.ts";
+import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderMedia } from "../../providers/media/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { readRetryAfter } from "../../wire/http/retry-after.ts";

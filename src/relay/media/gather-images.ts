@@ -22,14 +22,14 @@ export interface ImageGathering extends ImageJob {
   note: (note: ImageNote) => void;
 }
 
-type Finishing = Pick<ImageGathering, "clock" | "provider" | "signal" | "asked" | "wire" | "upstreamModel" | "note">;
+type Finishing = Pick<ImageGathering, "clock" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note">;
 
 /**
  * All images of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
  * image by image, unless all of it failed.
  */
 export async function gatherImages(call: FittedImageCall, gathering: ImageGathering): Promise<ImageReply> {
-  const shares = sharesOf(call, gathering.wire.abilities(gathering.upstreamModel));
+  const shares = sharesOf(call, gathering.adapter.abilities(gathering.upstreamModel));
   const replies = new Array<ImageReply>(shares.length);
   const errors: unknown[] = [];
   const queue = shares.entries();
@@ -129,10 +129,10 @@ export async function finishResult(
 }
 
 /** Contract 2.4 `outputOptions`: converted where the provider gave another type, compressed where it cannot. */
-async function asAsked(image: InlineImage, { asked, wire, upstreamModel, note }: Finishing): Promise<InlineImage> {
+async function asAsked(image: InlineImage, { asked, adapter, upstreamModel, note }: Finishing): Promise<InlineImage> {
   const { outputMimeType = image.mimeType, compression } = asked;
   const compress =
-    compression !== undefined && outputMimeType !== "image/png" && !wire.abilities(upstreamModel).compresses;
+    compression !== undefined && outputMimeType !== "image/png" && !adapter.abilities(upstreamModel).compresses;
   if (outputMimeType === image.mimeType && !compress) return image;
   try {
     return await convertImage(image, outputMimeType, compression);

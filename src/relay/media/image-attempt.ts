@@ -2,11 +2,11 @@ import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Model } from "../../catalogue/model.ts";
+import type { ImageAdapter } from "../../media/adapter.ts";
 import { fitImageCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
 import { whiteMask } from "../../media/white-mask.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { ImageTarget } from "../../routing/target.ts";
@@ -38,7 +38,7 @@ export function gatheringFor(call: ImageRelay, gateway: Gateway, target: ImageTa
   return {
     clock: gateway.clock,
     provider: target.provider,
-    wire: target.adapter,
+    adapter: target.adapter,
     upstreamModel: target.offer.upstreamModel,
     jobName: call.receiptId,
     signal: call.work.signal,
@@ -122,5 +122,5 @@ const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replac
 const NO_PARTIALS = "this model's images are not shown while they are made";
 
 /** A stream alone is not enough: some hosts send whole images, one by one. */
-const showsPartials = (call: FittedImageCall, wire: ImageWire, model: string): boolean =>
-  wire.abilities(model).partialImages === true && streamFor(call, wire, model) !== undefined;
+const showsPartials = (call: FittedImageCall, adapter: ImageAdapter, model: string): boolean =>
+  adapter.abilities(model).partialImages === true && streamFor(call, adapter, model) !== undefined;

@@ -1,11 +1,11 @@
 import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
+import type { ImageAdapter } from "../../media/adapter.ts";
 import { mostPerCall } from "../../media/fit-image-call.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
-import type { ImageWire } from "../../media/media-wire.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { connectionFailure } from "../connection-failure.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
@@ -25,15 +25,15 @@ export async function* imageSteps(
   partialImages: number,
   gathering: ImageGathering,
 ): AsyncGenerator<ImageStep> {
-  const stream = streamFor(call, gathering.wire, gathering.upstreamModel);
+  const stream = streamFor(call, gathering.adapter, gathering.upstreamModel);
   if (stream === undefined) yield* wholeSteps(await gatherImages(call, gathering));
   else yield* streamedSteps({ ...call, partialImages }, stream, gathering);
 }
 
 /** The provider's own stream, where it has one for all images of the call. */
-export function streamFor(call: FittedImageCall, wire: ImageWire, model: string): StreamWire | undefined {
-  const { stream } = wire;
-  return stream?.serves(model) && call.count <= mostPerCall(call, wire.abilities(model)) ? stream : undefined;
+export function streamFor(call: FittedImageCall, adapter: ImageAdapter, model: string): StreamAdapter | undefined {
+  const { stream } = adapter;
+  return stream?.serves(model) && call.count <= mostPerCall(call, adapter.abilities(model)) ? stream : undefined;
 }
 
 async function* wholeSteps({ results, settings, usage }: ImageReply): AsyncGenerator<ImageStep> {
@@ -48,24 +48,24 @@ async function resultStep(result: ImageResult, told?: ImageSettings): Promise<Re
 }
 
 type ResultStep = Extract<ImageStep, { kind: "result" }>;
-type StreamWire = NonNullable<ImageWire["stream"]>;
+type StreamAdapter = NonNullable<ImageAdapter["stream"]>;
 
 async function* streamedSteps(
   call: FittedImageCall & { partialImages: number },
-  stream: StreamWire,
+  stream: StreamAdapter,
   gathering: ImageGathering,
 ): AsyncGenerator<ImageStep> {
-  const { provider, wire, signal } = gathering;
+  const { provider, adapter, signal } = gathering;
   const context = mediaOf(provider).context(gathering.upstreamModel, gathering.jobName);
   const patience = { signal, timeoutMs: MAX_STREAM_MS };
   const request = stream.submit(call, context);
   gathering.begin(call.count);
   const response = await openMedia(provider, request, patience);
   const type = response.headers.get("content-type") ?? "";
-  if (!isSuccess(response)) throw wire.error(await readAnswer(response, patience));
+  if (!isSuccess(response)) throw adapter.error(await readAnswer(response, patience));
   if (!type.startsWith("text/event-stream")) {
     // Not streamed, but made and paid for: asking again would cost a second time.
-    const state = wire.readSubmit(await readAnswer(response, patience), call, context);
+    const state = adapter.readSubmit(await readAnswer(response, patience), call, context);
     if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
     const results = await Promise.all(state.reply.results.map((result) => finishResult(result, gathering)));
     yield* wholeSteps({ ...state.reply, results });

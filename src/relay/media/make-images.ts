@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { AdapterContext, ImageAdapter, JobState, Ticket } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import type { ImageWire, JobState, Ticket, WireContext } from "../../media/media-wire.ts";
 import { forgottenJob } from "../../providers/media/unmade.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
@@ -17,7 +17,7 @@ const MOST_UNANSWERED = 5;
 export interface ImageJob {
   clock: Clock;
   provider: Provider;
-  wire: ImageWire;
+  adapter: ImageAdapter;
   upstreamModel: string;
   jobName: string;
   signal: AbortSignal;
@@ -29,21 +29,21 @@ export interface ImageJob {
 
 /** One call to the provider, waited for where the provider answers later. */
 export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<UpstreamImageReply> {
-  const { clock, provider, wire, signal } = job;
+  const { clock, provider, adapter, signal } = job;
   const context = mediaOf(provider).context(job.upstreamModel, job.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
   const patience = { signal, timeoutMs: MAX_WAIT_MS };
-  const request = wire.submit(call, context);
+  const request = adapter.submit(call, context);
   job.begin(call.count);
   const first = await exchangeMedia(provider, request, patience);
-  if (!isSuccess(first)) throw wire.error(first);
-  let state: JobState<UpstreamImageReply> = wire.readSubmit(first, call, context);
+  if (!isSuccess(first)) throw adapter.error(first);
+  let state: JobState<UpstreamImageReply> = adapter.readSubmit(first, call, context);
   let unanswered = 0;
   while (state.state === "waiting") {
     if (clock.nowMs() > deadlineMs) {
       throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
     }
-    const paceMs = state.afterMs ?? wire.pollEveryMs ?? USUAL_PACE_MS;
+    const paceMs = state.afterMs ?? adapter.pollEveryMs ?? USUAL_PACE_MS;
     await sleep(paceMs * (1 + unanswered) * job.paceFactor, clock, signal);
     try {
       state = await ask(state.ticket, job, context);
@@ -59,14 +59,15 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
 
 async function ask(
   ticket: Ticket,
-  { provider, wire, signal }: ImageJob,
-  context: WireContext,
+  { provider, adapter, signal }: ImageJob,
+  context: AdapterContext,
 ): Promise<JobState<UpstreamImageReply>> {
-  if (!wire.poll || !wire.readPoll) throw new Error("a wire whose jobs wait must say how they are asked about");
+  if (!adapter.poll || !adapter.readPoll)
+    throw new Error("an adapter whose jobs wait must say how they are asked about");
   const patience = { signal, timeoutMs: POLL_TIMEOUT_MS };
-  const answer = await exchangeMedia(provider, wire.poll(ticket, context), patience);
-  if (isSuccess(answer)) return wire.readPoll(answer, ticket, context);
-  const error = wire.error(answer);
+  const answer = await exchangeMedia(provider, adapter.poll(ticket, context), patience);
+  if (isSuccess(answer)) return adapter.readPoll(answer, ticket, context);
+  const error = adapter.error(answer);
   // A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing.
   if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
   throw error;

@@ -1,7 +1,7 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
-import type { JobState } from "../../media/media-wire.ts";
+import type { JobState } from "../../media/adapter.ts";
 import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";

@@ -2,7 +2,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 
 /**
- * The fields of a client's own that a provider's wire does not look at. Wires are pure, so one is simply asked for its
+ * The fields of a client's own that a provider's adapter does not look at. Adapters are pure, so one is simply asked for its
  * request and watched: no list beside it could go stale (H09).
  */
 export function unreadExtras<Call extends Pick<ImageCall, "extras" | "extraPaths">>(

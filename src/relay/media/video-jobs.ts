@@ -1,6 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart } from "../../canon/operation.ts";
-import type { JobState, VideoWire } from "../../media/media-wire.ts";
+import type { JobState, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import type { JobRunner } from "../../operations/poller.ts";
 import { forgottenJob } from "../../providers/media/unmade.ts";
@@ -10,7 +10,7 @@ import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 import { fetchResult } from "./fetch-result.ts";
 
 const POLL_TIMEOUT_MS = 60_000;
-/** Between two questions about a video, unless its wire says otherwise. */
+/** Between two questions about a video, unless its adapter says otherwise. */
 export const USUAL_VIDEO_PACE_MS = 10_000;
 
 /** Asks providers about jobs and brings their videos home, always as whoever submitted the job (H24). */
@@ -22,15 +22,15 @@ export class VideoJobs implements JobRunner {
   }
 
   async poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>> {
-    const { provider, wire } = this.#bound(operation);
-    if (!wire.poll || !wire.readPoll || part.ticket === undefined)
+    const { provider, adapter } = this.#bound(operation);
+    if (!adapter.poll || !adapter.readPoll || part.ticket === undefined)
       throw new Error("a video's job cannot be asked about");
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
-    const request = wire.poll(part.ticket, context);
+    const request = adapter.poll(part.ticket, context);
     try {
       const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
-      if (isSuccess(answer)) return redacted(wire.readPoll(answer, part.ticket, context), provider);
-      const error = wire.error(answer);
+      if (isSuccess(answer)) return redacted(adapter.readPoll(answer, part.ticket, context), provider);
+      const error = adapter.error(answer);
       // What the host calls the job is not for the client's eyes.
       if (error.kind === "not_found") return { state: "failed", error: provider.redactError(forgottenJob()) };
       throw error;
@@ -40,7 +40,7 @@ export class VideoJobs implements JobRunner {
   }
 
   paceMs(operation: Operation): number {
-    const paceMs = this.#find(operation)?.wire.pollEveryMs ?? USUAL_VIDEO_PACE_MS;
+    const paceMs = this.#find(operation)?.adapter.pollEveryMs ?? USUAL_VIDEO_PACE_MS;
     return paceMs * this.#gateway.timings.mediaPaceFactor;
   }
 
@@ -56,7 +56,7 @@ export class VideoJobs implements JobRunner {
     return { file: file.id, mimeType: file.mimeType };
   }
 
-  #bound(operation: Operation): { provider: Provider; wire: VideoWire } {
+  #bound(operation: Operation): { provider: Provider; adapter: VideoAdapter } {
     const found = this.#find(operation);
     if (found) return found;
     const message = `The provider ${operation.provider} is no longer configured as it was when it took this job.`;
@@ -64,13 +64,13 @@ export class VideoJobs implements JobRunner {
   }
 
   /** By name and credential: a provider of the same name with another key did not take the job. */
-  #find(operation: Operation): { provider: Provider; wire: VideoWire } | undefined {
+  #find(operation: Operation): { provider: Provider; adapter: VideoAdapter } | undefined {
     const { providers } = this.#gateway.snapshot;
     const named = providers.get(operation.provider);
     const all = named ? [named, ...providers.values()] : [...providers.values()];
     const provider = all.find(({ media }) => media?.credential === operation.credential);
-    const wire = provider?.media?.videos(operation.job.upstreamModel);
-    return provider && wire ? { provider, wire } : undefined;
+    const adapter = provider?.media?.videos(operation.job.upstreamModel);
+    return provider && adapter ? { provider, adapter } : undefined;
   }
 }
 

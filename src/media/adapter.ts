@@ -38,7 +38,7 @@ export type Ticket = JsonObject;
 export type JobState<Reply> =
   | {
       state: "waiting";
-      ticket: Ticket /** Not before that; the wire's usual pace where absent. */;
+      ticket: Ticket /** Not before that; the adapter's usual pace where absent. */;
       afterMs?: number /** 0..100 */;
       progress?: number;
     }
@@ -46,7 +46,7 @@ export type JobState<Reply> =
   /** The job itself failed: asking again changes nothing. */
   | { state: "failed"; error: GatewayError };
 
-export interface WireContext {
+export interface AdapterContext {
   /** The model's name there. */
   model: string;
   /** The provider's own settings that addresses are made of. */
@@ -56,42 +56,42 @@ export interface WireContext {
 }
 
 interface Jobs<Call, Reply> {
-  /** The models, by their names there, that this wire serves. */
+  /** The models, by their names there, that this adapter serves. */
   serves: (model: string) => boolean;
-  submit: (call: Call, context: WireContext) => MediaRequest;
+  submit: (call: Call, context: AdapterContext) => MediaRequest;
   /** The answer to `submit`. Throws a GatewayError where a 2xx holds a refusal. */
-  readSubmit: (answer: MediaAnswer, call: Call, context: WireContext) => JobState<Reply>;
-  poll?: (ticket: Ticket, context: WireContext) => MediaRequest;
+  readSubmit: (answer: MediaAnswer, call: Call, context: AdapterContext) => JobState<Reply>;
+  poll?: (ticket: Ticket, context: AdapterContext) => MediaRequest;
   /** The answer to `poll`. Throws where the asking failed rather than the job: it is then asked again later. */
-  readPoll?: (answer: MediaAnswer, ticket: Ticket, context: WireContext) => JobState<Reply>;
+  readPoll?: (answer: MediaAnswer, ticket: Ticket, context: AdapterContext) => JobState<Reply>;
   /** What an answer that is no 2xx means. */
   error: (answer: MediaAnswer) => GatewayError;
   /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */
   pollEveryMs?: number;
 }
 
-export interface ImageWire extends Jobs<FittedImageCall, UpstreamImageReply> {
+export interface ImageAdapter extends Jobs<FittedImageCall, UpstreamImageReply> {
   abilities: (model: string) => ImageAbilities;
   /** For models with `partialImages`, or whose batch arrives image by image. */
   stream?: {
     serves: (model: string) => boolean;
-    submit: (call: FittedImageCall & { partialImages?: number }, context: WireContext) => MediaRequest;
+    submit: (call: FittedImageCall & { partialImages?: number }, context: AdapterContext) => MediaRequest;
     /** One server-sent event's data, parsed. Throws a GatewayError where it is an error event. */
     read: (event: JsonObject) => ImageEvent | undefined;
   };
 }
 
-export interface VideoWire extends Jobs<FittedVideoCall, VideoReply> {
+export interface VideoAdapter extends Jobs<FittedVideoCall, VideoReply> {
   abilities: (model: string) => VideoAbilities;
 }
 
 /** A provider's media API. */
-export interface MediaWires {
-  /** The address that the wires' paths stand below, made of the provider's own; the same where absent. */
+export interface MediaAdapters {
+  /** The address that the adapters' paths stand below, made of the provider's own; the same where absent. */
   base?: (baseUrl: string) => string;
   /** Hosts beside that of the address which may see the credential, such as regional ones that answers name. */
   ownHosts?: RegExp;
   /** Several where models differ; the first that serves a model is used. */
-  images?: readonly ImageWire[];
-  videos?: readonly VideoWire[];
+  images?: readonly ImageAdapter[];
+  videos?: readonly VideoAdapter[];
 }
