@@ -530,7 +530,7 @@ describe("docs/adding-a-provider.md", () => {
     expect(rowsUnder(page, "field", "meaning").map(([field]) => field)).toEqual(Object.keys(acme));
   });
 
-  test("its media adapter is whole, and brings an image from its ticket to its link", async () => {
+  test("its media adapter is whole, and brings an image from its job to its link", async () => {
     const code = fencesIn(page).find(({ info }) => info === "ts adapter")?.code ?? "";
     const { images } = await loadShown<{ images: ImageAdapter }>(
       code
@@ -541,7 +541,7 @@ describe("docs/adding-a-provider.md", () => {
     expect(images.serves(context.model)).toBe(true);
     expect(jsonOf(images.submit(imageCall({ seed: 7 }), context))).toMatchObject({ model: "acme-paint-1", seed: 7 });
     const taken = images.readSubmit(mediaAnswer({ id: "p1" }), imageCall(), context);
-    expect(taken).toEqual({ state: "waiting", ticket: { id: "p1" } });
+    expect(taken).toEqual({ state: "waiting", job: { id: "p1" } });
     expect(images.poll?.({ id: "p1" }, context).url).toBe("/paintings/p1");
     const url = "https://cdn.acme.example/p1.png";
     const read = (body: Record<string, string>) => images.readPoll?.(mediaAnswer(body), { id: "p1" }, context);

@@ -20,7 +20,7 @@ export interface OperationPart {
   /** `asking`: the request has left, and nobody knows whether it arrived. */
   state: "new" | "asking" | "waiting" | "done" | "failed";
   /** What names the job at its provider. */
-  ticket?: JsonObject;
+  providerJob?: JsonObject;
   /** It failed, and yet the provider may have taken it: asking again might make a second video. */
   uncertain?: true;
   /** How many videos it is to make. */

@@ -32,13 +32,13 @@ export interface MediaAnswer {
 }
 
 /** What names a job at its provider. It is stored, so it is plain JSON, and holds no secret. */
-export type Ticket = JsonObject;
+export type JobHandle = JsonObject;
 
 /** Where a job of the provider's stands. */
 export type JobState<Reply> =
   | {
       state: "waiting";
-      ticket: Ticket /** Not before that; the adapter's usual pace where absent. */;
+      job: JobHandle /** Not before that; the adapter's usual pace where absent. */;
       afterMs?: number /** 0..100 */;
       progress?: number;
     }
@@ -61,9 +61,9 @@ interface Jobs<Call, Reply> {
   submit: (call: Call, context: AdapterContext) => MediaRequest;
   /** The answer to `submit`. Throws a GatewayError where a 2xx holds a refusal. */
   readSubmit: (answer: MediaAnswer, call: Call, context: AdapterContext) => JobState<Reply>;
-  poll?: (ticket: Ticket, context: AdapterContext) => MediaRequest;
+  poll?: (job: JobHandle, context: AdapterContext) => MediaRequest;
   /** The answer to `poll`. Throws where the asking failed rather than the job: it is then asked again later. */
-  readPoll?: (answer: MediaAnswer, ticket: Ticket, context: AdapterContext) => JobState<Reply>;
+  readPoll?: (answer: MediaAnswer, job: JobHandle, context: AdapterContext) => JobState<Reply>;
   /** What an answer that is no 2xx means. */
   error: (answer: MediaAnswer) => GatewayError;
   /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */

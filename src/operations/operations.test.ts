@@ -23,7 +23,7 @@ afterEach(() => storage.close());
 
 const waiting: OperationPart = {
   state: "waiting",
-  ticket: { id: "job" },
+  providerJob: { id: "job" },
   count: 1,
   dueAtMs: 0,
   failures: 0,
@@ -171,11 +171,11 @@ describe("H29: the storage is away when the provider has taken the job", () => {
     failing(statement, times, tookEffect);
     await operations.begin(operation, client, async (save) => {
       operation.parts = [{ ...waiting, state: "asking" }];
-      delete operation.parts[0]?.ticket;
+      delete operation.parts[0]?.providerJob;
       await save();
       operation.parts = [waiting];
     });
-    expect(await read()).toMatchObject({ state: "running", claimed: true, parts: [{ ticket: { id: "job" } }] });
+    expect(await read()).toMatchObject({ state: "running", claimed: true, parts: [{ providerJob: { id: "job" } }] });
   });
 
   test("a storage that stays away is not waited for without end", async () => {
@@ -366,4 +366,11 @@ describe("decision 0019: a video that was made and that the store does not take"
       expect(budget.spent).toBe(spent);
     }
   });
+});
+
+test("a part's job is stored under the name that rows of earlier versions have", async () => {
+  await insertOperation(storage, sampleOperation(), { owner: "process/1", untilMs: nowMs });
+  const [row] = await storage.query("SELECT parts FROM operations", []);
+  expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ state: "waiting", ticket: { id: "job" } }]);
+  expect((await selectOperation(storage, "default", "operation_1"))?.parts).toEqual([waiting]);
 });

@@ -118,7 +118,7 @@ export class Operations {
       try {
         // What was given up before may have taken effect all the same, and the lease is then gone.
         const stored = again ? await selectOperation(storage, operation.project, operation.id) : undefined;
-        if (!stored?.parts.some((part) => part.ticket) || stored.state === "submitting") await write();
+        if (!stored?.parts.some((part) => part.providerJob) || stored.state === "submitting") await write();
         return;
       } catch (thrown) {
         if (!isAway(thrown) || nowMs() >= untilMs) throw thrown;
@@ -146,7 +146,7 @@ export class Operations {
     const found = await selectByIdempotencyKey(storage, project, key, sinceMs);
     if (found === undefined) await forgetIdempotencyKey(storage, project, key, sinceMs);
     // One that is certain not to have arrived made nothing: the same key may try again.
-    if (found?.state !== "failed" || found.parts.some((part) => part.ticket || part.uncertain)) return found;
+    if (found?.state !== "failed" || found.parts.some((part) => part.providerJob || part.uncertain)) return found;
     await forgetIdempotencyKey(storage, project, key, Number.MAX_SAFE_INTEGER);
     return undefined;
   }

@@ -190,7 +190,7 @@ export class OperationPoller {
     part.failures = 0;
     if (state.state === "failed") return fail(part, state.error);
     if (state.state === "done") return;
-    part.ticket = state.ticket;
+    part.providerJob = state.job;
     part.dueAtMs = nowMs() + (state.afterMs ?? paceMs);
     if (state.progress !== undefined) part.progress = state.progress;
   }

@@ -25,7 +25,7 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
     serves: (asked: string) => names.includes(asked),
     abilities: () => adapter.abilities(model),
     submit: (call: never, context: AdapterContext) => below(adapter.submit(call, there(context))),
-    ...(poll && ({ poll: (ticket, context) => below(poll(ticket, there(context))) } satisfies Partial<VideoAdapter>)),
+    ...(poll && ({ poll: (job, context) => below(poll(job, there(context))) } satisfies Partial<VideoAdapter>)),
     ...(stream && {
       stream: {
         ...stream,

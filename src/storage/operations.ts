@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import type { Operation, OperationJob, OperationPart, StoredError } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
@@ -25,7 +26,7 @@ export async function insertOperation(queries: Queries, operation: Operation, le
     operation.credential,
     operation.state,
     JSON.stringify(operation.job),
-    JSON.stringify(operation.parts),
+    encodeParts(operation.parts),
     operation.error === undefined ? null : JSON.stringify(operation.error),
     operation.requestDigest,
     operation.idempotencyKey ?? null,
@@ -153,7 +154,7 @@ export async function saveOperation(
       operation.provider,
       operation.credential,
       JSON.stringify(operation.job),
-      JSON.stringify(operation.parts),
+      encodeParts(operation.parts),
       Math.ceil(operation.dueAtMs),
       operation.id,
       owner,
@@ -177,7 +178,7 @@ export async function endOperation(
       [
         operation.state,
         JSON.stringify(operation.job),
-        JSON.stringify(operation.parts),
+        encodeParts(operation.parts),
         operation.error === undefined ? null : JSON.stringify(operation.error),
         operation.endedAtMs ?? null,
         operation.expiresAtMs ?? null,
@@ -247,7 +248,7 @@ function readOperation(row: StoredRow): Operation {
     credential: text(row, "credential"),
     state: text(row, "state") as Operation["state"],
     job: JSON.parse(text(row, "job")) as OperationJob,
-    parts: JSON.parse(text(row, "parts")) as OperationPart[],
+    parts: decodeParts(text(row, "parts")),
     ...(error === undefined ? {} : { error: JSON.parse(error) as StoredError }),
     requestDigest: text(row, "request_digest"),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -259,3 +260,14 @@ function readOperation(row: StoredRow): Operation {
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   };
 }
+
+type StoredPart = Omit<OperationPart, "providerJob"> & { ticket?: JsonObject };
+
+/** Rows name the provider's job `ticket`. */
+const encodeParts = (parts: readonly OperationPart[]): string =>
+  JSON.stringify(
+    parts.map(({ providerJob, ...part }): StoredPart => (providerJob ? { ...part, ticket: providerJob } : part)),
+  );
+
+const decodeParts = (stored: string): OperationPart[] =>
+  (JSON.parse(stored) as StoredPart[]).map(({ ticket, ...part }) => (ticket ? { ...part, providerJob: ticket } : part));

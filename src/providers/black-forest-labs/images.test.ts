@@ -10,8 +10,8 @@ const TICKET = { id: "j-1", url: "https://api.us1.bfl.ai/v1/get_result?id=j-1" }
 
 const submit = (fields: Parameters<typeof imageCall>[0], model = "flux-2-pro") =>
   images.submit(imageCall(fields), adapterContext(model));
-const poll = (body: Parameters<typeof mediaAnswer>[0], ticket = {}) =>
-  images.readPoll?.(mediaAnswer(body), { ...TICKET, ...ticket }, CONTEXT);
+const poll = (body: Parameters<typeof mediaAnswer>[0], job = {}) =>
+  images.readPoll?.(mediaAnswer(body), { ...TICKET, ...job }, CONTEXT);
 
 describe("providers 2.6: what is sent", () => {
   test("a minimal call", () => {
@@ -94,9 +94,9 @@ describe("providers 2.6: a job", () => {
 
   test("is asked for where its answer says, else at the old address", () => {
     const state = readSubmit({ id: "j-1", polling_url: TICKET.url, cost: 3 });
-    expect(state).toEqual({ state: "waiting", ticket: TICKET });
+    expect(state).toEqual({ state: "waiting", job: TICKET });
     expect(images.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: TICKET.url });
-    expect(readSubmit({ id: "j 1" })).toEqual({ state: "waiting", ticket: { id: "j 1" } });
+    expect(readSubmit({ id: "j 1" })).toEqual({ state: "waiting", job: { id: "j 1" } });
     expect(images.poll?.({ id: "j 1" }, CONTEXT).url).toBe("/get_result?id=j%201");
     expect(thrownBy(() => readSubmit("<html></html>")).kind).toBe("upstream_failed");
   });
@@ -110,7 +110,7 @@ describe("providers 2.6: a job", () => {
   });
 
   test.each(["Pending", "A Word Of Tomorrow"])("%s is waiting", (status) => {
-    expect(poll({ id: "j-1", status })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(poll({ id: "j-1", status })).toEqual({ state: "waiting", job: TICKET });
   });
 
   test("has an image, and another prompt only where that was asked for", () => {
@@ -118,7 +118,7 @@ describe("providers 2.6: a job", () => {
     const made = { kind: "made", image: { url: "https://cdn.example/1.jpeg" } } as const;
     expect(poll(body)).toEqual({ state: "done", reply: { results: [made] } });
     const asked = readSubmit({ id: "j-1" }, true);
-    expect(poll(body, asked.state === "waiting" ? asked.ticket : {})).toEqual({
+    expect(poll(body, asked.state === "waiting" ? asked.job : {})).toEqual({
       state: "done",
       reply: { results: [{ ...made, revisedPrompt: "a red fox in snow" }] },
     });

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { AdapterContext, ImageAdapter, JobState, MediaAnswer, Ticket } from "../../media/adapter.ts";
+import type { AdapterContext, ImageAdapter, JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -31,12 +31,12 @@ function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   };
 }
 
-function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageReply> {
+function readJob({ body }: MediaAnswer, job: JobHandle): JobState<UpstreamImageReply> {
   switch (stringAt(body, "status") ?? stringAt(body, "state")) {
     case undefined:
       throw emptyAnswer("the status of the job");
     case "Ready":
-      return readResult(objectAt(body, "result"), ticket);
+      return readResult(objectAt(body, "result"), job);
     case "Content Moderated":
       return { state: "done", reply: { results: [{ kind: "filtered", reason: reasonOf(body, "image") }] } };
     case "Request Moderated":
@@ -47,15 +47,15 @@ function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageR
     case "Task not found":
       return { state: "failed", error: forgottenJob() };
     default:
-      return { state: "waiting", ticket };
+      return { state: "waiting", job };
   }
 }
 
-function readResult(result: JsonObject | undefined, ticket: Ticket): JobState<UpstreamImageReply> {
+function readResult(result: JsonObject | undefined, job: JobHandle): JobState<UpstreamImageReply> {
   const url = stringAt(result, "sample");
   if (!url) throw emptyAnswer("an image");
   // The prompt is told in any case; it is another one only where that was asked for.
-  const revisedPrompt = ticket["enhanced"] === true ? stringAt(result, "prompt") : undefined;
+  const revisedPrompt = job["enhanced"] === true ? stringAt(result, "prompt") : undefined;
   return {
     state: "done",
     reply: { results: [{ kind: "made", image: { url }, ...(revisedPrompt && { revisedPrompt }) }] },
@@ -81,12 +81,12 @@ export const images: ImageAdapter = {
     const id = stringAt(body, "id");
     if (!isObject(body) || !id) throw emptyAnswer("the name of a job");
     const url = stringAt(body, "polling_url");
-    return { state: "waiting", ticket: { id, ...(url && { url }), ...(call.enhancePrompt && { enhanced: true }) } };
+    return { state: "waiting", job: { id, ...(url && { url }), ...(call.enhancePrompt && { enhanced: true }) } };
   },
   // A job is known only in the region that took it, and the answer tells which one that was.
-  poll: (ticket) => ({
+  poll: (job) => ({
     method: "GET",
-    url: stringAt(ticket, "url") ?? `/get_result?id=${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+    url: stringAt(job, "url") ?? `/get_result?id=${encodeURIComponent(stringAt(job, "id") ?? "")}`,
   }),
   readPoll: readJob,
   error: readError,

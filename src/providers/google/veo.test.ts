@@ -96,14 +96,14 @@ describe("providers 3.1: requests to Veo", () => {
 describe("contract 2.2: the life of an operation", () => {
   test("a new one is waited for by its name", () => {
     const state = vertex.readSubmit(mediaAnswer({ name: VERTEX_NAME }), videoCall(), context);
-    expect(state).toEqual({ state: "waiting", ticket: { name: VERTEX_NAME } });
+    expect(state).toEqual({ state: "waiting", job: { name: VERTEX_NAME } });
     expect(thrownBy(() => vertex.readSubmit(mediaAnswer({}), videoCall(), context))).toMatchObject({
       kind: "upstream_failed",
     });
   });
 
   test.each([[{ name: NAME }], [{ name: NAME, done: false, metadata: {} }], [{}]])("not done yet: %j", (body) => {
-    expect(poll(body)).toEqual({ state: "waiting", ticket: { name: NAME } });
+    expect(poll(body)).toEqual({ state: "waiting", job: { name: NAME } });
   });
 
   test("videos of Vertex come in the answer", () => {
@@ -182,11 +182,11 @@ test.skipIf(!recordingsThere)("a recorded job, from the order to the video", () 
     recordedAnswer(
       `video/google/ruby-llm.video-basic-functionality-gemi--erate-preview-can-animate-videos.t${number}.response.json`,
     );
-  const ticket = { name: "models/veo-3.1-lite-generate-preview/operations/umz7sqimep69" };
-  expect(gemini.readSubmit(step(1), videoCall(), context)).toEqual({ state: "waiting", ticket });
-  expect(gemini.poll?.(ticket, context).url).toBe(`/v1beta/${ticket.name}`);
-  expect(gemini.readPoll?.(step(2), ticket, context)).toEqual({ state: "waiting", ticket });
-  expect(gemini.readPoll?.(step(6), ticket, context)).toEqual({
+  const job = { name: "models/veo-3.1-lite-generate-preview/operations/umz7sqimep69" };
+  expect(gemini.readSubmit(step(1), videoCall(), context)).toEqual({ state: "waiting", job });
+  expect(gemini.poll?.(job, context).url).toBe(`/v1beta/${job.name}`);
+  expect(gemini.readPoll?.(step(2), job, context)).toEqual({ state: "waiting", job });
+  expect(gemini.readPoll?.(step(6), job, context)).toEqual({
     state: "done",
     reply: {
       videos: [

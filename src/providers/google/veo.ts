@@ -2,7 +2,7 @@
 
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
@@ -31,8 +31,8 @@ export function veo(host: GoogleHost): VideoAdapter {
       body: { json: { instances: [instance(call)], parameters: parameters(call, context.model, vertex) } },
     }),
     readSubmit: (answer) => readOperation(answer, undefined),
-    poll: (ticket, context) => {
-      const name = operationName(ticket);
+    poll: (job, context) => {
+      const name = operationName(job);
       if (vertex) {
         const url = verbPath(host, context, "fetchPredictOperation");
         return { method: "POST", url, body: { json: { operationName: name } } };
@@ -40,7 +40,7 @@ export function veo(host: GoogleHost): VideoAdapter {
       if (!OPERATION_NAME.test(name)) throw new GatewayError("upstream_failed", "The job's name is no operation's.");
       return { method: "GET", url: `${host.models(context.settings).replace(/\/models$/, "")}/${name}` };
     },
-    readPoll: (answer, ticket) => readOperation(answer, ticket),
+    readPoll: (answer, job) => readOperation(answer, job),
     error: googleError,
   };
 }
@@ -94,10 +94,10 @@ function parameters(call: FittedVideoCall, model: string, vertex: boolean): Json
   };
 }
 
-function readOperation({ body }: MediaAnswer, ticket: Ticket | undefined): JobState<VideoReply> {
-  const name = stringAt(body, "name") ?? (ticket && operationName(ticket));
+function readOperation({ body }: MediaAnswer, job: JobHandle | undefined): JobState<VideoReply> {
+  const name = stringAt(body, "name") ?? (job && operationName(job));
   if (!body || name === undefined) throw emptyAnswer("the name of an operation");
-  if (body["done"] !== true) return { state: "waiting", ticket: { name } };
+  if (body["done"] !== true) return { state: "waiting", job: { name } };
   if (objectAt(body, "error")) return unmadeVideo(operationError(body));
   const reply = readReply(objectAt(body, "response"));
   if (reply.videos.length + reply.filtered.length > 0) return { state: "done", reply };
@@ -127,8 +127,8 @@ function readVideo(video: unknown): MediaLink | InlineImage | undefined {
   return url !== undefined && /^https?:/.test(url) ? { url, mimeType: "video/mp4", credential: true } : undefined;
 }
 
-function operationName(ticket: Ticket): string {
-  const name = stringAt(ticket, "name");
-  if (name === undefined) throw new GatewayError("internal", "The job's ticket does not name an operation.");
+function operationName(job: JobHandle): string {
+  const name = stringAt(job, "name");
+  if (name === undefined) throw new GatewayError("internal", "The job's job does not name an operation.");
   return name;
 }

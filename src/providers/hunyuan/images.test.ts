@@ -68,7 +68,7 @@ describe("providers 2.9: what is sent", () => {
 
 describe("providers 2.9: a job", () => {
   test("is asked for by its name", () => {
-    expect(readSubmit({ Response: { JobId: "job-9", RequestId: "r" } })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(readSubmit({ Response: { JobId: "job-9", RequestId: "r" } })).toEqual({ state: "waiting", job: TICKET });
     const request = images.poll?.(TICKET, CONTEXT);
     expect(request).toMatchObject({ method: "POST", url: "/", headers: { "x-tc-action": "QueryTextToImageJob" } });
     expect(request?.body).toEqual({ json: { JobId: "job-9" } });
@@ -90,7 +90,7 @@ describe("providers 2.9: a job", () => {
   });
 
   test.each(["1", "2", "7"])("stands at %s: waiting", (JobStatusCode) => {
-    expect(poll({ JobStatusCode })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(poll({ JobStatusCode })).toEqual({ state: "waiting", job: TICKET });
   });
 
   test("has an image at the end, and the prompt that was made of the client's", () => {

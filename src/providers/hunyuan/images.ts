@@ -1,5 +1,5 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
-import type { ImageAdapter, JobState, MediaAnswer, Ticket } from "../../media/adapter.ts";
+import type { ImageAdapter, JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
 import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
@@ -44,7 +44,7 @@ function bodyOf(call: FittedImageCall): JsonObject {
   };
 }
 
-function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageReply> {
+function readJob({ body }: MediaAnswer, job: JobHandle): JobState<UpstreamImageReply> {
   const response = objectAt(body, "Response");
   const code = stringAt(response, "JobStatusCode");
   if (response === undefined || code === undefined) {
@@ -54,7 +54,7 @@ function readJob({ body }: MediaAnswer, ticket: Ticket): JobState<UpstreamImageR
     throw readRefusal(body) ?? emptyAnswer("the status of the job");
   }
   if (code === "5") return { state: "done", reply: { results: readImages(response) } };
-  if (code !== "4") return { state: "waiting", ticket };
+  if (code !== "4") return { state: "waiting", job };
   return {
     state: "failed",
     error: readFailure(stringAt(response, "JobErrorCode"), stringAt(response, "JobErrorMsg")),
@@ -81,10 +81,10 @@ export const images: ImageAdapter = {
   submit: (call, context) => action(SUBMIT, bodyOf(call), context),
   readSubmit: ({ body }) => {
     const id = stringAt(objectAt(body, "Response"), "JobId");
-    if (id) return { state: "waiting", ticket: { id } };
+    if (id) return { state: "waiting", job: { id } };
     throw readRefusal(body) ?? emptyAnswer("the name of a job");
   },
-  poll: (ticket, context) => action(QUERY, { JobId: stringAt(ticket, "id") ?? "" }, context),
+  poll: (job, context) => action(QUERY, { JobId: stringAt(job, "id") ?? "" }, context),
   readPoll: readJob,
   error: readError,
 };

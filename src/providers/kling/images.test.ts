@@ -72,7 +72,7 @@ describe("providers 2.7: a task", () => {
   test("is asked for by its name", () => {
     expect(readSubmit({ code: 0, data: { task_id: "t-1", task_status: "submitted" } })).toEqual({
       state: "waiting",
-      ticket: TICKET,
+      job: TICKET,
     });
     expect(images.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: "/v1/images/generations/t-1" });
   });
@@ -95,7 +95,7 @@ describe("providers 2.7: a task", () => {
   });
 
   test.each(["submitted", "processing", "a word of tomorrow"])("%s is waiting", (task_status) => {
-    expect(poll({ code: 0, data: { task_status } })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(poll({ code: 0, data: { task_status } })).toEqual({ state: "waiting", job: TICKET });
   });
 
   test.each([

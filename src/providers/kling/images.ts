@@ -56,8 +56,8 @@ export const images: ImageAdapter = {
   serves: (model) => model.startsWith("kling-"),
   abilities: () => ABILITIES,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
-  readSubmit: (answer) => ({ state: "waiting", ticket: { id: readTaskId(answer) } }),
-  poll: (ticket) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
-  readPoll: (answer, ticket) => readTask(answer, ticket, readImages, (error) => ({ state: "failed", error })),
+  readSubmit: (answer) => ({ state: "waiting", job: { id: readTaskId(answer) } }),
+  poll: (job) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),
+  readPoll: (answer, job) => readTask(answer, job, readImages, (error) => ({ state: "failed", error })),
   error: readError,
 };

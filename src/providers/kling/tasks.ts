@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, Ticket } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { readJobFailure, readRefusal } from "./errors.ts";
 
@@ -13,7 +13,7 @@ export function readTaskId({ body }: MediaAnswer): string {
 /** Where a task stands; `finish` and `fail` make the reply of its kind of work. */
 export function readTask<Reply>(
   { body }: MediaAnswer,
-  ticket: Ticket,
+  job: JobHandle,
   finish: (result: JsonObject | undefined) => Reply,
   fail: (error: GatewayError) => JobState<Reply>,
 ): JobState<Reply> {
@@ -21,5 +21,5 @@ export function readTask<Reply>(
   const status = stringAt(data, "task_status");
   if (data === undefined || status === undefined) throw readRefusal(body) ?? emptyAnswer("the status of the task");
   if (status === "succeed") return { state: "done", reply: finish(objectAt(data, "task_result")) };
-  return status === "failed" ? fail(readJobFailure(data)) : { state: "waiting", ticket };
+  return status === "failed" ? fail(readJobFailure(data)) : { state: "waiting", job };
 }

@@ -48,9 +48,9 @@ describe("providers 3.4: what is sent", () => {
   ])("a task is asked for where it was begun", (fields, path) => {
     const accepted = mediaAnswer({ code: 0, data: { task_id: "t-1", task_status: "submitted" } });
     const state = videos.readSubmit(accepted, videoCall(fields), adapterContext("kling-v3"));
-    expect(state).toEqual({ state: "waiting", ticket: { id: "t-1", path } });
+    expect(state).toEqual({ state: "waiting", job: { id: "t-1", path } });
     if (state.state !== "waiting") throw new Error("not waiting");
-    expect(videos.poll?.(state.ticket, adapterContext("kling-v3"))).toEqual({ method: "GET", url: `${path}/t-1` });
+    expect(videos.poll?.(state.job, adapterContext("kling-v3"))).toEqual({ method: "GET", url: `${path}/t-1` });
   });
 });
 

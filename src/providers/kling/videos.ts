@@ -75,11 +75,11 @@ export const videos: VideoAdapter = {
   abilities,
   submit: (call, context) => ({ method: "POST", url: pathOf(call), body: { json: bodyOf(call, context) } }),
   // A task is asked for where it was begun.
-  readSubmit: (answer, call) => ({ state: "waiting", ticket: { id: readTaskId(answer), path: pathOf(call) } }),
-  poll: (ticket) => ({
+  readSubmit: (answer, call) => ({ state: "waiting", job: { id: readTaskId(answer), path: pathOf(call) } }),
+  poll: (job) => ({
     method: "GET",
-    url: `${stringAt(ticket, "path") ?? ""}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+    url: `${stringAt(job, "path") ?? ""}/${encodeURIComponent(stringAt(job, "id") ?? "")}`,
   }),
-  readPoll: (answer, ticket) => readTask(answer, ticket, readVideos, unmadeVideo),
+  readPoll: (answer, job) => readTask(answer, job, readVideos, unmadeVideo),
   error: readError,
 };

@@ -1,14 +1,14 @@
 import { objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { generationError } from "./errors.ts";
 
 export const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "9:21"];
 
-export const pollGeneration = (ticket: Ticket): MediaRequest => ({
+export const pollGeneration = (job: JobHandle): MediaRequest => ({
   method: "GET",
-  url: `/generations/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+  url: `/generations/${encodeURIComponent(stringAt(job, "id") ?? "")}`,
 });
 
 /** The answer to the order and those to the questions after it are the same object. */
@@ -22,7 +22,7 @@ export function readGeneration<Reply>(
   if (!id) throw emptyAnswer("the id of a generation");
   const state = stringAt(body, "state");
   if (state === "failed") return unmade(generationError(body));
-  if (state !== "completed") return { state: "waiting", ticket: { id } };
+  if (state !== "completed") return { state: "waiting", job: { id } };
   const url = stringAt(objectAt(body, "assets"), asset);
   return url ? { state: "done", reply: made(url) } : unmade(emptyAnswer(`the ${asset}`));
 }

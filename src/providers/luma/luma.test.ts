@@ -3,11 +3,11 @@ import { adapterContext, imageCall, jsonOf, mediaAnswer, thrownBy, videoCall } f
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 
-const ticket = { id: "gen-1" };
+const job = { id: "gen-1" };
 const video = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), ticket, adapterContext("ray-2"));
+  videos.readPoll?.(mediaAnswer(body), job, adapterContext("ray-2"));
 const image = (body: Parameters<typeof mediaAnswer>[0]) =>
-  images.readPoll?.(mediaAnswer(body), ticket, adapterContext("photon-1"));
+  images.readPoll?.(mediaAnswer(body), job, adapterContext("photon-1"));
 
 describe("providers 3.8: requests", () => {
   test("for a video, with the host's own fields for images at public addresses", () => {
@@ -66,29 +66,29 @@ describe("providers 3.8: requests", () => {
 
 describe("providers 3.8: the life of a generation", () => {
   test.each(["queued", "dreaming", "resting"])("state %s is waited for, from the order on", (state) => {
-    const waiting = { state: "waiting" as const, ticket };
-    expect(videos.readSubmit(mediaAnswer({ ...ticket, state }), videoCall(), adapterContext("ray-2"))).toEqual(waiting);
-    expect(video({ ...ticket, state, assets: null })).toEqual(waiting);
+    const waiting = { state: "waiting" as const, job };
+    expect(videos.readSubmit(mediaAnswer({ ...job, state }), videoCall(), adapterContext("ray-2"))).toEqual(waiting);
+    expect(video({ ...job, state, assets: null })).toEqual(waiting);
   });
 
   test("videos and images are asked about at one address", () => {
     expect(videos.poll?.({ id: "a/b" }, adapterContext("ray-2"))).toEqual({ method: "GET", url: "/generations/a%2Fb" });
-    expect(images.poll?.(ticket, adapterContext("photon-1"))).toEqual({ method: "GET", url: "/generations/gen-1" });
+    expect(images.poll?.(job, adapterContext("photon-1"))).toEqual({ method: "GET", url: "/generations/gen-1" });
   });
 
   test("what was made", () => {
-    expect(video({ ...ticket, state: "completed", assets: { video: "https://cdn.example/a.mp4" } })).toEqual({
+    expect(video({ ...job, state: "completed", assets: { video: "https://cdn.example/a.mp4" } })).toEqual({
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/a.mp4", mimeType: "video/mp4" }], filtered: [] },
     });
-    expect(image({ ...ticket, state: "completed", assets: { image: "https://cdn.example/a.jpg" } })).toEqual({
+    expect(image({ ...job, state: "completed", assets: { image: "https://cdn.example/a.jpg" } })).toEqual({
       state: "done",
       reply: { results: [{ kind: "made", image: { url: "https://cdn.example/a.jpg" } }], usage: { images: 1 } },
     });
   });
 
   test("what moderation stopped", () => {
-    const body = { ...ticket, state: "failed", failure_reason: "400: prompt not allowed by advanced moderation" };
+    const body = { ...job, state: "failed", failure_reason: "400: prompt not allowed by advanced moderation" };
     const reason = "400: prompt not allowed by advanced moderation";
     expect(video(body)).toEqual({ state: "done", reply: { videos: [], filtered: [reason] } });
     expect(image(body)).toEqual({
@@ -98,9 +98,9 @@ describe("providers 3.8: the life of a generation", () => {
   });
 
   test.each([
-    [{ ...ticket, state: "failed", failure_reason: "Job timed out" }],
-    [{ ...ticket, state: "failed" }],
-    [{ ...ticket, state: "completed", assets: {} }],
+    [{ ...job, state: "failed", failure_reason: "Job timed out" }],
+    [{ ...job, state: "failed" }],
+    [{ ...job, state: "completed", assets: {} }],
   ])("what failed: %j", (body) => {
     expect(video(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
     expect(image(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });

@@ -1,7 +1,7 @@
 // https://platform.minimax.io/docs/api-reference/video-generation-t2v
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -51,11 +51,11 @@ export const h3: VideoAdapter = {
     if (failure) throw failure;
     const taskId = stringAt(answer.body, "task_id");
     if (!taskId) throw emptyAnswer("a task_id");
-    return { state: "waiting", ticket: { taskId } };
+    return { state: "waiting", job: { taskId } };
   },
-  poll: (ticket) => ({
+  poll: (job) => ({
     method: "GET",
-    url: `/v2/query/video_generation/${encodeURIComponent(stringAt(ticket, "taskId") ?? "")}`,
+    url: `/v2/query/video_generation/${encodeURIComponent(stringAt(job, "taskId") ?? "")}`,
   }),
   readPoll,
   error: minimaxError,
@@ -68,14 +68,14 @@ const frame = (image: InlineImage, role: string): JsonObject => ({
   role,
 });
 
-function readPoll(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
+function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const failure = failureInside(answer);
   if (failure) throw failure;
   const task = objectAt(answer.body, "task");
   if (!task) throw emptyAnswer("a task");
   const status = stringAt(task, "status") ?? "";
   if (FAILED.has(status)) return unmadeVideo(taskError(objectAt(task, "error"), status));
-  if (status !== "succeeded") return { state: "waiting", ticket };
+  if (status !== "succeeded") return { state: "waiting", job };
   const url = stringAt(objectAt(task, "content"), "url");
   if (!url) return { state: "failed", error: emptyAnswer("a video") };
   const seconds = numberAt(objectAt(task, "usage"), "output_seconds") ?? numberAt(task, "duration");

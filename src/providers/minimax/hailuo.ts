@@ -2,7 +2,7 @@
 
 import { objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -36,7 +36,7 @@ function abilities(model: string): VideoAbilities {
 
 /**
  * The first version of the video API, in three steps: a task is made, the finished task names a file, and the file names
- * its address. The ticket holds the task first and the file then.
+ * its address. The job holds the task first and the file then.
  */
 export const hailuo: VideoAdapter = {
   serves: (model) => /^(?:MiniMax-Hailuo-|[TI]2V-01)/.test(model),
@@ -63,37 +63,37 @@ export const hailuo: VideoAdapter = {
     if (failure) throw failure;
     const taskId = idAt(answer, "task_id");
     if (taskId === undefined) throw emptyAnswer("a task_id");
-    return { state: "waiting", ticket: { taskId } };
+    return { state: "waiting", job: { taskId } };
   },
-  poll: (ticket) => {
-    const fileId = stringAt(ticket, "fileId");
+  poll: (job) => {
+    const fileId = stringAt(job, "fileId");
     const url =
       fileId === undefined
-        ? `/v1/query/video_generation?task_id=${encodeURIComponent(taskOf(ticket))}`
+        ? `/v1/query/video_generation?task_id=${encodeURIComponent(taskOf(job))}`
         : `/v1/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
     return { method: "GET", url };
   },
-  readPoll: (answer, ticket) => (ticket["fileId"] === undefined ? readTask(answer, ticket) : readFile(answer)),
+  readPoll: (answer, job) => (job["fileId"] === undefined ? readTask(answer, job) : readFile(answer)),
   error: minimaxError,
 };
 
-function taskOf(ticket: Ticket): string {
-  const taskId = stringAt(ticket, "taskId");
-  if (taskId === undefined) throw new GatewayError("internal", "The job's ticket names neither a task nor a file.");
+function taskOf(job: JobHandle): string {
+  const taskId = stringAt(job, "taskId");
+  if (taskId === undefined) throw new GatewayError("internal", "The job names neither a task nor a file.");
   return taskId;
 }
 
-function readTask(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
+function readTask(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const status = stringAt(answer.body, "status");
   const failure = failureInside(answer);
   if (status === "Fail") return unmadeVideo(failure ?? unmade({ message: undefined, code: status }));
   // The question holds nothing but the task's id, so nothing else can be wrong with it.
   if (failure?.kind === "invalid_request") return { state: "failed", error: forgottenJob() };
   if (failure) throw failure;
-  if (status !== "Success") return { state: "waiting", ticket };
+  if (status !== "Success") return { state: "waiting", job };
   const fileId = idAt(answer, "file_id");
   if (fileId === undefined) return { state: "failed", error: emptyAnswer("a file_id") };
-  return { state: "waiting", ticket: { ...ticket, fileId }, afterMs: 0 };
+  return { state: "waiting", job: { ...job, fileId }, afterMs: 0 };
 }
 
 function readFile(answer: MediaAnswer): JobState<VideoReply> {

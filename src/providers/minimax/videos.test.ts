@@ -26,10 +26,10 @@ test.each([
 });
 
 describe("providers 3.6: the first version", () => {
-  const taskTicket = { taskId: "106916112212032" };
-  const fileTicket = { taskId: "106916112212032", fileId: "176844028768320" };
-  const poll = (body: Parameters<typeof mediaAnswer>[0], ticket: Record<string, string> = taskTicket) =>
-    hailuo.readPoll?.(mediaAnswer(body), ticket, adapterContext(HAILUO));
+  const taskJob = { taskId: "106916112212032" };
+  const fileJob = { taskId: "106916112212032", fileId: "176844028768320" };
+  const poll = (body: Parameters<typeof mediaAnswer>[0], job: Record<string, string> = taskJob) =>
+    hailuo.readPoll?.(mediaAnswer(body), job, adapterContext(HAILUO));
 
   test("requests, whole and smallest", () => {
     const whole = hailuo.submit(
@@ -66,23 +66,23 @@ describe("providers 3.6: the first version", () => {
   });
 
   test("a video takes three steps: the task, its file, the file's address", () => {
-    const order = mediaAnswer({ task_id: taskTicket.taskId, base_resp: ok });
+    const order = mediaAnswer({ task_id: taskJob.taskId, base_resp: ok });
     expect(hailuo.readSubmit(order, videoCall(), adapterContext(HAILUO))).toEqual({
       state: "waiting",
-      ticket: taskTicket,
+      job: taskJob,
     });
-    expect(hailuo.poll?.(taskTicket, adapterContext(HAILUO))).toEqual({
+    expect(hailuo.poll?.(taskJob, adapterContext(HAILUO))).toEqual({
       method: "GET",
       url: "/v1/query/video_generation?task_id=106916112212032",
     });
-    const success = { task_id: taskTicket.taskId, status: "Success", file_id: fileTicket.fileId, base_resp: ok };
-    expect(poll(success)).toEqual({ state: "waiting", ticket: fileTicket, afterMs: 0 });
-    expect(hailuo.poll?.(fileTicket, adapterContext(HAILUO))).toEqual({
+    const success = { task_id: taskJob.taskId, status: "Success", file_id: fileJob.fileId, base_resp: ok };
+    expect(poll(success)).toEqual({ state: "waiting", job: fileJob, afterMs: 0 });
+    expect(hailuo.poll?.(fileJob, adapterContext(HAILUO))).toEqual({
       method: "GET",
       url: "/v1/files/retrieve?file_id=176844028768320",
     });
     const file = { file_id: 176844028768320, bytes: 1, download_url: "https://cdn.example/video.mp4?sig=1" };
-    expect(poll({ file, base_resp: ok }, fileTicket)).toEqual({
+    expect(poll({ file, base_resp: ok }, fileJob)).toEqual({
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/video.mp4?sig=1", mimeType: "video/mp4" }], filtered: [] },
     });
@@ -90,14 +90,14 @@ describe("providers 3.6: the first version", () => {
 
   test("an id too large for a number of JSON keeps its last digits", () => {
     expect(poll('{"status":"Success","file_id":9007199254740993,"base_resp":{"status_code":0}}')).toMatchObject({
-      ticket: { fileId: "9007199254740993" },
+      job: { fileId: "9007199254740993" },
     });
   });
 
   test.each(["Preparing", "Queueing", "Processing", "Resting"])("state %s is waited for", (status) => {
     expect(poll({ task_id: "1", status, file_id: "", base_resp: ok })).toEqual({
       state: "waiting",
-      ticket: taskTicket,
+      job: taskJob,
     });
   });
 
@@ -119,8 +119,8 @@ describe("providers 3.6: the first version", () => {
   test("a question that failed is no failed job", () => {
     const limited = { base_resp: { status_code: 1002, status_msg: "rate limit" } };
     expect(thrownBy(() => poll(limited))).toMatchObject({ kind: "rate_limited" });
-    expect(thrownBy(() => poll(limited, fileTicket))).toMatchObject({ kind: "rate_limited" });
-    expect(thrownBy(() => poll("<html>", fileTicket))).toMatchObject({ kind: "upstream_failed" });
+    expect(thrownBy(() => poll(limited, fileJob))).toMatchObject({ kind: "rate_limited" });
+    expect(thrownBy(() => poll("<html>", fileJob))).toMatchObject({ kind: "upstream_failed" });
   });
 
   test.each([
@@ -143,9 +143,9 @@ describe("providers 3.6: the first version", () => {
 });
 
 describe("providers 3.6: the second version", () => {
-  const ticket = { taskId: "task-1" };
+  const job = { taskId: "task-1" };
   const context = adapterContext("MiniMax-H3");
-  const poll = (task: object) => h3.readPoll?.(mediaAnswer({ task }), ticket, context);
+  const poll = (task: object) => h3.readPoll?.(mediaAnswer({ task }), job, context);
 
   test("images are nested and have a role", () => {
     const request = h3.submit(
@@ -174,11 +174,10 @@ describe("providers 3.6: the second version", () => {
   test("the life of a job", () => {
     expect(h3.readSubmit(mediaAnswer({ task_id: "task-1" }), videoCall(), context)).toEqual({
       state: "waiting",
-      ticket,
+      job,
     });
-    expect(h3.poll?.(ticket, context)).toEqual({ method: "GET", url: "/v2/query/video_generation/task-1" });
-    for (const status of ["queued", "running", "resting"])
-      expect(poll({ status })).toEqual({ state: "waiting", ticket });
+    expect(h3.poll?.(job, context)).toEqual({ method: "GET", url: "/v2/query/video_generation/task-1" });
+    for (const status of ["queued", "running", "resting"]) expect(poll({ status })).toEqual({ state: "waiting", job });
     const usage = { total_seconds: 9, input_seconds: 4, output_seconds: 5 };
     const content = { url: "https://cdn.example/video.mp4" };
     expect(poll({ id: "task-1", status: "succeeded", content, resolution: "768P", duration: 5, usage })).toEqual({

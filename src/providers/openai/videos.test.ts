@@ -4,9 +4,9 @@ import { openaiVideos } from "./videos.ts";
 
 const submit = (fields: Parameters<typeof videoCall>[0] = {}) =>
   openaiVideos.submit(videoCall(fields), adapterContext("sora-2-pro"));
-const ticket = { id: "video_1" };
+const job = { id: "video_1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
-  openaiVideos.readPoll?.(mediaAnswer(body, status), ticket, adapterContext("sora-2"));
+  openaiVideos.readPoll?.(mediaAnswer(body, status), job, adapterContext("sora-2"));
 
 describe("providers 3.2: requests for videos", () => {
   test.each([
@@ -35,7 +35,7 @@ describe("providers 3.2: the life of a job", () => {
   test("a new job is waited for by its id", () => {
     const body = { id: "video_1", object: "video", status: "queued", progress: 0, seconds: "8", size: "720x1280" };
     const state = openaiVideos.readSubmit(mediaAnswer(body), videoCall(), adapterContext("sora-2"));
-    expect(state).toEqual({ state: "waiting", ticket, progress: 0 });
+    expect(state).toEqual({ state: "waiting", job, progress: 0 });
     expect(openaiVideos.poll?.({ id: "video/1" }, adapterContext("sora-2"))).toEqual({
       method: "GET",
       url: "/videos/video%2F1",
@@ -43,7 +43,7 @@ describe("providers 3.2: the life of a job", () => {
   });
 
   test.each(["queued", "in_progress", "resting"])("state %s is waited for, a word that nobody knows too", (status) => {
-    expect(poll({ id: "video_1", status, progress: 40 })).toEqual({ state: "waiting", ticket, progress: 40 });
+    expect(poll({ id: "video_1", status, progress: 40 })).toEqual({ state: "waiting", job, progress: 40 });
   });
 
   test("a finished video is behind the credential, and is priced by its own size and length", () => {

@@ -40,7 +40,7 @@ export const openaiVideos: VideoAdapter = {
     return { method: "POST", url: "/videos", body: { form: [...values, file] } };
   },
   readSubmit: readJob,
-  poll: (ticket) => ({ method: "GET", url: addressOf(stringAt(ticket, "id") ?? "") }),
+  poll: (job) => ({ method: "GET", url: addressOf(stringAt(job, "id") ?? "") }),
   readPoll: readJob,
   error: (answer) => mediaFailure(answer, OPENAI_CODES),
 };
@@ -69,7 +69,7 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
   if (status === "completed")
     return { state: "done", reply: { ...replyOf(body), videos: [contentOf(id)], filtered: [] } };
   const progress = numberAt(body, "progress");
-  return { state: "waiting", ticket: { id }, ...(progress === undefined ? {} : { progress }) };
+  return { state: "waiting", job: { id }, ...(progress === undefined ? {} : { progress }) };
 }
 
 /** The video itself is at an address of the API's own, which wants the credential like any other. */

@@ -1,5 +1,5 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
-import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { forgottenJob } from "../media/unmade.ts";
 import { readFailure } from "./errors.ts";
@@ -14,21 +14,21 @@ export const submitTask = (path: string, json: JsonObject): MediaRequest => ({
   body: { json },
 });
 
-export function readSubmittedTask({ body }: MediaAnswer): { state: "waiting"; ticket: Ticket } {
+export function readSubmittedTask({ body }: MediaAnswer): { state: "waiting"; job: JobHandle } {
   const id = stringAt(objectAt(body, "output"), "task_id");
-  if (id) return { state: "waiting", ticket: { id } };
+  if (id) return { state: "waiting", job: { id } };
   throw refusalIn(body) ?? emptyAnswer("the name of a task");
 }
 
-export const pollTask = (ticket: Ticket): MediaRequest => ({
+export const pollTask = (job: JobHandle): MediaRequest => ({
   method: "GET",
-  url: `/tasks/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+  url: `/tasks/${encodeURIComponent(stringAt(job, "id") ?? "")}`,
 });
 
 /** Where a task stands; `finish` and `fail` make the reply of its kind of work. A task fails with HTTP 200. */
 export function readTask<Reply>(
   { body }: MediaAnswer,
-  ticket: Ticket,
+  job: JobHandle,
   finish: (body: JsonObject, output: JsonObject) => JobState<Reply>,
   fail: (error: ReturnType<typeof readFailure>) => JobState<Reply>,
 ): JobState<Reply> {
@@ -47,7 +47,7 @@ export function readTask<Reply>(
     case "UNKNOWN":
       return { state: "failed", error: forgottenJob() };
     default:
-      return { state: "waiting", ticket };
+      return { state: "waiting", job };
   }
 }
 

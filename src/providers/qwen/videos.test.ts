@@ -106,7 +106,7 @@ describe("providers 3.5: where a task stands", () => {
   });
 
   test.each([
-    [{ output: { task_status: "RUNNING" } }, { state: "waiting", ticket: TICKET }],
+    [{ output: { task_status: "RUNNING" } }, { state: "waiting", job: TICKET }],
     [
       { output: { task_status: "FAILED", code: "InvalidParameter", message: "duration" } },
       { state: "failed", error: { kind: "invalid_request", message: "duration" } },

@@ -148,6 +148,6 @@ export const videos: VideoAdapter = {
   submit,
   readSubmit: readSubmittedTask,
   poll: pollTask,
-  readPoll: (answer, ticket) => readTask(answer, ticket, finish, unmadeVideo),
+  readPoll: (answer, job) => readTask(answer, job, finish, unmadeVideo),
   error: readError,
 };

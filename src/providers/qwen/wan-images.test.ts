@@ -43,7 +43,7 @@ describe("providers 2.5: what is sent", () => {
     const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
       wanImages.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
     const accepted = { output: { task_id: "task-1", task_status: "PENDING" }, request_id: "r" };
-    expect(readSubmit(accepted)).toEqual({ state: "waiting", ticket: TICKET });
+    expect(readSubmit(accepted)).toEqual({ state: "waiting", job: TICKET });
     expect(wanImages.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: "/tasks/task-1" });
     expect(thrownBy(() => readSubmit({ code: "InvalidParameter", message: "size" }))).toEqual({
       kind: "invalid_request",
@@ -55,7 +55,7 @@ describe("providers 2.5: what is sent", () => {
 
 describe("providers 2.5: where a task stands", () => {
   test.each(["PENDING", "RUNNING", "A_WORD_OF_TOMORROW"])("%s is waiting", (task_status) => {
-    expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", job: TICKET });
   });
 
   test("of three images one was held back and one failed", () => {

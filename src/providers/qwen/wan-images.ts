@@ -100,6 +100,6 @@ export const wanImages: ImageAdapter = {
   submit,
   readSubmit: readSubmittedTask,
   poll: pollTask,
-  readPoll: (answer, ticket) => readTask(answer, ticket, finish, (error) => ({ state: "failed", error })),
+  readPoll: (answer, job) => readTask(answer, job, finish, (error) => ({ state: "failed", error })),
   error: readError,
 };

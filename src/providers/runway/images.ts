@@ -57,10 +57,10 @@ export const images: ImageAdapter = {
   },
   readSubmit: readTaskId,
   poll: pollTask,
-  readPoll: (answer, ticket) =>
+  readPoll: (answer, job) =>
     readTask<UpstreamImageReply>(
       answer,
-      ticket,
+      job,
       (urls) => ({ results: urls.map((url) => ({ kind: "made", image: { url } })), usage: { images: urls.length } }),
       (error) =>
         error.kind === "content_blocked"

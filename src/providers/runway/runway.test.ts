@@ -13,15 +13,15 @@ import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 
 const headers = { "x-runway-version": "2024-11-06" };
-const ticket = { id: "17f20503-6c24-4c16-946b-35dbbce2af2f" };
+const job = { id: "17f20503-6c24-4c16-946b-35dbbce2af2f" };
 const png = `data:image/png;base64,${PNG.base64}`;
 const jpeg = `data:image/jpeg;base64,${JPEG.base64}`;
 const video = (model: string, fields: Parameters<typeof videoCall>[0] = {}) =>
   videos.submit(videoCall(fields), adapterContext(model));
 const pollVideo = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), ticket, adapterContext("gen4_turbo"));
+  videos.readPoll?.(mediaAnswer(body), job, adapterContext("gen4_turbo"));
 const pollImage = (body: Parameters<typeof mediaAnswer>[0]) =>
-  images.readPoll?.(mediaAnswer(body), ticket, adapterContext("gen4_image"));
+  images.readPoll?.(mediaAnswer(body), job, adapterContext("gen4_image"));
 
 describe("providers 3.7: requests for videos", () => {
   test("after an image, with everything", () => {
@@ -113,9 +113,9 @@ describe("providers 3.7: requests for images", () => {
 
 describe("providers 3.7: the life of a task", () => {
   test("it is waited for by its id, under the version of every request", () => {
-    expect(videos.readSubmit(mediaAnswer(ticket), videoCall(), adapterContext("gen4.5"))).toEqual({
+    expect(videos.readSubmit(mediaAnswer(job), videoCall(), adapterContext("gen4.5"))).toEqual({
       state: "waiting",
-      ticket,
+      job,
     });
     expect(videos.poll?.({ id: "a/b" }, adapterContext("gen4.5"))).toEqual({
       method: "GET",
@@ -130,24 +130,24 @@ describe("providers 3.7: the life of a task", () => {
   });
 
   test.each(["PENDING", "THROTTLED", "RESTING"])("state %s is waited for", (status) => {
-    expect(pollVideo({ ...ticket, status })).toEqual({ state: "waiting", ticket });
+    expect(pollVideo({ ...job, status })).toEqual({ state: "waiting", job });
   });
 
   test("progress is a part of one there", () => {
-    expect(pollVideo({ ...ticket, status: "RUNNING", progress: 0.425 })).toEqual({
+    expect(pollVideo({ ...job, status: "RUNNING", progress: 0.425 })).toEqual({
       state: "waiting",
-      ticket,
+      job,
       progress: 43,
     });
   });
 
   test("what was made is at addresses that want no credential", () => {
     const output = ["https://cdn.example/a?_jwt=1"];
-    expect(pollVideo({ ...ticket, status: "SUCCEEDED", output })).toEqual({
+    expect(pollVideo({ ...job, status: "SUCCEEDED", output })).toEqual({
       state: "done",
       reply: { videos: [{ url: "https://cdn.example/a?_jwt=1", mimeType: "video/mp4" }], filtered: [] },
     });
-    expect(pollImage({ ...ticket, status: "SUCCEEDED", output })).toEqual({
+    expect(pollImage({ ...job, status: "SUCCEEDED", output })).toEqual({
       state: "done",
       reply: { results: [{ kind: "made", image: { url: "https://cdn.example/a?_jwt=1" } }], usage: { images: 1 } },
     });
@@ -156,7 +156,7 @@ describe("providers 3.7: the life of a task", () => {
   test.each(["SAFETY.INPUT.TEXT", "SAFETY.OUTPUT.VIDEO", "INPUT_PREPROCESSING.SAFETY.TEXT"])(
     "%s is held back by moderation",
     (failureCode) => {
-      const body = { ...ticket, status: "FAILED", failure: "Not this.", failureCode };
+      const body = { ...job, status: "FAILED", failure: "Not this.", failureCode };
       expect(pollVideo(body)).toEqual({ state: "done", reply: { videos: [], filtered: ["Not this."] } });
       expect(pollImage(body)).toEqual({
         state: "done",

@@ -1,6 +1,6 @@
 import { arrayAt, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { JobState, MediaAnswer, MediaRequest, Ticket } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { taskError } from "./errors.ts";
 
@@ -17,15 +17,15 @@ export const submitTask = (url: string, json: JsonObject): MediaRequest => ({
   body: { json },
 });
 
-export function readTaskId({ body }: MediaAnswer): { state: "waiting"; ticket: Ticket } {
+export function readTaskId({ body }: MediaAnswer): { state: "waiting"; job: JobHandle } {
   const id = stringAt(body, "id");
   if (!id) throw emptyAnswer("the id of a task");
-  return { state: "waiting", ticket: { id } };
+  return { state: "waiting", job: { id } };
 }
 
-export const pollTask = (ticket: Ticket): MediaRequest => ({
+export const pollTask = (job: JobHandle): MediaRequest => ({
   method: "GET",
-  url: `/tasks/${encodeURIComponent(stringAt(ticket, "id") ?? "")}`,
+  url: `/tasks/${encodeURIComponent(stringAt(job, "id") ?? "")}`,
   headers: HEADERS,
 });
 
@@ -34,7 +34,7 @@ export const TASK_PACE_MS = 5000;
 
 export function readTask<Reply>(
   { body }: MediaAnswer,
-  ticket: Ticket,
+  job: JobHandle,
   made: (urls: readonly string[]) => Reply,
   unmade: (error: GatewayError) => JobState<Reply>,
 ): JobState<Reply> {
@@ -43,7 +43,7 @@ export function readTask<Reply>(
   if (FAILED.has(status)) return unmade(taskError(body, status));
   if (status !== "SUCCEEDED") {
     const part = numberAt(body, "progress");
-    return { state: "waiting", ticket, ...(part === undefined ? {} : { progress: Math.round(part * 100) }) };
+    return { state: "waiting", job, ...(part === undefined ? {} : { progress: Math.round(part * 100) }) };
   }
   const urls = arrayAt(body, "output").filter((url) => typeof url === "string");
   return urls.length > 0 ? { state: "done", reply: made(urls) } : unmade(emptyAnswer("any output"));

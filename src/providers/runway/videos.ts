@@ -69,10 +69,10 @@ export const videos: VideoAdapter = {
     }),
   readSubmit: readTaskId,
   poll: pollTask,
-  readPoll: (answer, ticket) =>
+  readPoll: (answer, job) =>
     readTask(
       answer,
-      ticket,
+      job,
       (urls) => ({ videos: urls.map((url) => ({ url, mimeType: "video/mp4" })), filtered: [] }),
       unmadeVideo,
     ),

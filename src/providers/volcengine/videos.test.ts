@@ -45,7 +45,7 @@ describe("providers 3.3: what is sent", () => {
   test("a job is asked for by its name", () => {
     const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
       videos.readSubmit(mediaAnswer(body), videoCall(), CONTEXT);
-    expect(readSubmit({ id: "cgt-1" })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(readSubmit({ id: "cgt-1" })).toEqual({ state: "waiting", job: TICKET });
     expect(videos.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: "/contents/generations/tasks/cgt-1" });
     expect(thrownBy(() => readSubmit("<html></html>")).kind).toBe("upstream_failed");
   });
@@ -53,7 +53,7 @@ describe("providers 3.3: what is sent", () => {
 
 describe("providers 3.3: where a job stands", () => {
   test.each(["queued", "running", "a word of tomorrow"])("%s is waiting", (status) => {
-    expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", ticket: TICKET });
+    expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", job: TICKET });
   });
 
   test("a finished video, and what it is priced by", () => {

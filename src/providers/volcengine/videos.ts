@@ -63,7 +63,7 @@ const frame = (image: InlineImage, role: string): JsonObject => ({
   role,
 });
 
-function readJob({ body }: MediaAnswer, ticket: JsonObject): JobState<VideoReply> {
+function readJob({ body }: MediaAnswer, job: JsonObject): JobState<VideoReply> {
   switch (stringAt(body, "status")) {
     case undefined:
       throw emptyAnswer("the status of the job");
@@ -77,7 +77,7 @@ function readJob({ body }: MediaAnswer, ticket: JsonObject): JobState<VideoReply
     case "expired":
       return unmadeVideo(readFailure(objectAt(body, "error")));
     default:
-      return { state: "waiting", ticket };
+      return { state: "waiting", job };
   }
 }
 
@@ -99,11 +99,11 @@ export const videos: VideoAdapter = {
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
   readSubmit: ({ body }) => {
     const id = stringAt(body, "id");
-    if (id) return { state: "waiting", ticket: { id } };
+    if (id) return { state: "waiting", job: { id } };
     const failure = objectAt(body, "error");
     throw failure ? readFailure(failure) : emptyAnswer("the name of a job");
   },
-  poll: (ticket) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
+  poll: (job) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),
   readPoll: readJob,
   error: readError,
 };

@@ -3,9 +3,9 @@ import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from ".
 import { xAiVideos } from "./videos.ts";
 
 const context = adapterContext("grok-imagine-video-1.5");
-const ticket = { id: "r-1" };
+const job = { id: "r-1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
-  xAiVideos.readPoll?.(mediaAnswer(body, status), ticket, context);
+  xAiVideos.readPoll?.(mediaAnswer(body, status), job, context);
 
 describe("providers 3.9: requests", () => {
   test("a video of an image, and one of words alone", () => {
@@ -38,7 +38,7 @@ describe("providers 3.9: the life of a job", () => {
   test("its id is waited for", () => {
     expect(xAiVideos.readSubmit(mediaAnswer({ request_id: "r-1" }), videoCall(), context)).toEqual({
       state: "waiting",
-      ticket,
+      job,
     });
     expect(xAiVideos.poll?.({ id: "r/1" }, context)).toEqual({ method: "GET", url: "/videos/r%2F1" });
     expect(thrownBy(() => xAiVideos.readSubmit(mediaAnswer("{}"), videoCall(), context)).kind).toBe("upstream_failed");
@@ -52,11 +52,11 @@ describe("providers 3.9: the life of a job", () => {
     [200, { status: "pending" }],
     [200, { status: "pondering" }],
   ])("HTTP %i %j is waited for", (status, body) => {
-    expect(poll(body, status)).toEqual({ state: "waiting", ticket });
+    expect(poll(body, status)).toEqual({ state: "waiting", job });
   });
 
   test("progress is told", () => {
-    expect(poll({ status: "pending", progress: 30 }, 202)).toEqual({ state: "waiting", ticket, progress: 30 });
+    expect(poll({ status: "pending", progress: 30 }, 202)).toEqual({ state: "waiting", job, progress: 30 });
   });
 
   test("a finished video is a link with its length", () => {

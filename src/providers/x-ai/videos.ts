@@ -1,7 +1,7 @@
 // https://docs.x.ai/docs/guides/video-generations
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import type { JobState, MediaAnswer, Ticket, VideoAdapter } from "../../media/adapter.ts";
+import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -31,10 +31,10 @@ export const xAiVideos: VideoAdapter = {
   submit: (call, { model }) => ({ method: "POST", url: "/videos/generations", body: { json: bodyOf(call, model) } }),
   readSubmit: (answer) => {
     const id = stringAt(answer.body, "request_id");
-    if (id !== undefined) return { state: "waiting", ticket: { id } };
+    if (id !== undefined) return { state: "waiting", job: { id } };
     throw answer.body?.["error"] == null ? emptyAnswer("a job") : xAiError(answer);
   },
-  poll: (ticket) => ({ method: "GET", url: `/videos/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
+  poll: (job) => ({ method: "GET", url: `/videos/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),
   readPoll,
   error: xAiError,
 };
@@ -52,7 +52,7 @@ function bodyOf(call: FittedVideoCall, model: string): JsonObject {
 }
 
 /** While a job runs the answer is 202, and it may be empty. */
-function readPoll(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
+function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const { body, status } = answer;
   if (status !== 202 && body === undefined) throw emptyAnswer("the state of the job");
   const word = stringAt(body, "status");
@@ -62,7 +62,7 @@ function readPoll(answer: MediaAnswer, ticket: Ticket): JobState<VideoReply> {
   if (word === "expired") return { state: "failed", error: forgottenJob() };
   if (word === "done") return readDone(body);
   const progress = numberAt(body, "progress");
-  return { state: "waiting", ticket, ...(progress === undefined ? {} : { progress }) };
+  return { state: "waiting", job, ...(progress === undefined ? {} : { progress }) };
 }
 
 function readDone(body: JsonObject | undefined): JobState<VideoReply> {

@@ -3,10 +3,10 @@ import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } f
 import { zAiVideos } from "./videos.ts";
 
 const context = adapterContext("cogvideox-3");
-const ticket = { id: "t-1" };
+const job = { id: "t-1" };
 const submit = (fields: Parameters<typeof videoCall>[0] = {}, model = "cogvideox-3") =>
   zAiVideos.submit(videoCall({ seconds: 5, audio: false, ...fields }), adapterContext(model));
-const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), ticket, context);
+const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), job, context);
 
 describe("providers 3.10: requests", () => {
   test("a video between two frames with every wish", () => {
@@ -56,7 +56,7 @@ describe("providers 3.10: requests", () => {
 describe("providers 3.10: the life of a job", () => {
   test("its id is waited for", () => {
     const body = { id: "t-1", model: "cogvideox-3", request_id: "job-0001", task_status: "PROCESSING" };
-    expect(zAiVideos.readSubmit(mediaAnswer(body), videoCall(), context)).toEqual({ state: "waiting", ticket });
+    expect(zAiVideos.readSubmit(mediaAnswer(body), videoCall(), context)).toEqual({ state: "waiting", job });
     expect(zAiVideos.poll?.({ id: "t/1" }, context)).toEqual({ method: "GET", url: "/async-result/t%2F1" });
     expect(thrownBy(() => zAiVideos.readSubmit(mediaAnswer("{}"), videoCall(), context)).kind).toBe("upstream_failed");
     const refused = mediaAnswer({ error: { code: "1301", message: "unsafe" } });
@@ -64,7 +64,7 @@ describe("providers 3.10: the life of a job", () => {
   });
 
   test.each(["PROCESSING", "QUEUEING"])("state %s is waited for", (task_status) => {
-    expect(poll({ model: "cogvideox-3", task_status })).toEqual({ state: "waiting", ticket });
+    expect(poll({ model: "cogvideox-3", task_status })).toEqual({ state: "waiting", job });
   });
 
   test("a finished video is a link", () => {

@@ -1,7 +1,7 @@
 // https://docs.z.ai/api-reference/video/generate-video
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
-import type { AdapterContext, JobState, Ticket, VideoAdapter } from "../../media/adapter.ts";
+import type { AdapterContext, JobHandle, JobState, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
@@ -28,13 +28,13 @@ export const zAiVideos: VideoAdapter = {
     if (id !== undefined) return stateOf(answer.body, { id });
     throw answer.body?.["error"] == null ? emptyAnswer("a job") : mediaFailure(answer, Z_AI_CODES);
   },
-  poll: (ticket) => ({ method: "GET", url: `/async-result/${encodeURIComponent(stringAt(ticket, "id") ?? "")}` }),
-  readPoll: (answer, ticket) => {
+  poll: (job) => ({ method: "GET", url: `/async-result/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),
+  readPoll: (answer, job) => {
     if (answer.body === undefined) throw emptyAnswer("the state of the job");
     // Without a state of the job, an error is about the question.
     if (answer.body["error"] != null && answer.body["task_status"] === undefined)
       throw mediaFailure(answer, Z_AI_CODES);
-    return stateOf(answer.body, ticket);
+    return stateOf(answer.body, job);
   },
   error: (answer) => mediaFailure(answer, Z_AI_CODES),
 };
@@ -59,10 +59,10 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): Json
   };
 }
 
-function stateOf(body: JsonObject | undefined, ticket: Ticket): JobState<VideoReply> {
+function stateOf(body: JsonObject | undefined, job: JobHandle): JobState<VideoReply> {
   const status = stringAt(body, "task_status");
   if (status === "FAIL") return unmadeVideo(jobFailure(body, Z_AI_CODES));
-  if (status !== "SUCCESS") return { state: "waiting", ticket };
+  if (status !== "SUCCESS") return { state: "waiting", job };
   const videos = arrayAt(body, "video_result").flatMap((item) => {
     const url = stringAt(item, "url");
     return url ? [{ url, mimeType: "video/mp4" }] : [];

@@ -10,12 +10,12 @@ import { type ImageFacts, inspectImage } from "../../media/inspect-image.ts";
 import { foldSeed } from "../../media/number-range.ts";
 import { unmadeImage } from "../../providers/media/unmade.ts";
 import { fetchImage } from "./fetch-result.ts";
-import { type ImageJob, makeImages } from "./make-images.ts";
+import { type ImageUpstream, makeImages } from "./make-images.ts";
 
 /** So many calls of one client's run at a provider at once. */
 const MOST_AT_ONCE = 5;
 
-export interface ImageGathering extends ImageJob {
+export interface ImageGathering extends ImageUpstream {
   /** What the client asked for; the type of its images is made here where the provider has another. */
   asked: ImageCall;
   /** For the receipt: what only shows when the images are there. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import type { AdapterContext, ImageAdapter, JobState, Ticket } from "../../media/adapter.ts";
+import type { AdapterContext, ImageAdapter, JobHandle, JobState } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob } from "../../providers/media/unmade.ts";
@@ -14,7 +14,7 @@ const POLL_TIMEOUT_MS = 60_000;
 /** So many questions in a row may go without an answer. The job is under way and will be paid for: asking anew makes two. */
 const MOST_UNANSWERED = 5;
 
-export interface ImageJob {
+export interface ImageUpstream {
   clock: Clock;
   provider: Provider;
   adapter: ImageAdapter;
@@ -28,13 +28,13 @@ export interface ImageJob {
 }
 
 /** One call to the provider, waited for where the provider answers later. */
-export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<UpstreamImageReply> {
-  const { clock, provider, adapter, signal } = job;
-  const context = mediaOf(provider).context(job.upstreamModel, job.jobName);
+export async function makeImages(call: FittedImageCall, upstream: ImageUpstream): Promise<UpstreamImageReply> {
+  const { clock, provider, adapter, signal } = upstream;
+  const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
   const patience = { signal, timeoutMs: MAX_WAIT_MS };
   const request = adapter.submit(call, context);
-  job.begin(call.count);
+  upstream.begin(call.count);
   const first = await exchangeMedia(provider, request, patience);
   if (!isSuccess(first)) throw adapter.error(first);
   let state: JobState<UpstreamImageReply> = adapter.readSubmit(first, call, context);
@@ -44,9 +44,9 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
       throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
     }
     const paceMs = state.afterMs ?? adapter.pollEveryMs ?? USUAL_PACE_MS;
-    await sleep(paceMs * (1 + unanswered) * job.paceFactor, clock, signal);
+    await sleep(paceMs * (1 + unanswered) * upstream.paceFactor, clock, signal);
     try {
-      state = await ask(state.ticket, job, context);
+      state = await ask(state.job, upstream, context);
       unanswered = 0;
     } catch (thrown) {
       if (!mayPass(thrown)) throw thrown;
@@ -58,15 +58,15 @@ export async function makeImages(call: FittedImageCall, job: ImageJob): Promise<
 }
 
 async function ask(
-  ticket: Ticket,
-  { provider, adapter, signal }: ImageJob,
+  job: JobHandle,
+  { provider, adapter, signal }: ImageUpstream,
   context: AdapterContext,
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll)
     throw new Error("an adapter whose jobs wait must say how they are asked about");
   const patience = { signal, timeoutMs: POLL_TIMEOUT_MS };
-  const answer = await exchangeMedia(provider, adapter.poll(ticket, context), patience);
-  if (isSuccess(answer)) return adapter.readPoll(answer, ticket, context);
+  const answer = await exchangeMedia(provider, adapter.poll(job, context), patience);
+  if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);
   // A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing.
   if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };

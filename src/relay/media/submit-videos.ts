@@ -74,7 +74,7 @@ async function submitPart(
     const state = readTaken(() => adapter.readSubmit(answer, share, context));
     if (state.state === "failed") throw state.error;
     part.state = "waiting";
-    part.ticket = state.ticket;
+    part.providerJob = state.job;
     part.dueAtMs =
       gateway.nowMs() + (state.afterMs ?? adapter.pollEveryMs ?? USUAL_VIDEO_PACE_MS) * gateway.timings.mediaPaceFactor;
   } catch (thrown) {

@@ -23,13 +23,13 @@ export class VideoJobs implements JobRunner {
 
   async poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>> {
     const { provider, adapter } = this.#bound(operation);
-    if (!adapter.poll || !adapter.readPoll || part.ticket === undefined)
+    if (!adapter.poll || !adapter.readPoll || part.providerJob === undefined)
       throw new Error("a video's job cannot be asked about");
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
-    const request = adapter.poll(part.ticket, context);
+    const request = adapter.poll(part.providerJob, context);
     try {
       const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
-      if (isSuccess(answer)) return redacted(adapter.readPoll(answer, part.ticket, context), provider);
+      if (isSuccess(answer)) return redacted(adapter.readPoll(answer, part.providerJob, context), provider);
       const error = adapter.error(answer);
       // What the host calls the job is not for the client's eyes.
       if (error.kind === "not_found") return { state: "failed", error: provider.redactError(forgottenJob()) };
