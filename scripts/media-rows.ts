@@ -8,7 +8,7 @@ export interface MediaRow<Wire extends ImageAdapter | VideoAdapter> {
   kind: string;
   models: string[];
   wire: Wire;
-  abilities: ReturnType<Wire["abilities"]>;
+  capabilities: ReturnType<Wire["capabilities"]>;
 }
 
 /** Names of models that the catalogue has not, so that every wire has a row. */
@@ -35,10 +35,10 @@ function rowsOf<Wire extends ImageAdapter | VideoAdapter>(
     for (const { shown, name } of namesAt(kind, output)) {
       const wire = wiresOf(kind).find((each) => each.serves(name));
       if (wire === undefined) continue;
-      const abilities = wire.abilities(name) as ReturnType<Wire["abilities"]>;
-      const same = rows.find((row) => row.kind === kind.kind && Bun.deepEquals(row.abilities, abilities));
+      const capabilities = wire.capabilities(name) as ReturnType<Wire["capabilities"]>;
+      const same = rows.find((row) => row.kind === kind.kind && Bun.deepEquals(row.capabilities, capabilities));
       if (same) same.models.push(shown);
-      else rows.push({ kind: kind.kind, models: [shown], wire, abilities });
+      else rows.push({ kind: kind.kind, models: [shown], wire, capabilities });
     }
   }
   return rows;

@@ -1,12 +1,12 @@
 /**
  * `bin/bun scripts/media-table.ts --write` writes the tables of docs/media.md: what each model of images and videos takes,
- * read from the abilities that requests are fitted to.
+ * read from the capabilities that requests are fitted to.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { PixelSize } from "../src/media/image.ts";
-import type { FreeSizes, ImageAbilities, SizeRule } from "../src/media/image-abilities.ts";
 import type { ImageWish } from "../src/media/image-call.ts";
-import type { VideoAbilities } from "../src/media/video-call.ts";
+import type { FreeSizes, ImageCapabilities, SizeRule } from "../src/media/image-capabilities.ts";
+import type { VideoCapabilities } from "../src/media/video-call.ts";
 import { imageRows, type MediaRow, videoRows } from "./media-rows.ts";
 
 export const MEDIA_FILE = new URL("../docs/media.md", import.meta.url);
@@ -29,14 +29,14 @@ function tables(): string {
 
 ${table(
   ["provider", "models", "at most", "size", "inputs", "types", "takes also"],
-  imageRows().map((row) => [`\`${row.kind}\``, modelsOf(row), ...imageCells(row.abilities)]),
+  imageRows().map((row) => [`\`${row.kind}\``, modelsOf(row), ...imageCells(row.capabilities)]),
 )}
 
 ### Videos
 
 ${table(
   ["provider", "models", "seconds", "resolutions", "aspect ratios", "sound", "frames", "takes also"],
-  videoRows().map((row) => [`\`${row.kind}\``, modelsOf(row), ...videoCells(row.abilities)]),
+  videoRows().map((row) => [`\`${row.kind}\``, modelsOf(row), ...videoCells(row.capabilities)]),
 )}
 `;
 }
@@ -49,13 +49,13 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 const modelsOf = ({ models }: Pick<MediaRow<never>, "models">): string =>
   models.map((model) => `\`${model}\``).join(", ");
 
-function imageCells(abilities: ImageAbilities): string[] {
-  const { maxCount, perCall, maxInputs, mask, formats, takes, partialImages } = abilities;
+function imageCells(capabilities: ImageCapabilities): string[] {
+  const { maxCount, perCall, maxInputs, mask, formats, takes, partialImages } = capabilities;
   const inputs = maxInputs === 0 ? "none" : `up to ${maxInputs}${mask ? ", mask" : ""}`;
   const names = takes.map((wish) => `\`${FIELD_NAMES[wish] ?? wish}\``);
   return [
     perCall < maxCount ? `${maxCount}, by calls of ${perCall}` : String(maxCount),
-    sizeWords(abilities.sizes),
+    sizeWords(capabilities.sizes),
     inputs,
     formats.map((type) => type.replace("image/", "")).join(", "),
     [...names, ...(partialImages ? ["`partial_images`"] : [])].join(", ") || "nothing",
@@ -92,12 +92,12 @@ function freeWords({ multipleOf, minSide, maxSide, minPixels, maxPixels, maxRati
 
 const millions = (count: number): string => String(Number((count / 1_000_000).toFixed(2)));
 
-function videoCells(abilities: VideoAbilities): string[] {
-  const { resolutions, ratios, audio, usualAudio, image, lastFrame, imageOnly, takes } = abilities;
+function videoCells(capabilities: VideoCapabilities): string[] {
+  const { resolutions, ratios, audio, usualAudio, image, lastFrame, imageOnly, takes } = capabilities;
   const sound = { never: "never", always: "always", chosen: `chosen; usually ${usualAudio ? "yes" : "no"}` }[audio];
   const frames = [...(image ? [imageOnly ? "first, needed" : "first"] : []), ...(lastFrame ? ["last"] : [])];
   return [
-    secondsWords(abilities),
+    secondsWords(capabilities),
     resolutions.join(", "),
     ratios.join(", ") || "not chosen",
     sound,
@@ -106,7 +106,7 @@ function videoCells(abilities: VideoAbilities): string[] {
   ];
 }
 
-function secondsWords({ seconds, usualSeconds, tied = [] }: VideoAbilities): string {
+function secondsWords({ seconds, usualSeconds, tied = [] }: VideoCapabilities): string {
   const lengths = "min" in seconds ? `${seconds.min} to ${seconds.max}` : seconds.join(", ");
   const ties = tied.map((tie) => {
     const when = [...(tie.resolutions ?? []), ...(tie.lastFrame ? ["a last frame"] : [])].join(", ");

@@ -71,7 +71,7 @@ export function unsentImageWishes(request: ImageRequest, { kind, upstreamModel }
   const media = mediaOf(kind);
   const adapter = media.images(upstreamModel);
   if (adapter === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
-  const { call } = fitImageCall(request.call, adapter.abilities(upstreamModel), upstreamModel);
+  const { call } = fitImageCall(request.call, adapter.capabilities(upstreamModel), upstreamModel);
   const sent = (one: FittedImageCall) => JSON.stringify(adapter.submit(one, media.context(upstreamModel, "job")));
   const wishes = Object.keys(OTHER_IMAGE_WISHES) as ImageWish[];
   return wishes
@@ -90,7 +90,7 @@ export function unsentVideoWishes(request: VideoRequest, { kind, upstreamModel }
   const media = mediaOf(kind);
   const adapter = media.videos(upstreamModel);
   if (adapter === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
-  const { call, notes } = fitVideoCall(request.call, adapter.abilities(upstreamModel), upstreamModel);
+  const { call, notes } = fitVideoCall(request.call, adapter.capabilities(upstreamModel), upstreamModel);
   const sent = (one: FittedVideoCall) =>
     JSON.stringify(adapter.submit({ ...one, count: 1 }, media.context(upstreamModel, "job")));
   const others = {

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { ImageAbilities } from "./image-abilities.ts";
 import type { FittedImageCall } from "./image-call.ts";
+import type { ImageCapabilities } from "./image-capabilities.ts";
 import type { ImageEvent, UpstreamImageReply } from "./image-reply.ts";
-import type { FittedVideoCall, VideoAbilities } from "./video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "./video-call.ts";
 import type { VideoReply } from "./video-reply.ts";
 
 /** One part of a multipart form. */
@@ -71,7 +71,7 @@ interface Jobs<Call, Reply> {
 }
 
 export interface ImageAdapter extends Jobs<FittedImageCall, UpstreamImageReply> {
-  abilities: (model: string) => ImageAbilities;
+  capabilities: (model: string) => ImageCapabilities;
   /** For models with `partialImages`, or whose batch arrives image by image. */
   stream?: {
     serves: (model: string) => boolean;
@@ -82,7 +82,7 @@ export interface ImageAdapter extends Jobs<FittedImageCall, UpstreamImageReply> 
 }
 
 export interface VideoAdapter extends Jobs<FittedVideoCall, VideoReply> {
-  abilities: (model: string) => VideoAbilities;
+  capabilities: (model: string) => VideoCapabilities;
 }
 
 /** A provider's media API. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
 import { fitImageCall, mostPerCall } from "./fit-image-call.ts";
-import type { ImageAbilities } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
+import type { ImageCapabilities } from "./image-capabilities.ts";
 
-const ABILITIES: ImageAbilities = {
+const ABILITIES: ImageCapabilities = {
   maxCount: 4,
   perCall: 1,
   takes: ["seed", "negativePrompt"],
@@ -22,14 +22,14 @@ const call = (fields: Partial<ImageCall> = {}): ImageCall => ({
   extras: {},
   ...fields,
 });
-const fit = (fields: Partial<ImageCall>, abilities: Partial<ImageAbilities> = {}) =>
-  fitImageCall(call(fields), { ...ABILITIES, ...abilities }, "acme/paint");
+const fit = (fields: Partial<ImageCall>, capabilities: Partial<ImageCapabilities> = {}) =>
+  fitImageCall(call(fields), { ...ABILITIES, ...capabilities }, "acme/paint");
 const refused = (
   fields: Partial<ImageCall>,
-  abilities: Partial<ImageAbilities> = {},
+  capabilities: Partial<ImageCapabilities> = {},
 ): { path?: string | undefined; message: string } => {
   try {
-    fit(fields, abilities);
+    fit(fields, capabilities);
   } catch (error) {
     if (error instanceof GatewayError && error.rule.status === 400) return { path: error.path, message: error.message };
     throw error;
@@ -133,7 +133,7 @@ describe("contract 1: rules that depend on more than one field", () => {
   });
 
   test("a seed is given up for a watermark where both cannot be", () => {
-    const rule: Partial<ImageAbilities> = { takes: ["seed", "watermark"], seedExcludesWatermark: true };
+    const rule: Partial<ImageCapabilities> = { takes: ["seed", "watermark"], seedExcludesWatermark: true };
     const both = fit({ seed: 7, watermark: true }, rule);
     expect(both.call).toMatchObject({ watermark: true });
     expect(both.call.seed).toBeUndefined();
@@ -165,15 +165,15 @@ describe("contract 1: rules that depend on more than one field", () => {
   });
 
   test("images that go in and come out are counted together", () => {
-    const abilities = { ...ABILITIES, perCall: 15, together: 15 };
+    const capabilities = { ...ABILITIES, perCall: 15, together: 15 };
     const given = (count: number) => call({ inputs: new Array(count).fill(IMAGE) });
-    expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), abilities))).toEqual([15, 13, 1, 1]);
+    expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), capabilities))).toEqual([15, 13, 1, 1]);
     expect(mostPerCall(given(14), ABILITIES)).toBe(1);
   });
 });
 
 describe("contract 2.4, 8: what changes the price or what is seen is met or refused", () => {
-  const wrong: [string, Partial<ImageCall>, Partial<ImageAbilities>, string][] = [
+  const wrong: [string, Partial<ImageCall>, Partial<ImageCapabilities>, string][] = [
     [
       "guidanceScale",
       { guidanceScale: 60 },
@@ -194,8 +194,8 @@ describe("contract 2.4, 8: what changes the price or what is seen is met or refu
     ["aspectRatio", { aspectRatio: "7:5" }, {}, "1:1 or 16:9, not of 7:5"],
     ["tier", { tier: "4K" }, {}, "level 1K, not of 4K"],
   ];
-  test.each(wrong)("%s: %j at %j", (path, fields, abilities, says) => {
-    const error = refused(fields, abilities);
+  test.each(wrong)("%s: %j at %j", (path, fields, capabilities, says) => {
+    const error = refused(fields, capabilities);
     expect(error.path).toBe(path);
     expect(error.message).toContain(says);
     expect(error.message).toContain("acme/paint");

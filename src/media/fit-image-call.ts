@@ -1,5 +1,5 @@
-import type { ImageAbilities } from "./image-abilities.ts";
 import type { FittedImageCall, ImageCall, ImageWish } from "./image-call.ts";
+import type { ImageCapabilities } from "./image-capabilities.ts";
 import { settleSize } from "./image-size.ts";
 import { foldSeed } from "./number-range.ts";
 import { refuseUnkeptPromise } from "./person-generation.ts";
@@ -65,49 +65,49 @@ const VISIBLE: Partial<Record<ImageWish, string>> = {
  */
 export function fitImageCall(
   call: ImageCall,
-  abilities: ImageAbilities,
+  capabilities: ImageCapabilities,
   model: string,
 ): { call: FittedImageCall; notes: ImageNote[] } {
-  refuseTooMuch(call, abilities, model);
+  refuseTooMuch(call, capabilities, model);
   const notes: ImageNote[] = [];
   const { size: _size, aspectRatio: _ratio, tier: _tier, ...rest } = call;
   const fitted: FittedImageCall = rest;
   for (const wish of WISHES) {
     const value = call[wish];
-    const reason = value === undefined ? undefined : reasonToDrop(wish, call, abilities);
+    const reason = value === undefined ? undefined : reasonToDrop(wish, call, capabilities);
     if (reason === undefined) continue;
     delete fitted[wish];
     if (HARMLESS[wish]?.includes(value)) continue;
     if (wish === "editMode" && value === "EDIT_MODE_INPAINT_INSERTION" && call.mask) continue;
     const seen = VISIBLE[wish];
-    if (seen !== undefined) refuseSetting(wish, `${model} ${seen}${besideWhat(wish, abilities)}. Leave it out.`);
+    if (seen !== undefined) refuseSetting(wish, `${model} ${seen}${besideWhat(wish, capabilities)}. Leave it out.`);
     if (wish === "personGeneration") refuseUnkeptPromise(String(value), model);
     notes.push({ field: wish, action: "dropped", reason });
   }
-  if (abilities.seedExcludesWatermark && fitted.watermark && fitted.seed !== undefined) {
+  if (capabilities.seedExcludesWatermark && fitted.watermark && fitted.seed !== undefined) {
     delete fitted.seed;
     notes.push({ field: "seed", action: "dropped", reason: "this model takes no seed together with a watermark" });
   }
-  fitNumbers(fitted, abilities, model, notes);
-  fitQuality(fitted, abilities, model);
-  const { notes: sizeNotes, ...size } = settleSize(call, abilities, model);
+  fitNumbers(fitted, capabilities, model, notes);
+  fitQuality(fitted, capabilities, model);
+  const { notes: sizeNotes, ...size } = settleSize(call, capabilities, model);
   Object.assign(fitted, size);
   notes.push(...sizeNotes);
-  if (fitted.outputMimeType !== undefined && !abilities.formats.includes(fitted.outputMimeType)) {
+  if (fitted.outputMimeType !== undefined && !capabilities.formats.includes(fitted.outputMimeType)) {
     delete fitted.outputMimeType;
   }
-  if (!abilities.compresses) delete fitted.compression;
+  if (!capabilities.compresses) delete fitted.compression;
   return { call: fitted, notes };
 }
 
 /** Where the model has the setting, but not for every call. */
-function besideWhat(wish: ImageWish, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageAbilities): string {
+function besideWhat(wish: ImageWish, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
   if (onlyWithInputs.includes(wish)) return " that are not made from an image";
   return onlyWithoutInputs.includes(wish) ? " that are made from an image" : "";
 }
 
-function reasonToDrop(wish: ImageWish, { inputs }: ImageCall, abilities: ImageAbilities): string | undefined {
-  const { takes, onlyWithInputs = [], onlyWithoutInputs = [] } = abilities;
+function reasonToDrop(wish: ImageWish, { inputs }: ImageCall, capabilities: ImageCapabilities): string | undefined {
+  const { takes, onlyWithInputs = [], onlyWithoutInputs = [] } = capabilities;
   if (!takes.includes(wish)) return "this model has no such setting";
   if (inputs.length > 0 && onlyWithoutInputs.includes(wish)) return "this model has no such setting beside an image";
   if (inputs.length === 0 && onlyWithInputs.includes(wish)) return "this model has no such setting without an image";
@@ -116,7 +116,7 @@ function reasonToDrop(wish: ImageWish, { inputs }: ImageCall, abilities: ImageAb
 
 function fitNumbers(
   fitted: FittedImageCall,
-  { seeds, guidance }: ImageAbilities,
+  { seeds, guidance }: ImageCapabilities,
   model: string,
   notes: ImageNote[],
 ): void {
@@ -143,7 +143,7 @@ const LEVELS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The model's own word for the same quality. Another quality has another price. */
-function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, model: string): void {
+function fitQuality(fitted: FittedImageCall, { qualities }: ImageCapabilities, model: string): void {
   const { quality } = fitted;
   if (quality === undefined || qualities === undefined || qualities.includes(quality)) return;
   delete fitted.quality;
@@ -156,13 +156,13 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageAbilities, mode
 /** Most images of this call that one call to the provider makes. */
 export function mostPerCall(
   { inputs }: ImageCall,
-  { perCall, together = Number.POSITIVE_INFINITY }: ImageAbilities,
+  { perCall, together = Number.POSITIVE_INFINITY }: ImageCapabilities,
 ): number {
   return Math.max(1, Math.min(perCall, together - inputs.length));
 }
 
-function refuseTooMuch(call: ImageCall, abilities: ImageAbilities, model: string): void {
-  const { maxCount, maxInputs, maxPrompt } = abilities;
+function refuseTooMuch(call: ImageCall, capabilities: ImageCapabilities, model: string): void {
+  const { maxCount, maxInputs, maxPrompt } = capabilities;
   if (call.count > maxCount) {
     refuseField("count", `${call.count} images were asked for; ${model} makes at most ${maxCount} in one call.`);
   }
@@ -170,10 +170,10 @@ function refuseTooMuch(call: ImageCall, abilities: ImageAbilities, model: string
     const most = maxInputs === 0 ? "takes no images" : `takes at most ${maxInputs}`;
     refuseField("inputs", `${call.inputs.length} images were given; ${model} ${most}.`);
   }
-  if (abilities.imageOnly && call.inputs.length === 0) {
+  if (capabilities.imageOnly && call.inputs.length === 0) {
     refuseField("inputs", `${model} edits images: the one to be edited is needed.`);
   }
-  if (call.mask && !abilities.mask) refuseField("mask", `${model} takes no mask.`);
+  if (call.mask && !capabilities.mask) refuseField("mask", `${model} takes no mask.`);
   if (call.mask && call.inputs.length === 0) refuseField("mask", "A mask needs an image that it belongs to.");
   if (maxPrompt !== undefined && [...call.prompt].length > maxPrompt) {
     refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);

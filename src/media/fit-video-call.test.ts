@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
 import { fitVideoCall } from "./fit-video-call.ts";
-import type { VideoAbilities, VideoCall } from "./video-call.ts";
+import type { VideoCall, VideoCapabilities } from "./video-call.ts";
 
-const ABILITIES: VideoAbilities = {
+const ABILITIES: VideoCapabilities = {
   perJob: 1,
   takes: ["seed"],
   ratios: ["16:9", "9:16"],
@@ -15,20 +15,20 @@ const ABILITIES: VideoAbilities = {
   lastFrame: true,
 };
 const IMAGE = { mimeType: "image/png", base64: "AAAA" };
-const fit = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}) =>
-  fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...abilities }, "acme/video");
+const fit = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabilities> = {}) =>
+  fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...capabilities }, "acme/video");
 const noted = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
-const refusal = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}): GatewayError => {
+const refusal = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabilities> = {}): GatewayError => {
   try {
-    fit(fields, abilities);
+    fit(fields, capabilities);
   } catch (error) {
     if (error instanceof GatewayError && error.rule.status === 400) return error;
     throw error;
   }
   throw new Error("nothing was refused");
 };
-const refused = (fields: Partial<VideoCall>, abilities: Partial<VideoAbilities> = {}): string | undefined =>
-  refusal(fields, abilities).path;
+const refused = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabilities> = {}): string | undefined =>
+  refusal(fields, capabilities).path;
 
 describe("contract 2.1: what a video's price depends on is always settled", () => {
   test("by the model's own habits", () => {
@@ -56,7 +56,7 @@ describe("contract 2.1: what a video's price depends on is always settled", () =
 });
 
 describe("contract 8: durations", () => {
-  const wrong: [number, VideoAbilities["seconds"], string][] = [
+  const wrong: [number, VideoCapabilities["seconds"], string][] = [
     [6, [5, 8], "5 or 8"],
     [60, [4, 6, 8], "4, 6 or 8"],
     [1, { min: 2, max: 10 }, "2 to 10"],
@@ -85,7 +85,7 @@ describe("contract 8: durations", () => {
 });
 
 describe("contract 2.1, 8: what changes the price or what is seen is met or refused", () => {
-  const wrong: [string, Partial<VideoCall>, Partial<VideoAbilities>, string][] = [
+  const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>, string][] = [
     ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not of 4k"],
     ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not of 1:1"],
     ["aspectRatio", { aspectRatio: "7:5" }, { ratios: ["4:3", "16:9"] }, "4:3 or 16:9, not of 7:5"],
@@ -103,8 +103,8 @@ describe("contract 2.1, 8: what changes the price or what is seen is met or refu
       "takes allow_adult or allow_all, not dont_allow",
     ],
   ];
-  test.each(wrong)("%s: %j at %j", (path, fields, abilities, says) => {
-    const error = refusal(fields, abilities);
+  test.each(wrong)("%s: %j at %j", (path, fields, capabilities, says) => {
+    const error = refusal(fields, capabilities);
     expect(error.path).toBe(path);
     expect(error.message).toContain(says);
   });
@@ -128,7 +128,7 @@ describe("contract 1: each model supports a subset", () => {
 });
 
 describe("contract 2.1: what would make another video is refused", () => {
-  const wrong: [string, Partial<VideoCall>, Partial<VideoAbilities>][] = [
+  const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>][] = [
     ["count", { count: 5 }, {}],
     ["image", { image: IMAGE }, { image: false }],
     ["lastFrame", { image: IMAGE, lastFrame: IMAGE }, { lastFrame: false }],
@@ -136,8 +136,8 @@ describe("contract 2.1: what would make another video is refused", () => {
     ["image", {}, { imageOnly: true }],
     ["prompt", { prompt: "🦊🦊🦊" }, { maxPrompt: 2 }],
   ];
-  test.each(wrong)("%s: %j at %j", (path, fields, abilities) => {
-    expect(refused(fields, abilities)).toBe(path);
+  test.each(wrong)("%s: %j at %j", (path, fields, capabilities) => {
+    expect(refused(fields, capabilities)).toBe(path);
   });
 });
 
@@ -154,7 +154,7 @@ describe("contract 2.1: rules that not every model has", () => {
   });
 
   test("a word for people that is wider than the model's becomes its widest", () => {
-    const people: Partial<VideoAbilities> = { takes: ["personGeneration"], people: ["dont_allow", "allow_adult"] };
+    const people: Partial<VideoCapabilities> = { takes: ["personGeneration"], people: ["dont_allow", "allow_adult"] };
     const fitted = fit({ personGeneration: "allow_all" }, people);
     expect(fitted.call.personGeneration).toBe("allow_adult");
     expect(noted(fitted)).toEqual(["personGeneration approximated"]);

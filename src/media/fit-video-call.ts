@@ -2,7 +2,7 @@ import { sameRatio } from "./aspect-ratio.ts";
 import { foldSeed } from "./number-range.ts";
 import { refuseUnkeptPromise, settlePeople } from "./person-generation.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
-import type { FittedVideoCall, VideoAbilities, VideoCall, VideoWish } from "./video-call.ts";
+import type { FittedVideoCall, VideoCall, VideoCapabilities, VideoWish } from "./video-call.ts";
 
 export type VideoField =
   | VideoWish
@@ -38,40 +38,40 @@ const WISHES = [
  */
 export function fitVideoCall(
   call: VideoCall,
-  abilities: VideoAbilities,
+  capabilities: VideoCapabilities,
   model: string,
 ): { call: FittedVideoCall; notes: VideoNote[] } {
-  refuseTooMuch(call, abilities, model);
+  refuseTooMuch(call, capabilities, model);
   const notes: VideoNote[] = [];
   const note = (field: VideoField, action: VideoNote["action"], reason: string) =>
     notes.push({ field, action, reason });
   const { aspectRatio: _ratio, ...rest } = call;
-  const resolution = settleResolution(call, abilities, model);
-  const seconds = settleSeconds(call, resolution, abilities, model);
-  const fitted: FittedVideoCall = { ...rest, seconds, resolution, audio: settleAudio(call, abilities, model) };
-  refuseFps(call, abilities, model);
+  const resolution = settleResolution(call, capabilities, model);
+  const seconds = settleSeconds(call, resolution, capabilities, model);
+  const fitted: FittedVideoCall = { ...rest, seconds, resolution, audio: settleAudio(call, capabilities, model) };
+  refuseFps(call, capabilities, model);
   for (const wish of WISHES) {
-    if (call[wish] === undefined || abilities.takes.includes(wish)) continue;
+    if (call[wish] === undefined || capabilities.takes.includes(wish)) continue;
     delete fitted[wish];
     if (wish === "personGeneration") refuseUnkeptPromise(call[wish] ?? "", model);
     if (call[wish] !== false) note(wish, "dropped", "this model has no such setting");
   }
-  if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, abilities.seeds);
+  if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, capabilities.seeds);
   if (fitted.seed !== undefined && fitted.seed !== call.seed) {
-    note("seed", "approximated", `the seeds of this model go to ${abilities.seeds?.max}; it is told ${fitted.seed}`);
+    note("seed", "approximated", `the seeds of this model go to ${capabilities.seeds?.max}; it is told ${fitted.seed}`);
   }
-  if (fitted.personGeneration !== undefined && abilities.people !== undefined) {
-    fitted.personGeneration = settlePeople(fitted.personGeneration, abilities.people, model);
+  if (fitted.personGeneration !== undefined && capabilities.people !== undefined) {
+    fitted.personGeneration = settlePeople(fitted.personGeneration, capabilities.people, model);
     if (fitted.personGeneration !== call.personGeneration) {
       note("personGeneration", "approximated", `the widest that this model allows is ${fitted.personGeneration}`);
     }
   }
-  const ratio = settleRatio(call, abilities, model);
+  const ratio = settleRatio(call, capabilities, model);
   if (ratio !== undefined) fitted.aspectRatio = ratio;
   return { call: fitted, notes };
 }
 
-function settleResolution({ resolution }: VideoCall, { resolutions }: VideoAbilities, model: string): string {
+function settleResolution({ resolution }: VideoCall, { resolutions }: VideoCapabilities, model: string): string {
   if (resolution === undefined) return resolutions[0] ?? "720p";
   if (resolutions.includes(resolution)) return resolution;
   return refuseField("resolution", `${model} makes videos of ${listed(resolutions)}, not of ${resolution}.`);
@@ -80,15 +80,15 @@ function settleResolution({ resolution }: VideoCall, { resolutions }: VideoAbili
 function settleSeconds(
   { seconds, lastFrame }: VideoCall,
   resolution: string,
-  abilities: VideoAbilities,
+  capabilities: VideoCapabilities,
   model: string,
 ): number {
   // Some resolutions, and a last frame, come in certain lengths only.
-  const tied = abilities.tied?.find(
+  const tied = capabilities.tied?.find(
     (one) => one.resolutions?.includes(resolution) || (one.lastFrame === true && lastFrame !== undefined),
   );
-  const lengths = tied?.seconds ?? abilities.seconds;
-  const wanted = seconds ?? abilities.usualSeconds;
+  const lengths = tied?.seconds ?? capabilities.seconds;
+  const wanted = seconds ?? capabilities.usualSeconds;
   if (isLength(wanted, lengths)) return wanted;
   if (seconds === undefined && isList(lengths) && lengths[0] !== undefined) return lengths[0];
   const beside =
@@ -97,19 +97,19 @@ function settleSeconds(
   return refuseField("seconds", `${model} makes videos of ${makes} seconds${beside}, not of ${wanted}.`);
 }
 
-const isList = (lengths: VideoAbilities["seconds"]): lengths is readonly number[] => Array.isArray(lengths);
-const isLength = (seconds: number, lengths: VideoAbilities["seconds"]): boolean =>
+const isList = (lengths: VideoCapabilities["seconds"]): lengths is readonly number[] => Array.isArray(lengths);
+const isLength = (seconds: number, lengths: VideoCapabilities["seconds"]): boolean =>
   isList(lengths) ? lengths.includes(seconds) : seconds >= lengths.min && seconds <= lengths.max;
 
-function settleAudio({ audio }: VideoCall, abilities: VideoAbilities, model: string): boolean {
-  if (abilities.audio === "chosen") return audio ?? abilities.usualAudio ?? false;
-  const sounds = abilities.audio === "always";
+function settleAudio({ audio }: VideoCall, capabilities: VideoCapabilities, model: string): boolean {
+  if (capabilities.audio === "chosen") return audio ?? capabilities.usualAudio ?? false;
+  const sounds = capabilities.audio === "always";
   if (audio === undefined || audio === sounds) return sounds;
   const makes = sounds ? "videos that always have sound" : "silent videos only";
   return refuseField("audio", `${model} makes ${makes}. Leave it out, or set it to ${sounds}.`);
 }
 
-function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoAbilities, model: string): string | undefined {
+function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoCapabilities, model: string): string | undefined {
   const { aspectRatio, image } = call;
   // A first frame has a shape of its own, which a default must not cut.
   if (aspectRatio === undefined) return image ? undefined : ratios[0];
@@ -124,25 +124,26 @@ function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoAbilities,
   );
 }
 
-function refuseFps({ fps }: VideoCall, abilities: VideoAbilities, model: string): void {
+function refuseFps({ fps }: VideoCall, capabilities: VideoCapabilities, model: string): void {
   if (fps === undefined) return;
-  if (!abilities.takes.includes("fps")) {
+  if (!capabilities.takes.includes("fps")) {
     refuseSetting("fps", `The frame rate of ${model}'s videos cannot be chosen. Leave it out.`);
   }
-  if (abilities.fps !== undefined && !abilities.fps.includes(fps)) {
-    refuseField("fps", `${model} makes videos of ${listed(abilities.fps)} frames a second, not of ${fps}.`);
+  if (capabilities.fps !== undefined && !capabilities.fps.includes(fps)) {
+    refuseField("fps", `${model} makes videos of ${listed(capabilities.fps)} frames a second, not of ${fps}.`);
   }
 }
 
-function refuseTooMuch(call: VideoCall, abilities: VideoAbilities, model: string): void {
+function refuseTooMuch(call: VideoCall, capabilities: VideoCapabilities, model: string): void {
   if (call.count > MAX_VIDEOS) {
     refuseField("count", `${call.count} videos were asked for; one operation makes at most ${MAX_VIDEOS}.`);
   }
-  if (call.image && !abilities.image) refuseField("image", `${model} takes no first frame.`);
-  if (call.lastFrame && !abilities.lastFrame) refuseField("lastFrame", `${model} takes no last frame.`);
-  if (abilities.imageOnly && !call.image) refuseField("image", `${model} animates an image: a first frame is needed.`);
+  if (call.image && !capabilities.image) refuseField("image", `${model} takes no first frame.`);
+  if (call.lastFrame && !capabilities.lastFrame) refuseField("lastFrame", `${model} takes no last frame.`);
+  if (capabilities.imageOnly && !call.image)
+    refuseField("image", `${model} animates an image: a first frame is needed.`);
   if (call.lastFrame && !call.image) refuseField("lastFrame", "A last frame needs a first one.");
-  const { maxPrompt, promptNeeded } = abilities;
+  const { maxPrompt, promptNeeded } = capabilities;
   if (promptNeeded && !call.prompt) refuseField("prompt", `${model} needs a prompt beside its images.`);
   if (maxPrompt !== undefined && call.prompt !== undefined && [...call.prompt].length > maxPrompt) {
     refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);

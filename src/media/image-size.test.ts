@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../canon/error.ts";
 import type { PixelSize } from "./image.ts";
-import type { FreeSizes, ImageAbilities, SizeRule } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
+import type { FreeSizes, ImageCapabilities, SizeRule } from "./image-capabilities.ts";
 import { settleSize, sizeProblem, tierOf } from "./image-size.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
@@ -20,7 +20,7 @@ const FREE: Extract<SizeRule, { kind: "free" }> = {
 const RATIO: SizeRule = { kind: "ratio", ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], tiers: ["1K", "2K"] };
 const settle = (sizes: SizeRule, wanted: Partial<ImageCall>) => {
   const call: ImageCall = { prompt: "x", count: 1, inputs: [], extras: {}, ...wanted };
-  const abilities: ImageAbilities = {
+  const capabilities: ImageCapabilities = {
     maxCount: 1,
     perCall: 1,
     takes: [],
@@ -30,7 +30,7 @@ const settle = (sizes: SizeRule, wanted: Partial<ImageCall>) => {
     formats: [],
     compresses: false,
   };
-  return settleSize(call, abilities, "acme/paint");
+  return settleSize(call, capabilities, "acme/paint");
 };
 const noted = (settled: ReturnType<typeof settle>) => settled.notes.map(({ field, action }) => `${field} ${action}`);
 const refusal = (act: () => unknown, path = "size"): string => {

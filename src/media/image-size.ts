@@ -1,7 +1,7 @@
 import { nearRatio, ratioDistance, ratioOf, readRatio, sameRatio } from "./aspect-ratio.ts";
 import type { ImageTier, PixelSize } from "./image.ts";
-import type { FreeSizes, ImageAbilities, SizeRule } from "./image-abilities.ts";
 import type { ImageCall } from "./image-call.ts";
+import type { FreeSizes, ImageCapabilities, SizeRule } from "./image-capabilities.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
@@ -25,8 +25,8 @@ const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
  * Shape and level are what is seen and paid for: they are met or refused. A model that is told a shape and a level chooses
  * the pixels by itself, which is noted.
  */
-export function settleSize(call: ImageCall, abilities: ImageAbilities, model: string): SettledSize {
-  const sizes = call.inputs.length === 0 ? abilities.sizes : (abilities.sizesWithInputs ?? abilities.sizes);
+export function settleSize(call: ImageCall, capabilities: ImageCapabilities, model: string): SettledSize {
+  const sizes = call.inputs.length === 0 ? capabilities.sizes : (capabilities.sizesWithInputs ?? capabilities.sizes);
   const asked = { ...call, model };
   switch (sizes.kind) {
     case "none":

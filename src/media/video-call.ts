@@ -36,7 +36,7 @@ export interface FittedVideoCall extends VideoCall {
   audio: boolean;
 }
 
-export interface VideoAbilities {
+export interface VideoCapabilities {
   /** Most videos of one job of the provider's; more are asked for by several jobs under one operation. */
   perJob: number;
   takes: readonly VideoWish[];

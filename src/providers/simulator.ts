@@ -23,7 +23,7 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
     ...adapter,
     pollEveryMs: POLL_MS,
     serves: (asked: string) => names.includes(asked),
-    abilities: () => adapter.abilities(model),
+    capabilities: () => adapter.capabilities(model),
     submit: (call: never, context: AdapterContext) => below(adapter.submit(call, there(context))),
     ...(poll && ({ poll: (job, context) => below(poll(job, there(context))) } satisfies Partial<VideoAdapter>)),
     ...(stream && {

@@ -90,10 +90,10 @@ describe("providers 2.10: answers", () => {
 });
 
 test("contract 2.4: one image a call of the host's own models, from a list of sizes", () => {
-  const own = baiduImages.abilities("ernie-image-turbo");
+  const own = baiduImages.capabilities("ernie-image-turbo");
   expect(own).toMatchObject({ maxCount: 1, perCall: 1, takes: ["watermark"], maxInputs: 0, mask: false });
   expect(own.sizes.kind === "presets" && own.sizes.sizes).toHaveLength(7);
-  expect(baiduImages.abilities("qwen-image")).toMatchObject({ maxCount: 4, perCall: 4 });
+  expect(baiduImages.capabilities("qwen-image")).toMatchObject({ maxCount: 4, perCall: 4 });
   expect(["ernie-image-turbo", "ernie-5.0"].map(baiduImages.serves)).toEqual([true, false]);
 });
 

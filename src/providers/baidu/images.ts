@@ -1,8 +1,8 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink, PixelSize } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
@@ -13,7 +13,7 @@ const size = (width: number, height: number): PixelSize => ({ width, height });
 
 const SEEDS = { min: 0, max: 4_294_967_295 };
 
-const ERNIE: ImageAbilities = {
+const ERNIE: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["watermark"],
@@ -38,7 +38,7 @@ const ERNIE: ImageAbilities = {
 };
 
 /** Models of other houses, all at one address. */
-const HOSTED: ImageAbilities = {
+const HOSTED: ImageCapabilities = {
   maxCount: 4,
   perCall: 4,
   takes: ["negativePrompt", "seed", "guidanceScale", "enhancePrompt", "watermark"],
@@ -59,30 +59,30 @@ const HOSTED: ImageAbilities = {
 /** Where a family of models is served and what it can do: an address of its own for each of the host's own families. */
 interface Family {
   path: string;
-  abilities: ImageAbilities;
+  capabilities: ImageCapabilities;
   /** It can give its images as base64; elsewhere they come as links that last a day. */
   base64?: true;
 }
 
 const FAMILIES: readonly (readonly [string, Family])[] = [
-  ["ernie-image", { path: "/ernie-image/images/generations", abilities: ERNIE }],
+  ["ernie-image", { path: "/ernie-image/images/generations", capabilities: ERNIE }],
   [
     "musesteamer",
     {
       path: "/musesteamer/images/generations",
-      abilities: { ...ERNIE, takes: ["seed", "enhancePrompt"] },
+      capabilities: { ...ERNIE, takes: ["seed", "enhancePrompt"] },
       base64: true,
     },
   ],
 ];
 
-const OTHERS: Family = { path: "/images/generations", abilities: HOSTED };
+const OTHERS: Family = { path: "/images/generations", capabilities: HOSTED };
 
 const familyOf = (model: string): Family => FAMILIES.find(([beginning]) => model.startsWith(beginning))?.[1] ?? OTHERS;
 
 export const baiduImages: ImageAdapter = {
   serves: (model) => /image|^flux|^stable-diffusion/.test(model),
-  abilities: (model) => familyOf(model).abilities,
+  capabilities: (model) => familyOf(model).capabilities,
   submit: (call, { model }) => {
     const family = familyOf(model);
     return { method: "POST", url: family.path, body: { json: bodyOf(call, model, family) } };
@@ -91,19 +91,19 @@ export const baiduImages: ImageAdapter = {
   error: (answer) => mediaFailure(answer, BAIDU_CODES),
 };
 
-function bodyOf(call: FittedImageCall, model: string, { abilities, base64 }: Family): JsonObject {
+function bodyOf(call: FittedImageCall, model: string, { capabilities, base64 }: Family): JsonObject {
   const { pixels, negativePrompt, seed, guidanceScale, enhancePrompt } = call;
   return {
-    ...pickExtras(call.extras, abilities.takes.includes("guidanceScale") ? ["steps"] : []),
+    ...pickExtras(call.extras, capabilities.takes.includes("guidanceScale") ? ["steps"] : []),
     model,
     prompt: call.prompt,
-    ...(abilities.perCall > 1 ? { n: call.count } : {}),
+    ...(capabilities.perCall > 1 ? { n: call.count } : {}),
     ...(pixels === undefined ? {} : { size: `${pixels.width}x${pixels.height}` }),
     ...(negativePrompt === undefined ? {} : { negative_prompt: negativePrompt }),
     ...(seed === undefined ? {} : { seed }),
     ...(guidanceScale === undefined ? {} : { guidance: guidanceScale }),
     ...(enhancePrompt === undefined ? {} : { prompt_extend: enhancePrompt }),
-    ...(abilities.takes.includes("watermark") ? { watermark: call.watermark ?? false } : {}),
+    ...(capabilities.takes.includes("watermark") ? { watermark: call.watermark ?? false } : {}),
     ...(base64 ? { response_format: "b64_json" } : {}),
   };
 }

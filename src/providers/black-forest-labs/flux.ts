@@ -1,10 +1,10 @@
-import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 
 /** How a model is given the images to go by. */
 export type InputField = "input_image" | "image_prompt" | "image";
 
 export interface Flux {
-  abilities: ImageAbilities;
+  capabilities: ImageCapabilities;
   inputField: InputField;
   /** Fields of the host's own that a client may set. */
   extras: readonly string[];
@@ -13,7 +13,7 @@ export interface Flux {
 const STANDARD = { width: 1024, height: 1024 };
 const RATIOS = ["1:1", "4:3", "3:4", "16:9", "9:16", "3:2", "2:3", "21:9", "9:21"];
 
-const EVERY: ImageAbilities = {
+const EVERY: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["seed", "enhancePrompt"],
@@ -25,14 +25,14 @@ const EVERY: ImageAbilities = {
   compresses: false,
 };
 
-const guided = (abilities: ImageAbilities): ImageAbilities => ({
-  ...abilities,
+const guided = (capabilities: ImageCapabilities): ImageCapabilities => ({
+  ...capabilities,
   takes: ["seed", "enhancePrompt", "guidanceScale"],
   guidance: { min: 1, max: 100 },
 });
 
 const V2: Flux = {
-  abilities: {
+  capabilities: {
     ...EVERY,
     sizes: {
       kind: "free",
@@ -46,22 +46,22 @@ const V2: Flux = {
   extras: ["safety_tolerance"],
 };
 
-const V2_FLEX: Flux = { ...V2, abilities: guided(V2.abilities), extras: ["safety_tolerance", "steps"] };
+const V2_FLEX: Flux = { ...V2, capabilities: guided(V2.capabilities), extras: ["safety_tolerance", "steps"] };
 
 const KONTEXT: Flux = {
-  abilities: { ...EVERY, maxInputs: 4 },
+  capabilities: { ...EVERY, maxInputs: 4 },
   inputField: "input_image",
   extras: ["safety_tolerance"],
 };
 
 const ULTRA: Flux = {
-  abilities: EVERY,
+  capabilities: EVERY,
   inputField: "image_prompt",
   extras: ["safety_tolerance", "raw", "image_prompt_strength"],
 };
 
 const V1: Flux = {
-  abilities: {
+  capabilities: {
     ...EVERY,
     sizes: {
       kind: "free",
@@ -74,17 +74,17 @@ const V1: Flux = {
   extras: ["safety_tolerance"],
 };
 
-const DEV: Flux = { ...V1, abilities: guided(V1.abilities), extras: ["safety_tolerance", "steps"] };
+const DEV: Flux = { ...V1, capabilities: guided(V1.capabilities), extras: ["safety_tolerance", "steps"] };
 
 const FILL: Flux = {
   // It paints where its mask is white.
-  abilities: { ...guided(EVERY), sizes: { kind: "none" }, imageOnly: true, mask: true, maskForm: "white" },
+  capabilities: { ...guided(EVERY), sizes: { kind: "none" }, imageOnly: true, mask: true, maskForm: "white" },
   inputField: "image",
   extras: ["safety_tolerance", "steps"],
 };
 
 const EXPAND: Flux = {
-  abilities: { ...FILL.abilities, mask: false },
+  capabilities: { ...FILL.capabilities, mask: false },
   inputField: "image",
   extras: ["safety_tolerance", "steps", "top", "bottom", "left", "right"],
 };

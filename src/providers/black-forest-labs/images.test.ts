@@ -64,7 +64,7 @@ describe("providers 2.6: what is sent", () => {
   });
 });
 
-describe("providers 2.6: abilities", () => {
+describe("providers 2.6: capabilities", () => {
   test.each([
     ["flux-2-pro", "free", 8, false],
     ["flux-2-flex", "free", 8, true],
@@ -75,16 +75,16 @@ describe("providers 2.6: abilities", () => {
     ["flux-dev", "free", undefined, true],
     ["flux-pro-1.0-fill", "none", 1, true],
   ])("%s", (model, kind, maxInputs, guided) => {
-    const abilities = images.abilities(model);
+    const capabilities = images.capabilities(model);
     expect(images.serves(model)).toBe(true);
-    expect(abilities).toMatchObject({ maxCount: 1, perCall: 1, sizes: { kind } });
-    if (maxInputs !== undefined) expect(abilities.maxInputs).toBe(maxInputs);
-    expect(abilities.takes.includes("guidanceScale")).toBe(guided);
-    expect(abilities.mask).toBe(model.endsWith("-fill"));
+    expect(capabilities).toMatchObject({ maxCount: 1, perCall: 1, sizes: { kind } });
+    if (maxInputs !== undefined) expect(capabilities.maxInputs).toBe(maxInputs);
+    expect(capabilities.takes.includes("guidanceScale")).toBe(guided);
+    expect(capabilities.mask).toBe(model.endsWith("-fill"));
   });
 
   test("contract 2.4: the mask is turned from transparent to white", () => {
-    expect(images.abilities("flux-pro-1.0-fill").maskForm).toBe("white");
+    expect(images.capabilities("flux-pro-1.0-fill").maskForm).toBe("white");
   });
 });
 

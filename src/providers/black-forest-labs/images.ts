@@ -11,7 +11,7 @@ import { flux } from "./flux.ts";
 
 function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   const { pixels, aspectRatio, seed, guidanceScale, enhancePrompt, outputMimeType, mask } = call;
-  const { inputField, extras, abilities } = flux(model);
+  const { inputField, extras, capabilities } = flux(model);
   // Input fields are numbered from the second image on.
   const inputs = call.inputs.map(({ base64 }, index) => [
     index === 0 ? inputField : `${inputField}_${index + 1}`,
@@ -23,7 +23,7 @@ function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
     ...Object.fromEntries(inputs),
     ...(mask && { mask: mask.base64 }),
     ...(pixels && { width: pixels.width, height: pixels.height }),
-    ...(abilities.sizes.kind === "ratio" && aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+    ...(capabilities.sizes.kind === "ratio" && aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
     ...(seed !== undefined && { seed }),
     ...(guidanceScale !== undefined && { guidance: guidanceScale }),
     ...(enhancePrompt !== undefined && { prompt_upsampling: enhancePrompt }),
@@ -71,7 +71,7 @@ function reasonOf(body: JsonObject | undefined, what: string): string {
 /** FLUX. */
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("flux-"),
-  abilities: (model) => flux(model).abilities,
+  capabilities: (model) => flux(model).capabilities,
   submit: (call, context) => ({
     method: "POST",
     url: `/${encodeURIComponent(context.model)}`,

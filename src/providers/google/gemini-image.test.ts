@@ -68,15 +68,15 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
     });
   });
 
-  test("abilities by generation and host", () => {
-    expect(gemini.abilities(PRO)).toMatchObject({ maxCount: 4, perCall: 1, maxInputs: 14, mask: false });
-    expect(gemini.abilities(PRO).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K", "4K"] });
-    expect(gemini.abilities("gemini-2.5-flash-image").sizes).toMatchObject({ kind: "ratio", tiers: [] });
-    expect([gemini, vertex].map((adapter) => adapter.abilities(PRO).takes.includes("personGeneration"))).toEqual([
+  test("capabilities by generation and host", () => {
+    expect(gemini.capabilities(PRO)).toMatchObject({ maxCount: 4, perCall: 1, maxInputs: 14, mask: false });
+    expect(gemini.capabilities(PRO).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K", "4K"] });
+    expect(gemini.capabilities("gemini-2.5-flash-image").sizes).toMatchObject({ kind: "ratio", tiers: [] });
+    expect([gemini, vertex].map((adapter) => adapter.capabilities(PRO).takes.includes("personGeneration"))).toEqual([
       false,
       true,
     ]);
-    expect([gemini, vertex].map((adapter) => adapter.abilities(PRO).compresses)).toEqual([false, true]);
+    expect([gemini, vertex].map((adapter) => adapter.capabilities(PRO).compresses)).toEqual([false, true]);
   });
 
   test("only models that draw are served", () => {

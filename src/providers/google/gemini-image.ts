@@ -34,7 +34,7 @@ export function geminiImage(host: GoogleHost): ImageAdapter {
   const vertex = host.name === "vertex";
   return {
     serves: (model) => model.startsWith("gemini") && model.includes("-image"),
-    abilities: (model) => ({
+    capabilities: (model) => ({
       maxCount: 4,
       perCall: 1,
       takes: vertex ? ["seed", "personGeneration"] : ["seed"],

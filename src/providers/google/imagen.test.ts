@@ -106,11 +106,11 @@ describe("providers 2.2: requests to Imagen", () => {
   });
 
   test("a model that edits says that it needs an image", () => {
-    expect([IMAGEN_4, CAPABILITY].map((model) => vertex.abilities(model).imageOnly)).toEqual([undefined, true]);
+    expect([IMAGEN_4, CAPABILITY].map((model) => vertex.capabilities(model).imageOnly)).toEqual([undefined, true]);
   });
 });
 
-describe("providers 2.2: abilities of Imagen", () => {
+describe("providers 2.2: capabilities of Imagen", () => {
   test("both hosts make, only Vertex edits, and neither serves other models", () => {
     expect([gemini, vertex].map((adapter) => adapter.serves(IMAGEN_4))).toEqual([true, true]);
     expect([gemini, vertex].map((adapter) => adapter.serves(CAPABILITY))).toEqual([false, true]);
@@ -119,19 +119,20 @@ describe("providers 2.2: abilities of Imagen", () => {
 
   test("contract 2.4: the Gemini API refuses what the newer host takes", () => {
     const wishes = ["negativePrompt", "seed", "watermark", "enhancePrompt"] as const;
-    const taken = (adapter: typeof vertex) => wishes.filter((wish) => adapter.abilities(IMAGEN_4).takes.includes(wish));
+    const taken = (adapter: typeof vertex) =>
+      wishes.filter((wish) => adapter.capabilities(IMAGEN_4).takes.includes(wish));
     expect(taken(gemini)).toEqual([]);
     expect(taken(vertex)).toEqual([...wishes]);
   });
 
   test("four images, no inputs; levels since the fourth generation", () => {
-    expect(vertex.abilities(IMAGEN_4)).toMatchObject({ maxCount: 4, perCall: 4, maxInputs: 0, mask: false });
-    expect(vertex.abilities(IMAGEN_4).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K"] });
-    expect(vertex.abilities("imagen-3.0-generate-002").sizes).toMatchObject({ kind: "ratio", tiers: [] });
+    expect(vertex.capabilities(IMAGEN_4)).toMatchObject({ maxCount: 4, perCall: 4, maxInputs: 0, mask: false });
+    expect(vertex.capabilities(IMAGEN_4).sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K"] });
+    expect(vertex.capabilities("imagen-3.0-generate-002").sizes).toMatchObject({ kind: "ratio", tiers: [] });
   });
 
   test("masks are wanted in white, where clients' masks are transparent", () => {
-    expect(vertex.abilities(CAPABILITY)).toMatchObject({ maxInputs: 1, mask: true, maskForm: "white" });
+    expect(vertex.capabilities(CAPABILITY)).toMatchObject({ maxInputs: 1, mask: true, maskForm: "white" });
   });
 });
 

@@ -4,8 +4,8 @@ import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -27,7 +27,7 @@ const edits = (model: string): boolean => model.includes("capability");
 export function imagen(host: GoogleHost): ImageAdapter {
   return {
     serves: (model) => model.startsWith("imagen") && (host.name === "vertex" || !edits(model)),
-    abilities: (model) => (edits(model) ? EDITING : { ...GENERATING[host.name], sizes: sizesOf(model) }),
+    capabilities: (model) => (edits(model) ? EDITING : { ...GENERATING[host.name], sizes: sizesOf(model) }),
     submit: (call, context) => {
       const editing = edits(context.model);
       return {
@@ -50,7 +50,7 @@ export function imagen(host: GoogleHost): ImageAdapter {
   };
 }
 
-const EDITING: ImageAbilities = {
+const EDITING: ImageCapabilities = {
   maxCount: 4,
   perCall: 4,
   takes: [...VERTEX_WISHES.filter((wish) => wish !== "enhancePrompt"), "editMode"],
@@ -66,7 +66,7 @@ const EDITING: ImageAbilities = {
   compresses: true,
 };
 
-const generating = (takes: readonly ImageWish[]): Omit<ImageAbilities, "sizes"> => ({
+const generating = (takes: readonly ImageWish[]): Omit<ImageCapabilities, "sizes"> => ({
   maxCount: 4,
   perCall: 4,
   takes,
@@ -81,7 +81,7 @@ const generating = (takes: readonly ImageWish[]): Omit<ImageAbilities, "sizes"> 
 
 const GENERATING = { gemini: generating(SHARED_WISHES), vertex: generating(VERTEX_WISHES) };
 
-const sizesOf = (model: string): ImageAbilities["sizes"] => ({
+const sizesOf = (model: string): ImageCapabilities["sizes"] => ({
   kind: "ratio",
   ratios: RATIOS,
   tiers: model.startsWith("imagen-3") ? [] : ["1K", "2K"],

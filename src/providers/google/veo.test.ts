@@ -84,12 +84,12 @@ describe("providers 3.1: requests to Veo", () => {
     ["gemini", "veo-3.1-lite-generate-preview", { resolutions: ["720p", "1080p"] }],
     ["vertex", "veo-3.0-fast-generate-001", { resolutions: ["720p", "1080p"] }],
     ["vertex", "veo-2.0-generate-001", { seconds: { min: 5, max: 8 }, audio: "never", resolutions: ["720p"] }],
-  ])("abilities at %s of %s", (host, model, abilities) => {
-    expect((host === "vertex" ? vertex : gemini).abilities(model)).toMatchObject(abilities);
+  ])("capabilities at %s of %s", (host, model, capabilities) => {
+    expect((host === "vertex" ? vertex : gemini).capabilities(model)).toMatchObject(capabilities);
   });
 
   test("only Vertex takes a seed", () => {
-    expect([vertex, gemini].map((adapter) => adapter.abilities(VEO).takes.includes("seed"))).toEqual([true, false]);
+    expect([vertex, gemini].map((adapter) => adapter.capabilities(VEO).takes.includes("seed"))).toEqual([true, false]);
   });
 });
 

@@ -4,7 +4,7 @@ import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../ba
 import { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -24,7 +24,7 @@ export function veo(host: GoogleHost): VideoAdapter {
   const vertex = host.name === "vertex";
   return {
     serves: (model) => model.startsWith("veo"),
-    abilities: (model) => abilities(host, model),
+    capabilities: (model) => capabilities(host, model),
     submit: (call, context) => ({
       method: "POST",
       url: verbPath(host, context, "predictLongRunning"),
@@ -45,7 +45,7 @@ export function veo(host: GoogleHost): VideoAdapter {
   };
 }
 
-function abilities(host: GoogleHost, model: string): VideoAbilities {
+function capabilities(host: GoogleHost, model: string): VideoCapabilities {
   const vertex = host.name === "vertex";
   const silent = isSilent(model);
   return {

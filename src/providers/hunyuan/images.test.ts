@@ -121,7 +121,7 @@ describe("providers 2.9: a job", () => {
 });
 
 test("providers 2.9: every size is one of the host's pairs", () => {
-  const { sizes, maxCount } = images.abilities("SubmitTextToImageJob");
+  const { sizes, maxCount } = images.capabilities("SubmitTextToImageJob");
   if (sizes.kind !== "presets") throw new Error("sizes are presets");
   expect(maxCount).toBe(1);
   expect(sizes.sizes[0]).toEqual({ width: 1024, height: 1024 });

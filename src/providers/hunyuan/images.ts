@@ -1,8 +1,8 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAdapter, JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -15,7 +15,7 @@ const QUERY = "QueryTextToImageJob";
 
 const SIDES = [1024, 640, 704, 768, 832, 896, 960, 1088, 1152, 1216, 1280, 1344, 1408];
 
-const ABILITIES: ImageAbilities = {
+const ABILITIES: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["seed", "watermark", "enhancePrompt"],
@@ -77,7 +77,7 @@ function readImages(response: JsonObject): ImageResult<MediaLink>[] {
 /** Hunyuan Image 3.0, which is a job. */
 export const images: ImageAdapter = {
   serves: (model) => model === SUBMIT,
-  abilities: () => ABILITIES,
+  capabilities: () => ABILITIES,
   submit: (call, context) => action(SUBMIT, bodyOf(call), context),
   readSubmit: ({ body }) => {
     const id = stringAt(objectAt(body, "Response"), "JobId");

@@ -1,6 +1,6 @@
 import { objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -9,7 +9,7 @@ import { readError, readRefusal } from "./errors.ts";
 
 const NAME = "TextToImageLite";
 
-const ABILITIES: ImageAbilities = {
+const ABILITIES: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["negativePrompt", "seed", "watermark"],
@@ -37,7 +37,7 @@ const ABILITIES: ImageAbilities = {
 /** The small model, which answers with the image itself. */
 export const liteImages: ImageAdapter = {
   serves: (model) => model === NAME,
-  abilities: () => ABILITIES,
+  capabilities: () => ABILITIES,
   submit: (call, context) => {
     const { pixels, negativePrompt, seed } = call;
     const json = {

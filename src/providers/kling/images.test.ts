@@ -55,8 +55,8 @@ describe("providers 2.7: what is sent", () => {
   });
 });
 
-test("providers 2.7: abilities", () => {
-  expect(images.abilities("kling-v3")).toMatchObject({
+test("providers 2.7: capabilities", () => {
+  expect(images.capabilities("kling-v3")).toMatchObject({
     maxCount: 9,
     perCall: 9,
     maxInputs: 1,

@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { AdapterContext, ImageAdapter } from "../../media/adapter.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -11,7 +11,7 @@ import { readTask, readTaskId } from "./tasks.ts";
 const PATH = "/v1/images/generations";
 const EXTRAS = ["image_reference", "image_fidelity", "human_fidelity"];
 
-const ABILITIES: ImageAbilities = {
+const ABILITIES: ImageCapabilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["negativePrompt", "watermark"],
@@ -54,7 +54,7 @@ function readImages(result: JsonObject | undefined): UpstreamImageReply {
 /** Kling's images. */
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("kling-"),
-  abilities: () => ABILITIES,
+  capabilities: () => ABILITIES,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
   readSubmit: (answer) => ({ state: "waiting", job: { id: readTaskId(answer) } }),
   poll: (job) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),

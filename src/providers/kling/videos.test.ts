@@ -86,5 +86,5 @@ test.each([
   ["kling-v2-5-turbo", "never"],
   ["kling-v2-1", "never"],
 ] as const)("providers 3.4: %s has sound %s", (model, audio) => {
-  expect(videos.abilities(model)).toMatchObject({ perJob: 1, audio, ratios: ["16:9", "9:16", "1:1"] });
+  expect(videos.capabilities(model)).toMatchObject({ perJob: 1, audio, ratios: ["16:9", "9:16", "1:1"] });
 });

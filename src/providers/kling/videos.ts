@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { AdapterContext, VideoAdapter } from "../../media/adapter.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -13,7 +13,7 @@ const EXTRAS = ["cfg_scale", "camera_control", "watermark_info"];
 /** There are no resolutions but two modes, which differ in it. */
 const MODES: Readonly<Record<string, string>> = { "720p": "std", "1080p": "pro" };
 
-const SILENT: VideoAbilities = {
+const SILENT: VideoCapabilities = {
   perJob: 1,
   takes: ["negativePrompt"],
   ratios: ["16:9", "9:16", "1:1"],
@@ -27,10 +27,10 @@ const SILENT: VideoAbilities = {
   maxPrompt: 2500,
 };
 
-const V2_6: VideoAbilities = { ...SILENT, audio: "chosen", usualAudio: false };
-const V3: VideoAbilities = { ...V2_6, seconds: { min: 3, max: 15 }, resolutions: ["720p", "1080p"] };
+const V2_6: VideoCapabilities = { ...SILENT, audio: "chosen", usualAudio: false };
+const V3: VideoCapabilities = { ...V2_6, seconds: { min: 3, max: 15 }, resolutions: ["720p", "1080p"] };
 
-function abilities(model: string): VideoAbilities {
+function capabilities(model: string): VideoCapabilities {
   if (/^kling-v(1|2$|2-([1-5]|master|new))/.test(model)) return SILENT;
   return model.startsWith("kling-v2") ? V2_6 : V3;
 }
@@ -49,7 +49,7 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): Json
     ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
     ...(mode !== undefined && { mode }),
     duration: String(call.seconds),
-    ...(abilities(model).audio === "chosen" && { sound: call.audio ? "on" : "off" }),
+    ...(capabilities(model).audio === "chosen" && { sound: call.audio ? "on" : "off" }),
     ...(image && { image: image.base64 }),
     ...(lastFrame && { image_tail: lastFrame.base64 }),
     ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
@@ -72,7 +72,7 @@ function readVideos(result: JsonObject | undefined): VideoReply {
 /** Kling's videos. */
 export const videos: VideoAdapter = {
   serves: (model) => model.startsWith("kling-"),
-  abilities,
+  capabilities,
   submit: (call, context) => ({ method: "POST", url: pathOf(call), body: { json: bodyOf(call, context) } }),
   // A task is asked for where it was begun.
   readSubmit: (answer, call) => ({ state: "waiting", job: { id: readTaskId(answer), path: pathOf(call) } }),

@@ -10,7 +10,7 @@ const EXTRAS = ["image_ref", "style_ref", "character_ref", "modify_image_ref"];
 
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("photon-"),
-  abilities: () => ({
+  capabilities: () => ({
     maxCount: 4,
     perCall: 1,
     takes: [],

@@ -48,13 +48,13 @@ describe("providers 3.8: requests", () => {
   });
 
   test("images in a request cannot be taken: the host reads public addresses only", () => {
-    expect(videos.abilities("ray-2")).toMatchObject({
+    expect(videos.capabilities("ray-2")).toMatchObject({
       image: false,
       lastFrame: false,
       seconds: [5, 9],
       audio: "never",
     });
-    expect(images.abilities("photon-1")).toMatchObject({ maxInputs: 0, mask: false, perCall: 1 });
+    expect(images.capabilities("photon-1")).toMatchObject({ maxInputs: 0, mask: false, perCall: 1 });
   });
 
   test("each adapter serves its own models", () => {

@@ -10,7 +10,7 @@ const EXTRAS = ["loop", "concepts", "keyframes"];
 
 export const videos: VideoAdapter = {
   serves: (model) => model.startsWith("ray-"),
-  abilities: (model) => ({
+  capabilities: (model) => ({
     perJob: 1,
     takes: [],
     ratios: RATIOS,

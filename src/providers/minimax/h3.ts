@@ -14,7 +14,7 @@ const FAILED: ReadonlySet<string> = new Set(["failed", "cancelled", "expired"]);
 /** The second version of the video API. */
 export const h3: VideoAdapter = {
   serves: (model) => model.startsWith("MiniMax-H3"),
-  abilities: () => ({
+  capabilities: () => ({
     perJob: 1,
     takes: [],
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"],

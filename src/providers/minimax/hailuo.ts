@@ -3,7 +3,7 @@
 import { objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
-import type { VideoAbilities } from "../../media/video-call.ts";
+import type { VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -11,7 +11,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { forgottenJob, unmade, unmadeVideo } from "../media/unmade.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
-const HAILUO: VideoAbilities = {
+const HAILUO: VideoCapabilities = {
   perJob: 1,
   takes: ["enhancePrompt"],
   ratios: [],
@@ -25,9 +25,9 @@ const HAILUO: VideoAbilities = {
   maxPrompt: 2000,
 };
 
-const FIRST_GENERATION: VideoAbilities = { ...HAILUO, resolutions: ["720p"], seconds: [6] };
+const FIRST_GENERATION: VideoCapabilities = { ...HAILUO, resolutions: ["720p"], seconds: [6] };
 
-function abilities(model: string): VideoAbilities {
+function capabilities(model: string): VideoCapabilities {
   if (model.startsWith("T2V")) return { ...FIRST_GENERATION, image: false };
   if (model.startsWith("I2V")) return { ...FIRST_GENERATION, imageOnly: true };
   if (model.endsWith("-02")) return { ...HAILUO, resolutions: ["768p", "1080p", "512p"], lastFrame: true };
@@ -40,7 +40,7 @@ function abilities(model: string): VideoAbilities {
  */
 export const hailuo: VideoAdapter = {
   serves: (model) => /^(?:MiniMax-Hailuo-|[TI]2V-01)/.test(model),
-  abilities,
+  capabilities,
   submit: (call, { model }) => ({
     method: "POST",
     url: "/v1/video_generation",

@@ -50,9 +50,9 @@ describe("providers 2.12: requests for images", () => {
   });
 
   test("contract 2.4: nine images, one to go by, no mask; sizes by pixels or by shape", () => {
-    expect(images.abilities(MODEL)).toMatchObject({ maxCount: 9, perCall: 9, maxInputs: 1, mask: false });
-    expect(images.abilities(MODEL).sizes).toMatchObject({ kind: "free", free: { minSide: 512, maxSide: 2048 } });
-    expect(images.abilities("image-01-live").sizes.kind).toBe("ratio");
+    expect(images.capabilities(MODEL)).toMatchObject({ maxCount: 9, perCall: 9, maxInputs: 1, mask: false });
+    expect(images.capabilities(MODEL).sizes).toMatchObject({ kind: "free", free: { minSide: 512, maxSide: 2048 } });
+    expect(images.capabilities("image-01-live").sizes.kind).toBe("ratio");
   });
 });
 

@@ -3,8 +3,8 @@
 import { arrayAt, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { imageType } from "../media/image-type.ts";
@@ -14,7 +14,7 @@ import { failureInside, minimaxError } from "./errors.ts";
 
 const FILTERED = "The provider's moderation held this image back.";
 
-const ABILITIES: ImageAbilities = {
+const ABILITIES: ImageCapabilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["seed", "enhancePrompt", "watermark"],
@@ -34,14 +34,14 @@ const ABILITIES: ImageAbilities = {
 };
 
 /** The variant for drawings is told shapes only. */
-const LIVE: ImageAbilities = {
+const LIVE: ImageCapabilities = {
   ...ABILITIES,
   sizes: { kind: "ratio", ratios: ["1:1", "16:9", "4:3", "3:2", "2:3", "3:4", "9:16"], tiers: [] },
 };
 
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("image-01"),
-  abilities: (model) => (model.endsWith("-live") ? LIVE : ABILITIES),
+  capabilities: (model) => (model.endsWith("-live") ? LIVE : ABILITIES),
   submit: (call, { model }) => ({
     method: "POST",
     url: "/v1/image_generation",

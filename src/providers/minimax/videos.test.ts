@@ -137,8 +137,8 @@ describe("providers 3.6: the first version", () => {
     ["MiniMax-Hailuo-02", { lastFrame: true }],
     ["T2V-01-Director", { image: false, resolutions: ["720p"], seconds: [6] }],
     ["I2V-01", { image: true, imageOnly: true }],
-  ])("abilities of %s", (model, abilities) => {
-    expect(hailuo.abilities(model)).toMatchObject(abilities as never);
+  ])("capabilities of %s", (model, capabilities) => {
+    expect(hailuo.capabilities(model)).toMatchObject(capabilities as never);
   });
 });
 
@@ -168,7 +168,7 @@ describe("providers 3.6: the second version", () => {
   });
 
   test("words are needed even beside an image", () => {
-    expect(h3.abilities("MiniMax-H3").promptNeeded).toBe(true);
+    expect(h3.capabilities("MiniMax-H3").promptNeeded).toBe(true);
   });
 
   test("the life of a job", () => {

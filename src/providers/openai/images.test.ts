@@ -236,14 +236,14 @@ describe("contract 2.4: what each family can do", () => {
     ["gpt-image-1-mini", { maxCount: 10, takes: ["quality", "background", "moderation"] }],
     ["dall-e-3", { maxCount: 10, perCall: 1, maxInputs: 0, mask: false, formats: ["image/png"] }],
     ["dall-e-2", { maxCount: 10, perCall: 10, maxInputs: 1, mask: true }],
-  ])("%s", (model, abilities) => {
+  ])("%s", (model, capabilities) => {
     expect(openaiImages.serves(model)).toBe(true);
-    expect(openaiImages.abilities(model)).toMatchObject(abilities);
+    expect(openaiImages.capabilities(model)).toMatchObject(capabilities);
   });
 
   test("custom sizes are for one model only: multiples of 16, at most 3840 a side, at most 3:1", () => {
     const free = (model: string) => {
-      const { sizes } = openaiImages.abilities(model);
+      const { sizes } = openaiImages.capabilities(model);
       return sizes.kind === "presets" ? sizes.free : undefined;
     };
     expect(free("gpt-image-2")).toMatchObject({ multipleOf: 16, maxSide: 3840, maxRatio: 3 });

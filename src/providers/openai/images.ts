@@ -7,7 +7,7 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import { mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { OPENAI_CODES } from "./errors.ts";
-import { imageAbilities } from "./image-abilities.ts";
+import { imageCapabilities } from "./image-capabilities.ts";
 import { readImageEvent, readImages } from "./image-reply.ts";
 
 type StreamedCall = FittedImageCall & { partialImages?: number };
@@ -15,12 +15,12 @@ type StreamedCall = FittedImageCall & { partialImages?: number };
 /** Generations as JSON, edits as a form; the fields of both have the same names. */
 export const openaiImages: ImageAdapter = {
   serves: (model) => /^(?:gpt-image|chatgpt-image|dall-e)/.test(model),
-  abilities: imageAbilities,
+  capabilities: imageCapabilities,
   submit: (call, context) => request(call, context, settingsOf(call, context.model)),
   readSubmit: readImages,
   error: (answer) => mediaFailure(answer, OPENAI_CODES),
   stream: {
-    serves: (model) => imageAbilities(model).partialImages === true,
+    serves: (model) => imageCapabilities(model).partialImages === true,
     submit: (call, context) => request(call, context, streamSettings(call, context.model)),
     read: readImageEvent,
   },

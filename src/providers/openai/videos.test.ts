@@ -89,8 +89,8 @@ describe("providers 3.2: the life of a job", () => {
 });
 
 test("contract 2.1: large videos are for the larger model alone", () => {
-  expect(openaiVideos.abilities("sora-2").resolutions).toEqual(["720p"]);
-  expect(openaiVideos.abilities("sora-2-pro")).toMatchObject({
+  expect(openaiVideos.capabilities("sora-2").resolutions).toEqual(["720p"]);
+  expect(openaiVideos.capabilities("sora-2-pro")).toMatchObject({
     perJob: 1,
     resolutions: ["720p", "1080p"],
     seconds: [4, 8, 12],

@@ -2,7 +2,7 @@
 
 import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
 import { unmadeVideo } from "../media/unmade.ts";
@@ -14,7 +14,7 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1080p": { "16:9": "1792x1024", "9:16": "1024x1792" },
 };
 
-const SORA: VideoAbilities = {
+const SORA: VideoCapabilities = {
   perJob: 1,
   takes: [],
   ratios: ["16:9", "9:16"],
@@ -29,7 +29,7 @@ const SORA: VideoAbilities = {
 
 export const openaiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("sora-"),
-  abilities: (model) => (model.startsWith("sora-2-pro") ? { ...SORA, resolutions: ["720p", "1080p"] } : SORA),
+  capabilities: (model) => (model.startsWith("sora-2-pro") ? { ...SORA, resolutions: ["720p", "1080p"] } : SORA),
   submit: (call, context) => {
     const fields = fieldsOf(call, context.model);
     const { image } = call;

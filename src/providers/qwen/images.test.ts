@@ -58,7 +58,7 @@ describe("providers 2.5: what is sent", () => {
   });
 });
 
-describe("providers 2.5: abilities", () => {
+describe("providers 2.5: capabilities", () => {
   test.each([
     ["qwen-image-2.0", 6, 3, "free"],
     [MODEL, 6, 3, "free"],
@@ -70,7 +70,7 @@ describe("providers 2.5: abilities", () => {
     ["z-image-turbo", 1, 0, "none"],
   ])("%s", (model, perCall, maxInputs, kind) => {
     expect(images.serves(model)).toBe(true);
-    expect(images.abilities(model)).toMatchObject({ maxCount: 6, perCall, maxInputs, sizes: { kind } });
+    expect(images.capabilities(model)).toMatchObject({ maxCount: 6, perCall, maxInputs, sizes: { kind } });
   });
 
   test("texts, videos and Wan's images are other adapters' work", () => {

@@ -2,7 +2,7 @@
 
 import { objectAt } from "../../base/json.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { readError } from "./errors.ts";
 import { messagesBody, readChoices, readUsage, SEEDS } from "./image-messages.ts";
@@ -10,7 +10,7 @@ import { refusalIn } from "./tasks.ts";
 
 const STANDARD = { width: 1024, height: 1024 };
 
-const V2: ImageAbilities = {
+const V2: ImageCapabilities = {
   maxCount: 6,
   perCall: 6,
   takes: ["negativePrompt", "seed", "watermark", "enhancePrompt"],
@@ -34,7 +34,7 @@ const V2: ImageAbilities = {
   compresses: false,
 };
 
-const V1: ImageAbilities = {
+const V1: ImageCapabilities = {
   ...V2,
   perCall: 1,
   maxInputs: 0,
@@ -50,7 +50,7 @@ const V1: ImageAbilities = {
   },
 };
 
-const EDIT_PLUS: ImageAbilities = {
+const EDIT_PLUS: ImageCapabilities = {
   ...V2,
   imageOnly: true,
   sizes: {
@@ -61,11 +61,11 @@ const EDIT_PLUS: ImageAbilities = {
   },
 };
 
-const EDIT: ImageAbilities = { ...V2, perCall: 1, imageOnly: true, sizes: { kind: "none" } };
+const EDIT: ImageCapabilities = { ...V2, perCall: 1, imageOnly: true, sizes: { kind: "none" } };
 
-const Z_IMAGE: ImageAbilities = { ...V2, perCall: 1, takes: [], sizes: { kind: "none" }, maxInputs: 0 };
+const Z_IMAGE: ImageCapabilities = { ...V2, perCall: 1, takes: [], sizes: { kind: "none" }, maxInputs: 0 };
 
-const FAMILIES: readonly [RegExp, ImageAbilities][] = [
+const FAMILIES: readonly [RegExp, ImageCapabilities][] = [
   [/^z-image/, Z_IMAGE],
   [/^qwen-image-edit-(max|plus)/, EDIT_PLUS],
   [/^qwen-image-edit/, EDIT],
@@ -75,7 +75,7 @@ const FAMILIES: readonly [RegExp, ImageAbilities][] = [
 /** Qwen-Image, which answers with the images themselves. */
 export const images: ImageAdapter = {
   serves: (model) => /^(qwen|z)-image/.test(model),
-  abilities: (model) => FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V1,
+  capabilities: (model) => FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V1,
   submit: (call, context) => ({
     method: "POST",
     url: "/services/aigc/multimodal-generation/generation",

@@ -125,10 +125,10 @@ test.each([
   ["wan2.6-t2v", { image: false, lastFrame: false, audio: "chosen" }, 5],
   ["wan2.6-i2v", { image: true, lastFrame: false, imageOnly: true, audio: "chosen" }, 0],
   ["wan2.7-i2v", { image: true, lastFrame: true, imageOnly: true, audio: "always" }, 0],
-])("providers 3.5: abilities of %s", (model, abilities, ratios) => {
+])("providers 3.5: capabilities of %s", (model, capabilities, ratios) => {
   expect(videos.serves(model)).toBe(true);
-  expect(videos.abilities(model)).toMatchObject({ perJob: 1, ...abilities });
-  expect(videos.abilities(model).ratios).toHaveLength(ratios);
+  expect(videos.capabilities(model)).toMatchObject({ perJob: 1, ...capabilities });
+  expect(videos.capabilities(model).ratios).toHaveLength(ratios);
 });
 
 test("providers 3.5: images, texts and videos after videos are not served", () => {

@@ -3,7 +3,7 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { AdapterContext, JobState, MediaRequest, VideoAdapter } from "../../media/adapter.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -32,19 +32,19 @@ function startOf(model: string): Start {
   return /-i2v/.test(model) ? "image" : "either";
 }
 
-function secondsOf(version: number): VideoAbilities["seconds"] {
+function secondsOf(version: number): VideoCapabilities["seconds"] {
   if (version >= 3) return { min: 2, max: 30 };
   if (version >= 2.7) return { min: 2, max: 15 };
   if (version >= 2.6) return [5, 10, 15];
   return version >= 2.5 ? [5, 10] : [5];
 }
 
-function audioOf(version: number): Pick<VideoAbilities, "audio" | "usualAudio"> {
+function audioOf(version: number): Pick<VideoCapabilities, "audio" | "usualAudio"> {
   if (version >= 2.7) return { audio: "always" };
   return version >= 2.5 ? { audio: "chosen", usualAudio: true } : { audio: "never" };
 }
 
-function abilities(model: string): VideoAbilities {
+function capabilities(model: string): VideoCapabilities {
   const version = wanVersion(model);
   const start = startOf(model);
   return {
@@ -77,7 +77,7 @@ function submit(call: FittedVideoCall, { model }: AdapterContext): MediaRequest 
       ...pickExtras(call.extras, EXTRAS),
       ...shapeOf(call, model),
       duration: call.seconds,
-      ...(abilities(model).audio === "chosen" && { audio: call.audio }),
+      ...(capabilities(model).audio === "chosen" && { audio: call.audio }),
       ...(seed !== undefined && { seed }),
       ...(enhancePrompt !== undefined && { prompt_extend: enhancePrompt }),
     },
@@ -144,7 +144,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<VideoReply> {
 /** Wan's videos. Those made after other videos (`r2v`) need what no call here can carry. */
 export const videos: VideoAdapter = {
   serves: (model) => wanVersion(model) > 0 && !/-(image|t2i|i2i|r2v)/.test(model),
-  abilities,
+  capabilities,
   submit,
   readSubmit: readSubmittedTask,
   poll: pollTask,

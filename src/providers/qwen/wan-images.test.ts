@@ -114,9 +114,9 @@ test.each([
   [MODEL, 9, ["1K", "2K"], false],
   ["wan2.7-image-pro", 9, ["1K", "2K", "4K"], false],
   ["wan2.2-t2i-flash", 0, ["1K"], true],
-])("providers 2.5: abilities of %s", (model, maxInputs, tiers, avoids) => {
-  const abilities = wanImages.abilities(model);
+])("providers 2.5: capabilities of %s", (model, maxInputs, tiers, avoids) => {
+  const capabilities = wanImages.capabilities(model);
   expect(wanImages.serves(model)).toBe(true);
-  expect(abilities).toMatchObject({ maxCount: 4, perCall: 4, maxInputs, sizes: { tiers } });
-  expect(abilities.takes.includes("negativePrompt")).toBe(avoids);
+  expect(capabilities).toMatchObject({ maxCount: 4, perCall: 4, maxInputs, sizes: { tiers } });
+  expect(capabilities.takes.includes("negativePrompt")).toBe(avoids);
 });

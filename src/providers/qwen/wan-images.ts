@@ -3,8 +3,8 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { AdapterContext, ImageAdapter, JobState, MediaRequest } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
-import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { FreeSizes, ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -25,7 +25,7 @@ const sizes = (minPixels: number, side: number): FreeSizes => ({
   maxRatio: 8,
 });
 
-const V2_7: ImageAbilities = {
+const V2_7: ImageCapabilities = {
   maxCount: 4,
   perCall: 4,
   takes: ["seed", "watermark", "enhancePrompt"],
@@ -37,14 +37,14 @@ const V2_7: ImageAbilities = {
   compresses: false,
 };
 
-const V2_7_PRO: ImageAbilities = {
+const V2_7_PRO: ImageCapabilities = {
   ...V2_7,
   sizes: { kind: "free", free: sizes(768 * 768, 4096), tiers: ["1K", "2K", "4K"], standard: STANDARD },
   // The largest are for images from text alone.
   sizesWithInputs: V2_7.sizes,
 };
 
-const OLDER: ImageAbilities = {
+const OLDER: ImageCapabilities = {
   ...V2_7,
   takes: ["negativePrompt", "seed", "watermark", "enhancePrompt"],
   sizes: {
@@ -58,7 +58,7 @@ const OLDER: ImageAbilities = {
 const readsMessages = (model: string): boolean => wanVersion(model) >= 2.6;
 const edits = (model: string): boolean => /-i2i/.test(model);
 
-function abilities(model: string): ImageAbilities {
+function capabilities(model: string): ImageCapabilities {
   if (/image-pro/.test(model)) return V2_7_PRO;
   if (readsMessages(model)) return V2_7;
   return edits(model) ? { ...OLDER, maxInputs: 3, imageOnly: true } : { ...OLDER, maxInputs: 0 };
@@ -96,7 +96,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageRep
 /** Wan's images, which are tasks. */
 export const wanImages: ImageAdapter = {
   serves: (model) => /^wanx?\d.*-(image|t2i|i2i)/.test(model),
-  abilities,
+  capabilities,
   submit,
   readSubmit: readSubmittedTask,
   poll: pollTask,

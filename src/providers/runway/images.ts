@@ -31,7 +31,7 @@ const needsImage = (model: string): boolean => model === "gen4_image_turbo";
 
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("gen4_image"),
-  abilities: (model) => ({
+  capabilities: (model) => ({
     maxCount: 4,
     perCall: 1,
     takes: ["seed"],

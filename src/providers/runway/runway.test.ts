@@ -69,14 +69,14 @@ describe("providers 3.7: requests for videos", () => {
     ["gen4.5", { ratios: ["16:9", "9:16"], image: true }],
     ["veo3.1", { seconds: [4, 6, 8], audio: "chosen", resolutions: ["720p", "1080p"] }],
     ["veo3", { seconds: [8], audio: "always" }],
-  ])("abilities of %s", (model, abilities) => {
+  ])("capabilities of %s", (model, capabilities) => {
     expect(videos.serves(model)).toBe(true);
-    expect(videos.abilities(model)).toMatchObject(abilities as never);
+    expect(videos.capabilities(model)).toMatchObject(capabilities as never);
   });
 
   test("every shape and resolution of every model has its word", () => {
     for (const model of ["gen4_turbo", "gen4.5", "veo3", "veo3.1"]) {
-      const { ratios, resolutions } = videos.abilities(model);
+      const { ratios, resolutions } = videos.capabilities(model);
       const all = resolutions.flatMap((resolution) =>
         ratios.map((aspectRatio) => jsonOf(video(model, { resolution, aspectRatio }))["ratio"]),
       );
@@ -100,7 +100,7 @@ describe("providers 3.7: requests for images", () => {
   });
 
   test("the quick variant says that it needs one", () => {
-    const needed = ["gen4_image", "gen4_image_turbo"].map((model) => images.abilities(model).imageOnly);
+    const needed = ["gen4_image", "gen4_image_turbo"].map((model) => images.capabilities(model).imageOnly);
     expect(needed).toEqual([undefined, true]);
   });
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { VideoAdapter } from "../../media/adapter.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { unmadeVideo } from "../media/unmade.ts";
@@ -20,7 +20,7 @@ const RATIO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1080p": { "16:9": "1920:1080", "9:16": "1080:1920" },
 };
 
-const GEN: VideoAbilities = {
+const GEN: VideoCapabilities = {
   perJob: 1,
   takes: ["seed"],
   seeds: SEEDS,
@@ -34,9 +34,9 @@ const GEN: VideoAbilities = {
   maxPrompt: 1000,
 };
 
-const GEN4_TURBO: VideoAbilities = { ...GEN, ratios: Object.keys(RATIO["720p"] ?? {}), imageOnly: true };
+const GEN4_TURBO: VideoCapabilities = { ...GEN, ratios: Object.keys(RATIO["720p"] ?? {}), imageOnly: true };
 
-const VEO3: VideoAbilities = {
+const VEO3: VideoCapabilities = {
   ...GEN,
   takes: [],
   resolutions: ["720p", "1080p"],
@@ -45,9 +45,9 @@ const VEO3: VideoAbilities = {
   audio: "always",
 };
 
-const VEO3_1: VideoAbilities = { ...VEO3, seconds: [4, 6, 8], audio: "chosen", usualAudio: false, lastFrame: true };
+const VEO3_1: VideoCapabilities = { ...VEO3, seconds: [4, 6, 8], audio: "chosen", usualAudio: false, lastFrame: true };
 
-function abilities(model: string): VideoAbilities {
+function capabilities(model: string): VideoCapabilities {
   if (model.startsWith("veo3.1")) return VEO3_1;
   if (model.startsWith("veo")) return VEO3;
   return model === "gen4_turbo" ? GEN4_TURBO : GEN;
@@ -55,7 +55,7 @@ function abilities(model: string): VideoAbilities {
 
 export const videos: VideoAdapter = {
   serves: (model) => /^(?:gen\d|veo)/.test(model) && !model.includes("image"),
-  abilities,
+  capabilities,
   submit: (call, { model }) =>
     submitTask(call.image === undefined ? "/text_to_video" : "/image_to_video", {
       ...(model.startsWith("gen") ? pickExtras(call.extras, ["contentModeration"]) : {}),
@@ -64,7 +64,7 @@ export const videos: VideoAdapter = {
       ...promptImage(call),
       ratio: ratioOf(call),
       duration: call.seconds,
-      ...(abilities(model).audio === "chosen" ? { audio: call.audio } : {}),
+      ...(capabilities(model).audio === "chosen" ? { audio: call.audio } : {}),
       ...(call.seed === undefined ? {} : { seed: call.seed }),
     }),
   readSubmit: readTaskId,

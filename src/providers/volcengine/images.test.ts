@@ -70,7 +70,7 @@ describe("providers 2.4: what is sent", () => {
   });
 });
 
-describe("providers 2.4: abilities", () => {
+describe("providers 2.4: capabilities", () => {
   test.each([
     ["doubao-seedream-5-0-pro-260628", 1, 10, false, ["1K", "2K"]],
     [LITE, 15, 14, true, ["2K", "4K"]],
@@ -79,9 +79,9 @@ describe("providers 2.4: abilities", () => {
     ["doubao-seedream-4-0-250828", 15, 14, true, ["1K", "2K", "4K"]],
     ["doubao-seedream-3-0-t2i-250415", 1, 0, false, ["1K", "2K"]],
   ])("%s", (model, perCall, maxInputs, streams, tiers) => {
-    const abilities = images.abilities(model);
+    const capabilities = images.capabilities(model);
     expect(images.serves(model)).toBe(true);
-    expect(abilities).toMatchObject({ maxCount: 15, perCall, maxInputs, sizes: { kind: "free", tiers } });
+    expect(capabilities).toMatchObject({ maxCount: 15, perCall, maxInputs, sizes: { kind: "free", tiers } });
     expect(images.stream?.serves(model)).toBe(streams);
   });
 

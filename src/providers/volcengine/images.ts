@@ -95,7 +95,7 @@ function readEvent(event: JsonObject): ImageEvent | undefined {
 /** Seedream. */
 export const images: ImageAdapter = {
   serves,
-  abilities: seedream,
+  capabilities: seedream,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
   readSubmit: ({ body }) => {
     const items = arrayAt(body, "data").filter(isObject);

@@ -1,4 +1,4 @@
-import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
+import type { FreeSizes, ImageCapabilities } from "../../media/image-capabilities.ts";
 
 /** Most images of a batch, and most images going in and coming out together. */
 const MOST_TOGETHER = 15;
@@ -16,7 +16,7 @@ const LARGEST = 4096 * 4096;
 const TWO_K = { width: 2048, height: 2048 };
 const ONE_K = { width: 1024, height: 1024 };
 
-const BATCHED: Omit<ImageAbilities, "sizes"> = {
+const BATCHED: Omit<ImageCapabilities, "sizes"> = {
   maxCount: MOST_TOGETHER,
   perCall: MOST_TOGETHER,
   together: MOST_TOGETHER,
@@ -27,19 +27,19 @@ const BATCHED: Omit<ImageAbilities, "sizes"> = {
   compresses: false,
 };
 
-const V4_0: ImageAbilities = {
+const V4_0: ImageCapabilities = {
   ...BATCHED,
   sizes: { kind: "free", free: sizes(1280 * 720, LARGEST), tiers: ["1K", "2K", "4K"], standard: TWO_K },
 };
 
-const V4_5: ImageAbilities = {
+const V4_5: ImageCapabilities = {
   ...BATCHED,
   sizes: { kind: "free", free: sizes(2560 * 1440, LARGEST), tiers: ["2K", "4K"], standard: TWO_K },
 };
 
-const V5_0_LITE: ImageAbilities = { ...V4_5, formats: ["image/jpeg", "image/png"] };
+const V5_0_LITE: ImageCapabilities = { ...V4_5, formats: ["image/jpeg", "image/png"] };
 
-const V5_0_PRO: ImageAbilities = {
+const V5_0_PRO: ImageCapabilities = {
   ...BATCHED,
   perCall: 1,
   takes: ["watermark", "background"],
@@ -49,7 +49,7 @@ const V5_0_PRO: ImageAbilities = {
   sizes: { kind: "free", free: sizes(921_600, 4_624_220), tiers: ["1K", "2K"], standard: ONE_K },
 };
 
-const V3_0: ImageAbilities = {
+const V3_0: ImageCapabilities = {
   ...BATCHED,
   perCall: 1,
   takes: ["watermark", "seed", "guidanceScale"],
@@ -64,7 +64,7 @@ const V3_0: ImageAbilities = {
   },
 };
 
-const FAMILIES: readonly [RegExp, ImageAbilities][] = [
+const FAMILIES: readonly [RegExp, ImageCapabilities][] = [
   [/seedream-5-0-pro/, V5_0_PRO],
   [/seedream-5-/, V5_0_LITE],
   [/seedream-4-5/, V4_5],
@@ -72,7 +72,7 @@ const FAMILIES: readonly [RegExp, ImageAbilities][] = [
 ];
 
 /** What a Seedream model can do. The name of an endpoint of one's own (`ep-…`) does not tell its model: 4.0 is assumed. */
-export function seedream(model: string): ImageAbilities {
+export function seedream(model: string): ImageCapabilities {
   return FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V4_0;
 }
 

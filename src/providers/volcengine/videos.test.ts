@@ -103,7 +103,7 @@ test.each([
   ["doubao-seedance-2-0-260128", { audio: "chosen", image: true }],
   [MODEL, { audio: "chosen", usualAudio: true, lastFrame: true }],
   ["doubao-seedance-1-0-pro-250528", { audio: "never" }],
-] as const)("providers 3.3: abilities of %s", (model, abilities) => {
+] as const)("providers 3.3: capabilities of %s", (model, capabilities) => {
   expect(videos.serves(model)).toBe(true);
-  expect(videos.abilities(model)).toMatchObject({ perJob: 1, ...abilities });
+  expect(videos.capabilities(model)).toMatchObject({ perJob: 1, ...capabilities });
 });

@@ -3,7 +3,7 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { AdapterContext, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
@@ -14,7 +14,7 @@ import { readError, readFailure } from "./errors.ts";
 const PATH = "/contents/generations/tasks";
 const EXTRAS = ["camera_fixed", "safety_identifier", "watermark"];
 
-const V1_0: VideoAbilities = {
+const V1_0: VideoCapabilities = {
   perJob: 1,
   takes: ["seed"],
   seeds: { min: -1, max: 4_294_967_295 },
@@ -27,10 +27,10 @@ const V1_0: VideoAbilities = {
   lastFrame: true,
 };
 
-const V1_5: VideoAbilities = { ...V1_0, seconds: { min: 4, max: 12 }, audio: "chosen", usualAudio: true };
-const V2_0: VideoAbilities = { ...V1_5, seconds: { min: 4, max: 15 } };
+const V1_5: VideoCapabilities = { ...V1_0, seconds: { min: 4, max: 12 }, audio: "chosen", usualAudio: true };
+const V2_0: VideoCapabilities = { ...V1_5, seconds: { min: 4, max: 15 } };
 
-function abilities(model: string): VideoAbilities {
+function capabilities(model: string): VideoCapabilities {
   if (/seedance-1-5/.test(model)) return V1_5;
   if (!/seedance-1-0/.test(model)) return V2_0;
   if (/-t2v/.test(model)) return { ...V1_0, image: false, lastFrame: false };
@@ -52,7 +52,7 @@ function bodyOf(call: FittedVideoCall, { model }: AdapterContext): JsonObject {
     ...(aspectRatio !== undefined && { ratio: aspectRatio }),
     resolution: call.resolution,
     duration: call.seconds,
-    ...(abilities(model).audio === "chosen" && { generate_audio: call.audio }),
+    ...(capabilities(model).audio === "chosen" && { generate_audio: call.audio }),
     ...(seed !== undefined && { seed }),
   };
 }
@@ -95,7 +95,7 @@ function readFacts(body: JsonObject | undefined): Pick<VideoReply, "seconds" | "
 /** Seedance. */
 export const videos: VideoAdapter = {
   serves: (model) => /seedance|^ep-/.test(model),
-  abilities,
+  capabilities,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
   readSubmit: ({ body }) => {
     const id = stringAt(body, "id");

@@ -107,14 +107,14 @@ describe("providers 2.11: answers", () => {
 });
 
 test("contract 2.4: ten images, by shape and level, no mask; quality in the second version only", () => {
-  expect(xAiImages.abilities("grok-imagine-image")).toMatchObject({
+  expect(xAiImages.capabilities("grok-imagine-image")).toMatchObject({
     maxCount: 10,
     mask: false,
     maxInputs: 3,
     takes: [],
   });
-  expect(xAiImages.abilities("grok-imagine-image-2.0").takes).toEqual(["quality"]);
-  expect(xAiImages.abilities("grok-imagine-image").sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K"] });
+  expect(xAiImages.capabilities("grok-imagine-image-2.0").takes).toEqual(["quality"]);
+  expect(xAiImages.capabilities("grok-imagine-image").sizes).toMatchObject({ kind: "ratio", tiers: ["1K", "2K"] });
   expect(["grok-imagine-image-quality", "grok-imagine-video-1.5", "grok-4"].map(xAiImages.serves)).toEqual([
     true,
     false,

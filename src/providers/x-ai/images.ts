@@ -3,8 +3,8 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { imageType } from "../media/image-type.ts";
@@ -12,7 +12,7 @@ import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { xAiError } from "./errors.ts";
 
-const IMAGINE: ImageAbilities = {
+const IMAGINE: ImageCapabilities = {
   maxCount: 10,
   perCall: 10,
   takes: [],
@@ -33,7 +33,7 @@ const takesQuality = (model: string) => model.startsWith("grok-imagine-image-2")
 /** Generations and edits, both as JSON. The host refuses a size in pixels. */
 export const xAiImages: ImageAdapter = {
   serves: (model) => /^grok-(?:imagine-image|2-image)/.test(model),
-  abilities: (model) =>
+  capabilities: (model) =>
     takesQuality(model) ? { ...IMAGINE, takes: ["quality"], qualities: ["auto", "low", "medium"] } : IMAGINE,
   submit: (call, { model }) => ({
     method: "POST",

@@ -99,7 +99,7 @@ describe("providers 3.9: the life of a job", () => {
 });
 
 test("contract 2.1: 1080p came with a later version", () => {
-  expect(xAiVideos.abilities("grok-imagine-video-1.5")).toMatchObject({ perJob: 1, image: true, lastFrame: false });
-  expect(xAiVideos.abilities("grok-imagine-video-1.5").resolutions).toContain("1080p");
+  expect(xAiVideos.capabilities("grok-imagine-video-1.5")).toMatchObject({ perJob: 1, image: true, lastFrame: false });
+  expect(xAiVideos.capabilities("grok-imagine-video-1.5").resolutions).toContain("1080p");
   expect(["grok-imagine-video-1.5", "grok-imagine-image"].map(xAiVideos.serves)).toEqual([true, false]);
 });

@@ -2,7 +2,7 @@
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
 import { emptyAnswer, jobFailure } from "../media/media-failure.ts";
@@ -10,7 +10,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { forgottenJob, unmadeVideo } from "../media/unmade.ts";
 import { X_AI_CODES, xAiError } from "./errors.ts";
 
-const IMAGINE: VideoAbilities = {
+const IMAGINE: VideoCapabilities = {
   perJob: 1,
   takes: [],
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3"],
@@ -26,7 +26,7 @@ const IMAGINE: VideoAbilities = {
 export const xAiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("grok-imagine-video"),
   // The first version stops at 720p.
-  abilities: (model) =>
+  capabilities: (model) =>
     model === "grok-imagine-video" ? IMAGINE : { ...IMAGINE, resolutions: [...IMAGINE.resolutions, "1080p"] },
   submit: (call, { model }) => ({ method: "POST", url: "/videos/generations", body: { json: bodyOf(call, model) } }),
   readSubmit: (answer) => {

@@ -35,7 +35,7 @@ describe("providers 2.8: requests", () => {
     ["medium", "standard"],
     ["auto", undefined],
   ])("the quality %s is %s there", (quality, word) => {
-    const { call } = fitImageCall(imageCall({ quality }), zAiImages.abilities("cogview-4-250304"), "cogview");
+    const { call } = fitImageCall(imageCall({ quality }), zAiImages.capabilities("cogview-4-250304"), "cogview");
     expect(jsonOf(submit(call, "cogview-4-250304"))["quality"]).toBe(word);
   });
 });
@@ -79,10 +79,10 @@ describe("providers 2.8: answers", () => {
 });
 
 test("contract 2.4: one image a call, with a watermark to choose; no images to go by", () => {
-  const abilities = zAiImages.abilities("glm-image");
-  expect(abilities).toMatchObject({ maxCount: 1, perCall: 1, takes: ["watermark"], maxInputs: 0, mask: false });
-  expect(abilities.sizes).toMatchObject({ kind: "presets" });
-  if (abilities.sizes.kind === "presets") expect(abilities.sizes.sizes[0]).toEqual({ width: 1280, height: 1280 });
+  const capabilities = zAiImages.capabilities("glm-image");
+  expect(capabilities).toMatchObject({ maxCount: 1, perCall: 1, takes: ["watermark"], maxInputs: 0, mask: false });
+  expect(capabilities.sizes).toMatchObject({ kind: "presets" });
+  if (capabilities.sizes.kind === "presets") expect(capabilities.sizes.sizes[0]).toEqual({ width: 1280, height: 1280 });
   expect(["glm-image", "cogview-4-250304", "glm-5", "cogvideox-3"].map(zAiImages.serves)).toEqual([
     true,
     true,

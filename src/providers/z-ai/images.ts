@@ -3,8 +3,8 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { AdapterContext, ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
@@ -16,7 +16,7 @@ const sizes = (list: string) =>
     return { width, height };
   });
 
-const GLM_IMAGE: ImageAbilities = {
+const GLM_IMAGE: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["watermark"],
@@ -31,7 +31,7 @@ const GLM_IMAGE: ImageAbilities = {
   compresses: false,
 };
 
-const COGVIEW: ImageAbilities = {
+const COGVIEW: ImageCapabilities = {
   ...GLM_IMAGE,
   takes: ["watermark", "quality"],
   qualities: ["standard", "hd"],
@@ -44,7 +44,7 @@ const COGVIEW: ImageAbilities = {
 /** One image a call, given as a link. */
 export const zAiImages: ImageAdapter = {
   serves: (model) => /^(?:glm-image|cogview)/.test(model),
-  abilities: (model) => (model.startsWith("cogview") ? COGVIEW : GLM_IMAGE),
+  capabilities: (model) => (model.startsWith("cogview") ? COGVIEW : GLM_IMAGE),
   submit: (call, context) => ({ method: "POST", url: "/images/generations", body: { json: bodyOf(call, context) } }),
   readSubmit,
   error: (answer) => mediaFailure(answer, Z_AI_CODES),

@@ -96,7 +96,7 @@ describe("providers 3.10: the life of a job", () => {
 });
 
 test("contract 2.1: what each family can do", () => {
-  expect(zAiVideos.abilities("cogvideox-3")).toMatchObject({
+  expect(zAiVideos.capabilities("cogvideox-3")).toMatchObject({
     perJob: 1,
     seconds: [5, 10],
     audio: "chosen",
@@ -105,8 +105,8 @@ test("contract 2.1: what each family can do", () => {
     image: true,
     lastFrame: true,
   });
-  expect(zAiVideos.abilities("vidu2-image")).toMatchObject({ image: true, imageOnly: true, lastFrame: false });
-  expect(zAiVideos.abilities("viduq1-start-end")).toMatchObject({ imageOnly: true, lastFrame: true });
+  expect(zAiVideos.capabilities("vidu2-image")).toMatchObject({ image: true, imageOnly: true, lastFrame: false });
+  expect(zAiVideos.capabilities("viduq1-start-end")).toMatchObject({ imageOnly: true, lastFrame: true });
   expect(["cogvideox-3", "viduq1-text", "vidu2-reference", "glm-image"].map(zAiVideos.serves)).toEqual([
     true,
     true,

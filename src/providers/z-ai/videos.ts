@@ -9,7 +9,7 @@ import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts
 import { pickExtras } from "../media/pick-extras.ts";
 import { unmadeVideo } from "../media/unmade.ts";
 import { Z_AI_CODES } from "./errors.ts";
-import { isVidu, videoAbilities } from "./video-abilities.ts";
+import { isVidu, videoCapabilities } from "./video-capabilities.ts";
 
 /** Its square video has one size, whatever the level. */
 const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -21,7 +21,7 @@ const DOCUMENTED = ["quality", "style", "movement_amplitude", "off_peak", "water
 
 export const zAiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("cogvideox") || isVidu(model),
-  abilities: videoAbilities,
+  capabilities: videoCapabilities,
   submit: (call, context) => ({ method: "POST", url: "/videos/generations", body: { json: bodyOf(call, context) } }),
   readSubmit: (answer) => {
     const id = stringAt(answer.body, "id");
@@ -53,7 +53,7 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): Json
     ...(size === undefined ? {} : { size }),
     ...(vidu && call.aspectRatio !== undefined ? { aspect_ratio: call.aspectRatio } : {}),
     duration: call.seconds,
-    ...(videoAbilities(model).audio === "chosen" ? { with_audio: call.audio } : {}),
+    ...(videoCapabilities(model).audio === "chosen" ? { with_audio: call.audio } : {}),
     ...(call.fps === undefined ? {} : { fps: call.fps }),
     request_id: jobName,
   };

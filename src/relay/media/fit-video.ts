@@ -6,7 +6,7 @@ import { priceUsage } from "../../catalogue/pricing.ts";
 import { pricingsOfVideo } from "../../catalogue/video-prices.ts";
 import { fitVideoCall } from "../../media/fit-video-call.ts";
 import type { VideoRequest } from "../../media/operations/decode-video.ts";
-import type { FittedVideoCall, VideoAbilities } from "../../media/video-call.ts";
+import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import { inClientWords } from "./client-words.ts";
 import { mediaOf } from "./exchange.ts";
@@ -14,16 +14,16 @@ import { unreadExtras } from "./unread-extras.ts";
 
 /** The call as this offer's model takes it, and what of it is not honoured. */
 export function fitVideo(asked: VideoRequest, { adapter, offer, provider }: VideoTarget, model: Model) {
-  const { call, notes } = fitInClientWords(asked, adapter.abilities(offer.upstreamModel), model.id);
+  const { call, notes } = fitInClientWords(asked, adapter.capabilities(offer.upstreamModel), model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, "");
   const unread = unreadExtras(call, (watched) => adapter.submit({ ...watched, count: 1 }, context));
   return { call, notes: boundNotes([...asked.notes, ...told, ...unread]) };
 }
 
-function fitInClientWords(asked: VideoRequest, abilities: VideoAbilities, model: string) {
+function fitInClientWords(asked: VideoRequest, capabilities: VideoCapabilities, model: string) {
   try {
-    return fitVideoCall(asked.call, abilities, model);
+    return fitVideoCall(asked.call, capabilities, model);
   } catch (thrown) {
     throw inClientWords(asGatewayError(thrown), asked.paths);
   }

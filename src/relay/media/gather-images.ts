@@ -3,8 +3,8 @@ import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { convertImage } from "../../media/convert-image.ts";
 import { type ImageNote, mostPerCall } from "../../media/fit-image-call.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { ImageAbilities } from "../../media/image-abilities.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
+import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageReply, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import { type ImageFacts, inspectImage } from "../../media/inspect-image.ts";
 import { foldSeed } from "../../media/number-range.ts";
@@ -29,7 +29,7 @@ type Finishing = Pick<ImageGathering, "clock" | "provider" | "signal" | "asked" 
  * image by image, unless all of it failed.
  */
 export async function gatherImages(call: FittedImageCall, gathering: ImageGathering): Promise<ImageReply> {
-  const shares = sharesOf(call, gathering.adapter.abilities(gathering.upstreamModel));
+  const shares = sharesOf(call, gathering.adapter.capabilities(gathering.upstreamModel));
   const replies = new Array<ImageReply>(shares.length);
   const errors: unknown[] = [];
   const queue = shares.entries();
@@ -58,15 +58,15 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
 }
 
 /** Each share has a seed of its own, else all would be the same image. */
-function sharesOf(call: FittedImageCall, abilities: ImageAbilities): FittedImageCall[] {
-  const perCall = mostPerCall(call, abilities);
+function sharesOf(call: FittedImageCall, capabilities: ImageCapabilities): FittedImageCall[] {
+  const perCall = mostPerCall(call, capabilities);
   const shares: FittedImageCall[] = [];
   for (let made = 0; made < call.count; made += perCall) {
     const count = Math.min(perCall, call.count - made);
     shares.push({
       ...call,
       count,
-      ...(call.seed === undefined ? {} : { seed: foldSeed(call.seed + made, abilities.seeds) }),
+      ...(call.seed === undefined ? {} : { seed: foldSeed(call.seed + made, capabilities.seeds) }),
     });
   }
   return shares;
@@ -132,7 +132,7 @@ export async function finishResult(
 async function asAsked(image: InlineImage, { asked, adapter, upstreamModel, note }: Finishing): Promise<InlineImage> {
   const { outputMimeType = image.mimeType, compression } = asked;
   const compress =
-    compression !== undefined && outputMimeType !== "image/png" && !adapter.abilities(upstreamModel).compresses;
+    compression !== undefined && outputMimeType !== "image/png" && !adapter.capabilities(upstreamModel).compresses;
   if (outputMimeType === image.mimeType && !compress) return image;
   try {
     return await convertImage(image, outputMimeType, compression);

@@ -68,7 +68,7 @@ export function imageOffersThatFit(
 ): ImageTarget[] {
   try {
     const fit = ({ adapter, offer }: ImageTarget) =>
-      fitImageCall(call, adapter.abilities(offer.upstreamModel), model.id);
+      fitImageCall(call, adapter.capabilities(offer.upstreamModel), model.id);
     return offersThatFit(plan, fit).map(({ target }) => target);
   } catch (thrown) {
     throw inClientWords(asGatewayError(thrown), paths);
@@ -80,8 +80,8 @@ export async function fitFor(call: ImageRelay, target: ImageTarget): Promise<Fit
   const { request } = call;
   const { adapter, offer, provider } = target;
   call.work.turnTo(target);
-  const abilities = adapter.abilities(offer.upstreamModel);
-  const { call: fitted, notes } = fitImageCall(request.call, abilities, call.model.id);
+  const capabilities = adapter.capabilities(offer.upstreamModel);
+  const { call: fitted, notes } = fitImageCall(request.call, capabilities, call.model.id);
   const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
   const unread = unreadExtras(fitted, (watched) => adapter.submit(watched, context));
@@ -92,7 +92,7 @@ export async function fitFor(call: ImageRelay, target: ImageTarget): Promise<Fit
   call.notes = boundNotes([...request.notes, ...told, ...unread]);
   call.told = asTold(fitted);
   if (call.incoming.strict || call.principal.strict) refuseNotes(call.notes);
-  if (fitted.mask === undefined || abilities.maskForm !== "white") return fitted;
+  if (fitted.mask === undefined || capabilities.maskForm !== "white") return fitted;
   return { ...fitted, mask: await whiteMask(fitted.mask) };
 }
 
@@ -123,4 +123,4 @@ const NO_PARTIALS = "this model's images are not shown while they are made";
 
 /** A stream alone is not enough: some hosts send whole images, one by one. */
 const showsPartials = (call: FittedImageCall, adapter: ImageAdapter, model: string): boolean =>
-  adapter.abilities(model).partialImages === true && streamFor(call, adapter, model) !== undefined;
+  adapter.capabilities(model).partialImages === true && streamFor(call, adapter, model) !== undefined;

@@ -33,7 +33,7 @@ export async function* imageSteps(
 /** The provider's own stream, where it has one for all images of the call. */
 export function streamFor(call: FittedImageCall, adapter: ImageAdapter, model: string): StreamAdapter | undefined {
   const { stream } = adapter;
-  return stream?.serves(model) && call.count <= mostPerCall(call, adapter.abilities(model)) ? stream : undefined;
+  return stream?.serves(model) && call.count <= mostPerCall(call, adapter.capabilities(model)) ? stream : undefined;
 }
 
 async function* wholeSteps({ results, settings, usage }: ImageReply): AsyncGenerator<ImageStep> {

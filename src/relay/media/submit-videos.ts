@@ -30,7 +30,7 @@ export async function submitAt(
   const { provider, adapter, offer } = target;
   const { call, notes } = fitVideo(asked, target, model);
   if (strict) refuseNotes(notes);
-  const { perJob } = adapter.abilities(offer.upstreamModel);
+  const { perJob } = adapter.capabilities(offer.upstreamModel);
   const { seconds, resolution, audio, count } = call;
   Object.assign(operation, { provider: provider.name, credential: mediaOf(provider).credential });
   Object.assign(operation.job, {
@@ -62,7 +62,7 @@ async function submitPart(
   gateway: Gateway,
   save: () => Promise<void>,
 ): Promise<void> {
-  const { seeds } = adapter.abilities(offer.upstreamModel);
+  const { seeds } = adapter.capabilities(offer.upstreamModel);
   const seed = call.seed === undefined ? {} : { seed: foldSeed(call.seed + index, seeds) };
   const share = { ...call, count: part.count, ...seed };
   const context = mediaOf(provider).context(offer.upstreamModel, `${operation.id}-${index + 1}`);

@@ -26,7 +26,7 @@ export type SizeRule =
   | { kind: "none" };
 
 /** What a model can do, as far as a request depends on it. */
-export interface ImageAbilities {
+export interface ImageCapabilities {
   /** Most images of one call of a client's. */
   maxCount: number;
   /** Most images of one call to the provider; more are asked for by several calls at once. */

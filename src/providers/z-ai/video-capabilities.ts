@@ -1,6 +1,6 @@
-import type { VideoAbilities } from "../../media/video-call.ts";
+import type { VideoCapabilities } from "../../media/video-call.ts";
 
-const COGVIDEOX: VideoAbilities = {
+const COGVIDEOX: VideoCapabilities = {
   perJob: 1,
   takes: ["fps"],
   ratios: ["16:9", "9:16", "1:1"],
@@ -16,7 +16,7 @@ const COGVIDEOX: VideoAbilities = {
   maxPrompt: 512,
 };
 
-const VIDU_Q1_TEXT: VideoAbilities = {
+const VIDU_Q1_TEXT: VideoCapabilities = {
   perJob: 1,
   takes: [],
   ratios: ["16:9", "9:16", "1:1"],
@@ -29,9 +29,9 @@ const VIDU_Q1_TEXT: VideoAbilities = {
 };
 
 /** It animates an image and keeps its shape. */
-const VIDU_Q1_IMAGE: VideoAbilities = { ...VIDU_Q1_TEXT, ratios: [], image: true, imageOnly: true };
+const VIDU_Q1_IMAGE: VideoCapabilities = { ...VIDU_Q1_TEXT, ratios: [], image: true, imageOnly: true };
 
-const VIDU_2_IMAGE: VideoAbilities = {
+const VIDU_2_IMAGE: VideoCapabilities = {
   ...VIDU_Q1_IMAGE,
   resolutions: ["720p"],
   seconds: [4],
@@ -40,7 +40,7 @@ const VIDU_2_IMAGE: VideoAbilities = {
   usualAudio: false,
 };
 
-const VIDU: Readonly<Record<string, VideoAbilities>> = {
+const VIDU: Readonly<Record<string, VideoCapabilities>> = {
   "viduq1-text": VIDU_Q1_TEXT,
   "viduq1-image": VIDU_Q1_IMAGE,
   "viduq1-start-end": { ...VIDU_Q1_IMAGE, lastFrame: true },
@@ -50,6 +50,6 @@ const VIDU: Readonly<Record<string, VideoAbilities>> = {
 
 export const isVidu = (model: string) => Object.hasOwn(VIDU, model);
 
-export function videoAbilities(model: string): VideoAbilities {
+export function videoCapabilities(model: string): VideoCapabilities {
   return VIDU[model] ?? COGVIDEOX;
 }

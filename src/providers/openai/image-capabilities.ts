@@ -1,5 +1,5 @@
 import type { PixelSize } from "../../media/image.ts";
-import type { FreeSizes, ImageAbilities } from "../../media/image-abilities.ts";
+import type { FreeSizes, ImageCapabilities } from "../../media/image-capabilities.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
 
@@ -7,7 +7,7 @@ const size = (width: number, height: number): PixelSize => ({ width, height });
 const FREE: FreeSizes = { multipleOf: 16, minSide: 16, maxSide: 3840, maxPixels: 3840 * 2160, maxRatio: 3 };
 const PRESETS = [size(1024, 1024), size(1536, 1024), size(1024, 1536)];
 
-const GPT_IMAGE: ImageAbilities = {
+const GPT_IMAGE: ImageCapabilities = {
   maxCount: 10,
   perCall: 10,
   takes: ["quality", "background", "moderation", "inputFidelity"],
@@ -24,7 +24,7 @@ const GPT_IMAGE: ImageAbilities = {
   partialImages: true,
 };
 
-const DALL_E: ImageAbilities = {
+const DALL_E: ImageCapabilities = {
   maxCount: 10,
   perCall: 10,
   takes: [],
@@ -37,7 +37,7 @@ const DALL_E: ImageAbilities = {
 };
 
 /** By the beginning of a model's name; the first that fits. */
-const FAMILIES: readonly (readonly [string, ImageAbilities])[] = [
+const FAMILIES: readonly (readonly [string, ImageCapabilities])[] = [
   ["gpt-image-2", { ...GPT_IMAGE, sizes: { kind: "presets", sizes: PRESETS, auto: true, free: FREE } }],
   ["gpt-image-1-mini", { ...GPT_IMAGE, takes: ["quality", "background", "moderation"] }],
   [
@@ -56,6 +56,6 @@ const FAMILIES: readonly (readonly [string, ImageAbilities])[] = [
   ["dall-e", DALL_E],
 ];
 
-export function imageAbilities(model: string): ImageAbilities {
+export function imageCapabilities(model: string): ImageCapabilities {
   return FAMILIES.find(([beginning]) => model.startsWith(beginning))?.[1] ?? GPT_IMAGE;
 }
