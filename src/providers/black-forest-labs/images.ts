@@ -3,9 +3,9 @@ import { GatewayError } from "../../canon/error.ts";
 import type { AdapterContext, ImageAdapter, JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
+import { forgottenJob, reportedFailure } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { forgottenJob, unmade } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
 import { flux } from "./flux.ts";
 
@@ -43,7 +43,10 @@ function readJob({ body }: MediaAnswer, job: JobHandle): JobState<UpstreamImageR
       return { state: "failed", error: new GatewayError("content_blocked", reasonOf(body, "request")) };
     case "Error":
     case "Failed":
-      return { state: "failed", error: unmade({ message: stringAt(body, "message") ?? stringAt(body, "detail") }) };
+      return {
+        state: "failed",
+        error: reportedFailure({ message: stringAt(body, "message") ?? stringAt(body, "detail") }),
+      };
     case "Task not found":
       return { state: "failed", error: forgottenJob() };
     default:

@@ -2,7 +2,7 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import { GatewayError } from "../../canon/error.ts";
 import { decodeError } from "../../dialects/genai/errors.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import { unmade } from "../media/unmade.ts";
+import { reportedFailure } from "../media/failed-job.ts";
 
 /** A refused prompt is a plain 400 or code 3; only its words tell it from a bad field. */
 const REFUSAL = /responsible ai|usage guidelines|sensitive words|safety (?:filter|polic)|content polic/i;
@@ -32,7 +32,9 @@ export function operationError(operation: JsonObject): GatewayError {
   const status = STATUS_OF_CODE[code] ?? (code >= 400 ? code : 500);
   const read = refusalOr(decodeError({ status, body: JSON.stringify({ error }) }));
   // No answer failed here: the job did, and its reason is worth telling.
-  return read.kind === "upstream_failed" ? unmade({ message: stringAt(error, "message"), code: String(code) }) : read;
+  return read.kind === "upstream_failed"
+    ? reportedFailure({ message: stringAt(error, "message"), code: String(code) })
+    : read;
 }
 
 function refusalOr(error: GatewayError): GatewayError {

@@ -6,9 +6,9 @@ import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { googleError, operationError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
@@ -98,7 +98,7 @@ function readOperation({ body }: MediaAnswer, job: JobHandle | undefined): JobSt
   const name = stringAt(body, "name") ?? (job && operationName(job));
   if (!body || name === undefined) throw emptyAnswer("the name of an operation");
   if (body["done"] !== true) return { state: "waiting", job: { name } };
-  if (objectAt(body, "error")) return unmadeVideo(operationError(body));
+  if (objectAt(body, "error")) return failedVideo(operationError(body));
   const reply = readReply(objectAt(body, "response"));
   if (reply.videos.length + reply.filtered.length > 0) return { state: "done", reply };
   return { state: "failed", error: emptyAnswer("a video") };

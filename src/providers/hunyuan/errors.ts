@@ -2,8 +2,8 @@ import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
-import { unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   [/Illegal|Sensitive|Moderation/, "content_blocked"],
@@ -16,7 +16,7 @@ const KINDS: CodeTable = [
 
 /** A code of the host's and the words beside it, wherever they stand. */
 export function readFailure(code: string | undefined, message: string | undefined): GatewayError {
-  return unmade({ code, message, kind: kindOfCode(KINDS, code) });
+  return reportedFailure({ code, message, kind: kindOfCode(KINDS, code) });
 }
 
 /** Errors come with HTTP 200, as `{ Response: { Error: { Code, Message } } }`. */

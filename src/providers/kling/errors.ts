@@ -2,8 +2,8 @@ import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { type FailureWords, reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
-import { type FailureWords, unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   // The account's own troubles: its token, its balance, its packages, its list of allowed addresses.
@@ -31,10 +31,10 @@ export function readError(answer: MediaAnswer): GatewayError {
 /** The same beside HTTP 200, where a code other than 0 is a refusal. */
 export function readRefusal(body: JsonObject | undefined): GatewayError | undefined {
   const code = numberAt(body, "code");
-  return code === undefined || code === 0 ? undefined : unmade(factsOf(body));
+  return code === undefined || code === 0 ? undefined : reportedFailure(factsOf(body));
 }
 
 export function readJobFailure(data: JsonObject): GatewayError {
   const message = stringAt(data, "task_status_msg");
-  return unmade({ message, kind: message && MODERATED.test(message) ? "content_blocked" : undefined });
+  return reportedFailure({ message, kind: message && MODERATED.test(message) ? "content_blocked" : undefined });
 }

@@ -1,8 +1,8 @@
 import { arrayAt, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
+import { reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
-import { unmade } from "../media/unmade.ts";
 
 const MODERATION = /moderat|content polic|not allowed by our/i;
 
@@ -30,5 +30,5 @@ function detail(body: unknown): string | undefined {
 
 export function generationError(generation: unknown): GatewayError {
   const message = stringAt(generation, "failure_reason");
-  return unmade({ message, kind: MODERATION.test(message ?? "") ? "content_blocked" : "upstream_failed" });
+  return reportedFailure({ message, kind: MODERATION.test(message ?? "") ? "content_blocked" : "upstream_failed" });
 }

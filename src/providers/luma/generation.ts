@@ -16,13 +16,13 @@ export function readGeneration<Reply>(
   { body }: MediaAnswer,
   asset: "video" | "image",
   made: (url: string) => Reply,
-  unmade: (error: GatewayError) => JobState<Reply>,
+  failed: (error: GatewayError) => JobState<Reply>,
 ): JobState<Reply> {
   const id = stringAt(body, "id");
   if (!id) throw emptyAnswer("the id of a generation");
   const state = stringAt(body, "state");
-  if (state === "failed") return unmade(generationError(body));
+  if (state === "failed") return failed(generationError(body));
   if (state !== "completed") return { state: "waiting", job: { id } };
   const url = stringAt(objectAt(body, "assets"), asset);
-  return url ? { state: "done", reply: made(url) } : unmade(emptyAnswer(`the ${asset}`));
+  return url ? { state: "done", reply: made(url) } : failed(emptyAnswer(`the ${asset}`));
 }

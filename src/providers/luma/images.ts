@@ -1,7 +1,7 @@
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
+import { failedImage } from "../media/failed-job.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeImage } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 
@@ -45,7 +45,7 @@ function read(answer: MediaAnswer): JobState<UpstreamImageReply> {
     (url) => ({ results: [{ kind: "made", image: { url } }], usage: { images: 1 } }),
     (error) =>
       error.kind === "content_blocked"
-        ? { state: "done", reply: { results: [unmadeImage(error)], usage: { images: 0 } } }
+        ? { state: "done", reply: { results: [failedImage(error)], usage: { images: 0 } } }
         : { state: "failed", error },
   );
 }

@@ -1,7 +1,7 @@
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 
@@ -46,6 +46,6 @@ function read(answer: MediaAnswer): JobState<VideoReply> {
     answer,
     "video",
     (url) => ({ videos: [{ url, mimeType: "video/mp4" }], filtered: [] }),
-    unmadeVideo,
+    failedVideo,
   );
 }

@@ -3,7 +3,7 @@ import { type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { failureToError } from "../../dialects/upstream-failure.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "./code-table.ts";
-import { type FailureWords, unmade } from "./unmade.ts";
+import { type FailureWords, reportedFailure } from "./failed-job.ts";
 
 interface ErrorWords {
   message: string | undefined;
@@ -41,7 +41,7 @@ export function mediaFailure(answer: MediaAnswer, codes: CodeTable): GatewayErro
 /** Why a job failed that had been accepted. */
 export function jobFailure(body: unknown, codes: CodeTable): GatewayError {
   const { message, code, kind } = errorWords(body, codes);
-  return unmade({ message, code, kind });
+  return reportedFailure({ message, code, kind });
 }
 
 /** Where a 2xx answer lacks what it must hold, and holds no error either. */

@@ -2,8 +2,8 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
-import { unmade } from "../media/unmade.ts";
 
 /** The second version names its errors by words, and its jobs' errors by the numbers of the first or by words. */
 const KINDS: CodeTable = [
@@ -23,7 +23,7 @@ export function failureInside({ body }: MediaAnswer): GatewayError | undefined {
   const said = objectAt(body, "base_resp");
   const code = numberAt(said, "status_code") ?? 0;
   if (code === 0) return undefined;
-  return unmade({
+  return reportedFailure({
     kind: kindOfCode(KINDS, String(code)) ?? "upstream_failed",
     message: stringAt(said, "status_msg"),
     code: String(code),
@@ -41,7 +41,7 @@ export function minimaxError(answer: MediaAnswer): GatewayError {
 /** The `error` of a job of the second version. */
 export function taskError(error: JsonObject | undefined, status: string): GatewayError {
   const code = stringAt(error, "code") ?? numberAt(error, "code")?.toString();
-  return unmade({
+  return reportedFailure({
     kind: kindOfCode(KINDS, code) ?? "upstream_failed",
     message: stringAt(error, "message"),
     code: code ?? status,

@@ -5,8 +5,8 @@ import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media
 import type { InlineImage } from "../../media/image.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { failureInside, minimaxError, taskError } from "./errors.ts";
 
 const FAILED: ReadonlySet<string> = new Set(["failed", "cancelled", "expired"]);
@@ -74,7 +74,7 @@ function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const task = objectAt(answer.body, "task");
   if (!task) throw emptyAnswer("a task");
   const status = stringAt(task, "status") ?? "";
-  if (FAILED.has(status)) return unmadeVideo(taskError(objectAt(task, "error"), status));
+  if (FAILED.has(status)) return failedVideo(taskError(objectAt(task, "error"), status));
   if (status !== "succeeded") return { state: "waiting", job };
   const url = stringAt(objectAt(task, "content"), "url");
   if (!url) return { state: "failed", error: emptyAnswer("a video") };

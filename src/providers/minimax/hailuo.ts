@@ -6,9 +6,9 @@ import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media
 import type { VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo, forgottenJob, reportedFailure } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { forgottenJob, unmade, unmadeVideo } from "../media/unmade.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const HAILUO: VideoCapabilities = {
@@ -86,7 +86,7 @@ function taskOf(job: JobHandle): string {
 function readTask(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const status = stringAt(answer.body, "status");
   const failure = failureInside(answer);
-  if (status === "Fail") return unmadeVideo(failure ?? unmade({ message: undefined, code: status }));
+  if (status === "Fail") return failedVideo(failure ?? reportedFailure({ message: undefined, code: status }));
   // The question holds nothing but the task's id, so nothing else can be wrong with it.
   if (failure?.kind === "invalid_request") return { state: "failed", error: forgottenJob() };
   if (failure) throw failure;

@@ -4,8 +4,8 @@ import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
 /** The host knows sizes alone. Its larger ones are 1024 pixels high, and are priced as its high resolution. */
@@ -65,7 +65,7 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
     throw body?.["error"] == null ? emptyAnswer("a job") : mediaFailure(answer, OPENAI_CODES);
   }
   const status = stringAt(body, "status");
-  if (status === "failed") return unmadeVideo(jobFailure(body, OPENAI_CODES));
+  if (status === "failed") return failedVideo(jobFailure(body, OPENAI_CODES));
   if (status === "completed")
     return { state: "done", reply: { ...replyOf(body), videos: [contentOf(id)], filtered: [] } };
   const progress = numberAt(body, "progress");

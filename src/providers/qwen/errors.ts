@@ -2,8 +2,8 @@ import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { type FailureWords, reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
-import { type FailureWords, unmade } from "../media/unmade.ts";
 
 const KINDS: CodeTable = [
   [/DataInspection|data_inspection|Infringement/, "content_blocked"],
@@ -27,5 +27,5 @@ export function readError(answer: MediaAnswer): GatewayError {
 
 /** The same two fields in a task, for one image of several, or beside HTTP 200. */
 export function readFailure(failure: JsonObject | undefined): GatewayError {
-  return unmade(factsOf(failure));
+  return reportedFailure(factsOf(failure));
 }

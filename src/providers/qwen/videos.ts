@@ -6,9 +6,9 @@ import type { AdapterContext, JobState, MediaRequest, VideoAdapter } from "../..
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { readError } from "./errors.ts";
 import { SEEDS } from "./image-messages.ts";
 import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
@@ -148,6 +148,6 @@ export const videos: VideoAdapter = {
   submit,
   readSubmit: readSubmittedTask,
   poll: pollTask,
-  readPoll: (answer, job) => readTask(answer, job, finish, unmadeVideo),
+  readPoll: (answer, job) => readTask(answer, job, finish, failedVideo),
   error: readError,
 };

@@ -7,8 +7,8 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FreeSizes, ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedImage } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
-import { unmadeImage } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
 import { messagesBody, parametersOf, readChoices, readUsage, SEEDS } from "./image-messages.ts";
 import { pollTask, readSubmittedTask, readTask, submitTask } from "./tasks.ts";
@@ -81,7 +81,7 @@ function submit(call: FittedImageCall, context: AdapterContext): MediaRequest {
 /** An item of `output.results`: an image, or why it is not there. */
 function readResult(item: JsonObject): ImageResult<MediaLink> {
   const url = stringAt(item, "url");
-  if (!url) return unmadeImage(readFailure(item));
+  if (!url) return failedImage(readFailure(item));
   const revisedPrompt = stringAt(item, "actual_prompt");
   return { kind: "made", image: { url }, ...(revisedPrompt && { revisedPrompt }) };
 }

@@ -2,8 +2,8 @@ import { stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { type CodeTable, kindOfCode } from "../media/code-table.ts";
+import { reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
-import { unmade } from "../media/unmade.ts";
 
 /** Codes of failed tasks are paths, the general word first. */
 const KINDS: CodeTable = [
@@ -22,7 +22,7 @@ const kindOfMessage = (status: number, message: string | undefined): ErrorKind |
 
 export function taskError(task: unknown, status: string): GatewayError {
   const code = stringAt(task, "failureCode") ?? status;
-  return unmade({
+  return reportedFailure({
     kind: kindOfCode(KINDS, code) ?? "upstream_failed",
     message: stringAt(task, "failure"),
     code,

@@ -2,8 +2,8 @@ import type { ImageAdapter } from "../../media/adapter.ts";
 import type { PixelSize } from "../../media/image.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedImage } from "../media/failed-job.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeImage } from "../media/unmade.ts";
 import { runwayError } from "./errors.ts";
 import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
 
@@ -64,7 +64,7 @@ export const images: ImageAdapter = {
       (urls) => ({ results: urls.map((url) => ({ kind: "made", image: { url } })), usage: { images: urls.length } }),
       (error) =>
         error.kind === "content_blocked"
-          ? { state: "done", reply: { results: [unmadeImage(error)], usage: { images: 0 } } }
+          ? { state: "done", reply: { results: [failedImage(error)], usage: { images: 0 } } }
           : { state: "failed", error },
     ),
   error: runwayError,

@@ -36,15 +36,15 @@ export function readTask<Reply>(
   { body }: MediaAnswer,
   job: JobHandle,
   made: (urls: readonly string[]) => Reply,
-  unmade: (error: GatewayError) => JobState<Reply>,
+  failed: (error: GatewayError) => JobState<Reply>,
 ): JobState<Reply> {
   const status = stringAt(body, "status");
   if (status === undefined) throw emptyAnswer("the status of a task");
-  if (FAILED.has(status)) return unmade(taskError(body, status));
+  if (FAILED.has(status)) return failed(taskError(body, status));
   if (status !== "SUCCEEDED") {
     const part = numberAt(body, "progress");
     return { state: "waiting", job, ...(part === undefined ? {} : { progress: Math.round(part * 100) }) };
   }
   const urls = arrayAt(body, "output").filter((url) => typeof url === "string");
-  return urls.length > 0 ? { state: "done", reply: made(urls) } : unmade(emptyAnswer("any output"));
+  return urls.length > 0 ? { state: "done", reply: made(urls) } : failed(emptyAnswer("any output"));
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from "../../base/json.ts";
 import type { VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { runwayError } from "./errors.ts";
 import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
 
@@ -74,7 +74,7 @@ export const videos: VideoAdapter = {
       answer,
       job,
       (urls) => ({ videos: urls.map((url) => ({ url, mimeType: "video/mp4" })), filtered: [] }),
-      unmadeVideo,
+      failedVideo,
     ),
   error: runwayError,
   pollEveryMs: TASK_PACE_MS,

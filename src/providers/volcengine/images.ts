@@ -7,10 +7,10 @@ import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedImage } from "../media/failed-job.ts";
 import { imageType } from "../media/image-type.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeImage } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
 import { makesBatches, seedream } from "./seedream.ts";
 
@@ -58,7 +58,7 @@ function readResult(item: JsonObject): ImageResult<InlineImage | MediaLink> {
   if (base64) return { kind: "made", image: { mimeType: imageType(base64, "image/jpeg"), base64 } };
   const url = stringAt(item, "url");
   if (url) return { kind: "made", image: { url } };
-  return unmadeImage(readFailure(objectAt(item, "error")));
+  return failedImage(readFailure(objectAt(item, "error")));
 }
 
 function readSettings(item: unknown): ImageSettings | undefined {

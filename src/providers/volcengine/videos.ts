@@ -6,9 +6,9 @@ import type { InlineImage } from "../../media/image.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { readError, readFailure } from "./errors.ts";
 
 const PATH = "/contents/generations/tasks";
@@ -75,7 +75,7 @@ function readJob({ body }: MediaAnswer, job: JsonObject): JobState<VideoReply> {
     case "failed":
     case "cancelled":
     case "expired":
-      return unmadeVideo(readFailure(objectAt(body, "error")));
+      return failedVideo(readFailure(objectAt(body, "error")));
     default:
       return { state: "waiting", job };
   }

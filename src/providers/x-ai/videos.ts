@@ -5,9 +5,9 @@ import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo, forgottenJob } from "../media/failed-job.ts";
 import { emptyAnswer, jobFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { forgottenJob, unmadeVideo } from "../media/unmade.ts";
 import { X_AI_CODES, xAiError } from "./errors.ts";
 
 const IMAGINE: VideoCapabilities = {
@@ -58,7 +58,7 @@ function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const word = stringAt(body, "status");
   // Without a state of the job, an error is about the question.
   if (word === undefined && body?.["error"] != null) throw xAiError(answer);
-  if (word === "failed") return unmadeVideo(jobFailure(body, X_AI_CODES));
+  if (word === "failed") return failedVideo(jobFailure(body, X_AI_CODES));
   if (word === "expired") return { state: "failed", error: forgottenJob() };
   if (word === "done") return readDone(body);
   const progress = numberAt(body, "progress");
@@ -72,7 +72,7 @@ function readDone(body: JsonObject | undefined): JobState<VideoReply> {
     return { state: "done", reply: { videos: [], filtered: [reason] } };
   }
   const url = stringAt(video, "url");
-  if (!url) return unmadeVideo(body?.["error"] == null ? emptyAnswer("a video") : jobFailure(body, X_AI_CODES));
+  if (!url) return failedVideo(body?.["error"] == null ? emptyAnswer("a video") : jobFailure(body, X_AI_CODES));
   const seconds = numberAt(video, "duration");
   const reply = { videos: [{ url, mimeType: "video/mp4" }], filtered: [], audio: true };
   return { state: "done", reply: { ...reply, ...(seconds === undefined ? {} : { seconds }) } };

@@ -5,9 +5,9 @@ import type { AdapterContext, JobHandle, JobState, VideoAdapter } from "../../me
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { dataUrl } from "../media/data-url.ts";
+import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
 import { pickExtras } from "../media/pick-extras.ts";
-import { unmadeVideo } from "../media/unmade.ts";
 import { Z_AI_CODES } from "./errors.ts";
 import { isVidu, videoCapabilities } from "./video-capabilities.ts";
 
@@ -61,7 +61,7 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): Json
 
 function stateOf(body: JsonObject | undefined, job: JobHandle): JobState<VideoReply> {
   const status = stringAt(body, "task_status");
-  if (status === "FAIL") return unmadeVideo(jobFailure(body, Z_AI_CODES));
+  if (status === "FAIL") return failedVideo(jobFailure(body, Z_AI_CODES));
   if (status !== "SUCCESS") return { state: "waiting", job };
   const videos = arrayAt(body, "video_result").flatMap((item) => {
     const url = stringAt(item, "url");

@@ -8,7 +8,7 @@ import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageReply, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import { type ImageFacts, inspectImage } from "../../media/inspect-image.ts";
 import { foldSeed } from "../../media/number-range.ts";
-import { unmadeImage } from "../../providers/media/unmade.ts";
+import { failedImage } from "../../providers/media/failed-job.ts";
 import { fetchImage } from "./fetch-result.ts";
 import { type ImageUpstream, makeImages } from "./make-images.ts";
 
@@ -44,7 +44,7 @@ export async function gatherImages(call: FittedImageCall, gathering: ImageGather
       } catch (thrown) {
         gathering.signal.throwIfAborted();
         errors.push(thrown);
-        replies[index] = { results: new Array<ImageResult>(share.count).fill(unmadeImage(asGatewayError(thrown))) };
+        replies[index] = { results: new Array<ImageResult>(share.count).fill(failedImage(asGatewayError(thrown))) };
       }
     }
   };

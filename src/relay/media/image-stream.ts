@@ -90,12 +90,12 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
       }
     }
     made.whole = true;
-    const unmade = results.filter((result) => result.kind !== "made");
-    if (unmade.length === results.length) throw nothingMade(results);
+    const notMade = results.filter((result) => result.kind !== "made");
+    if (notMade.length === results.length) throw nothingMade(results);
     await settleImages(call, gateway, client.gone ? "client_gone" : "ok");
     if (held) await write(completed(held, encoder, reply.usage));
     // Clients read no further than an error: whatever was made stands before it.
-    const [first] = unmade;
+    const [first] = notMade;
     if (first) await write(encoder.error(told(failureOf(first))));
   } catch (thrown) {
     const error = asGatewayError(thrown);

@@ -8,7 +8,7 @@ import type { VideoReply } from "../../media/video-reply.ts";
 export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
 
 /** What a host says of a failure inside an answer of HTTP 200, whose status tells nothing. */
-export function unmade(facts: FailureWords): GatewayError {
+export function reportedFailure(facts: FailureWords): GatewayError {
   const error = failureToError({ ...facts, status: 200 });
   if (error.kind !== "upstream_failed") return error;
   const reason = facts.message || facts.code || "it gave no reason";
@@ -16,12 +16,12 @@ export function unmade(facts: FailureWords): GatewayError {
 }
 
 /** One image that was not made: moderation is no failure. */
-export function unmadeImage(error: GatewayError): ImageResult<never> {
+export function failedImage(error: GatewayError): ImageResult<never> {
   return error.kind === "content_blocked" ? { kind: "filtered", reason: error.message } : { kind: "failed", error };
 }
 
 /** A video that was not made: one that moderation held back is a finished job without a video (contract 2.2). */
-export function unmadeVideo(error: GatewayError): JobState<VideoReply> {
+export function failedVideo(error: GatewayError): JobState<VideoReply> {
   return error.kind === "content_blocked"
     ? { state: "done", reply: { videos: [], filtered: [error.message] } }
     : { state: "failed", error };
