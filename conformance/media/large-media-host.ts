@@ -8,7 +8,7 @@ export interface LargeMediaHost {
   /** Bytes of the forms that have arrived. */
   uploadedBytes: number;
   /** Nobody is answered before so many calls have come in whole: only then is all of it in flight at once. */
-  gather(calls: number): void;
+  awaitCalls(calls: number): void;
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startLargeMediaHost(imageBytes: number, videoBytes: number
     image,
     videoBytes,
     uploadedBytes: 0,
-    gather: (calls) => {
+    awaitCalls: (calls) => {
       gate = openGate(calls);
     },
     stop: () => server.stop(true),

@@ -93,12 +93,12 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
   test(`contract 4: ${CALLS} answers of 20 MB images at once`, async () => {
     const body = { model: "openai/gpt-image-2", prompt: "a wide field" };
     const growth = await growthBy("answers", CALLS * IMAGE_BYTES, async () => {
-      host.gather(CALLS);
+      host.awaitCalls(CALLS);
       const lengths = await all(CALLS, async () => lengthOf(await generate("/api/v1/images/generations", body)));
       expect(Math.min(...lengths)).toBeGreaterThan((IMAGE_BYTES * 4) / 3);
     });
     expect(growth).toBeLessThan(2 * CALLS * IMAGE_BYTES);
-    host.gather(1);
+    host.awaitCalls(1);
     const whole = (await (await generate("/api/v1/images/generations", body)).json()) as {
       data: { b64_json: string }[];
     };
@@ -119,7 +119,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     ]);
     host.uploadedBytes = 0;
     const growth = await growthBy("uploads", CALLS * IMAGE_BYTES, async () => {
-      host.gather(CALLS);
+      host.awaitCalls(CALLS);
       const headers = { ...bearer, "content-type": `multipart/form-data; boundary=${boundary}` };
       const edit = () => fetch(`${url}/api/v1/images/edits`, { method: "POST", headers, body: form });
       const statuses = await all(CALLS, async () => {

@@ -13,8 +13,8 @@ import type { ImageTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { inClientWords } from "./client-words.ts";
+import { collectImages, type ImageBatch } from "./collect-images.ts";
 import { mediaOf } from "./exchange.ts";
-import { gatherImages, type ImageGathering } from "./gather-images.ts";
 import { streamFor } from "./image-events.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
@@ -23,7 +23,7 @@ import { unreadExtras } from "./unread-extras.ts";
 /** All images at one offer. Throws where there is none to show: not even one that was held back. */
 export async function imagesOf(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
   const fitted = await fitFor(call, target);
-  const reply = await gatherImages(fitted, gatheringFor(call, gateway, target));
+  const reply = await collectImages(fitted, batchFor(call, gateway, target));
   return { ...reply, results: reply.results.map((result) => redacted(result, target.provider)) };
 }
 
@@ -34,7 +34,7 @@ function redacted(result: ImageResult, provider: Provider): ImageResult {
 }
 
 /** What one offer is asked for, beside the call itself. */
-export function gatheringFor(call: ImageRelay, gateway: Gateway, target: ImageTarget): ImageGathering {
+export function batchFor(call: ImageRelay, gateway: Gateway, target: ImageTarget): ImageBatch {
   return {
     clock: gateway.clock,
     provider: target.provider,

@@ -8,8 +8,8 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { connectionFailure } from "../connection-failure.ts";
+import { collectImages, finishResult, type ImageBatch, missingImages, withRealSize } from "./collect-images.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
-import { finishResult, gatherImages, type ImageGathering, missingImages, withRealSize } from "./gather-images.ts";
 
 /** One step of a streamed answer, ready to be shown. */
 export type ImageStep =
@@ -23,11 +23,11 @@ const MAX_STREAM_MS = 600_000;
 export async function* imageSteps(
   call: FittedImageCall,
   partialImages: number,
-  gathering: ImageGathering,
+  batch: ImageBatch,
 ): AsyncGenerator<ImageStep> {
-  const stream = streamFor(call, gathering.adapter, gathering.upstreamModel);
-  if (stream === undefined) yield* wholeSteps(await gatherImages(call, gathering));
-  else yield* streamedSteps({ ...call, partialImages }, stream, gathering);
+  const stream = streamFor(call, batch.adapter, batch.upstreamModel);
+  if (stream === undefined) yield* wholeSteps(await collectImages(call, batch));
+  else yield* streamedSteps({ ...call, partialImages }, stream, batch);
 }
 
 /** The provider's own stream, where it has one for all images of the call. */
@@ -53,13 +53,13 @@ type StreamAdapter = NonNullable<ImageAdapter["stream"]>;
 async function* streamedSteps(
   call: FittedImageCall & { partialImages: number },
   stream: StreamAdapter,
-  gathering: ImageGathering,
+  batch: ImageBatch,
 ): AsyncGenerator<ImageStep> {
-  const { provider, adapter, signal } = gathering;
-  const context = mediaOf(provider).context(gathering.upstreamModel, gathering.jobName);
+  const { provider, adapter, signal } = batch;
+  const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
   const patience = { signal, timeoutMs: MAX_STREAM_MS };
   const request = stream.submit(call, context);
-  gathering.begin(call.count);
+  batch.begin(call.count);
   const response = await openMedia(provider, request, patience);
   const type = response.headers.get("content-type") ?? "";
   if (!isSuccess(response)) throw adapter.error(await readAnswer(response, patience));
@@ -67,7 +67,7 @@ async function* streamedSteps(
     // Not streamed, but made and paid for: asking again would cost a second time.
     const state = adapter.readSubmit(await readAnswer(response, patience), call, context);
     if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
-    const results = await Promise.all(state.reply.results.map((result) => finishResult(result, gathering)));
+    const results = await Promise.all(state.reply.results.map((result) => finishResult(result, batch)));
     yield* wholeSteps({ ...state.reply, results });
     return;
   }
@@ -85,7 +85,7 @@ async function* streamedSteps(
     } else if (step.kind === "result") {
       ended = true;
       results++;
-      const result = await resultStep(await finishResult(step.result, gathering), step.settings);
+      const result = await resultStep(await finishResult(step.result, batch), step.settings);
       yield {
         ...result,
         ...(step.usage === undefined ? {} : { usage: step.usage }),

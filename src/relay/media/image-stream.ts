@@ -8,8 +8,8 @@ import { ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { inClientWords } from "./client-words.ts";
-import { sumUsage } from "./gather-images.ts";
-import { fitFor, gatheringFor, requestTold } from "./image-attempt.ts";
+import { sumUsage } from "./collect-images.ts";
+import { batchFor, fitFor, requestTold } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
 import type { ImageRelay } from "./image-relay.ts";
@@ -47,7 +47,7 @@ export async function streamImages(
 
 async function openAt(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<OpenImages> {
   const fitted = await fitFor(call, target);
-  const steps = imageSteps(fitted, call.request.partialImages, gatheringFor(call, gateway, target));
+  const steps = imageSteps(fitted, call.request.partialImages, batchFor(call, gateway, target));
   return { steps, first: await steps.next() };
 }
 

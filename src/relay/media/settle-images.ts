@@ -9,8 +9,8 @@ import { readSize } from "../../media/read-size.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
+import { sumUsage } from "./collect-images.ts";
 import { expectedImageUsage } from "./expected-image-cost.ts";
-import { sumUsage } from "./gather-images.ts";
 import { requestTold } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
 

@@ -15,34 +15,31 @@ import { type ImageUpstream, makeImages } from "./make-images.ts";
 /** So many calls of one client's run at a provider at once. */
 const MOST_AT_ONCE = 5;
 
-export interface ImageGathering extends ImageUpstream {
+export interface ImageBatch extends ImageUpstream {
   /** What the client asked for; the type of its images is made here where the provider has another. */
   asked: ImageCall;
   /** For the receipt: what only shows when the images are there. */
   note: (note: ImageNote) => void;
 }
 
-type Finishing = Pick<ImageGathering, "clock" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note">;
+type Finishing = Pick<ImageBatch, "clock" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note">;
 
 /**
  * All images of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
  * image by image, unless all of it failed.
  */
-export async function gatherImages(call: FittedImageCall, gathering: ImageGathering): Promise<ImageReply> {
-  const shares = sharesOf(call, gathering.adapter.capabilities(gathering.upstreamModel));
+export async function collectImages(call: FittedImageCall, batch: ImageBatch): Promise<ImageReply> {
+  const shares = sharesOf(call, batch.adapter.capabilities(batch.upstreamModel));
   const replies = new Array<ImageReply>(shares.length);
   const errors: unknown[] = [];
   const queue = shares.entries();
   const work = async () => {
     for (const [index, share] of queue) {
       try {
-        const jobName = shares.length === 1 ? gathering.jobName : `${gathering.jobName}-${index + 1}`;
-        replies[index] = await finish(
-          withMissing(await makeImages(share, { ...gathering, jobName }), share),
-          gathering,
-        );
+        const jobName = shares.length === 1 ? batch.jobName : `${batch.jobName}-${index + 1}`;
+        replies[index] = await finish(withMissing(await makeImages(share, { ...batch, jobName }), share), batch);
       } catch (thrown) {
-        gathering.signal.throwIfAborted();
+        batch.signal.throwIfAborted();
         errors.push(thrown);
         replies[index] = { results: new Array<ImageResult>(share.count).fill(failedImage(asGatewayError(thrown))) };
       }
@@ -86,8 +83,8 @@ export function missingImages(count: number): ImageResult<never>[] {
 }
 
 /** Links fetched, types converted. */
-async function finish(reply: UpstreamImageReply, gathering: ImageGathering): Promise<ImageReply> {
-  const results = await Promise.all(reply.results.map((result) => finishResult(result, gathering)));
+async function finish(reply: UpstreamImageReply, batch: ImageBatch): Promise<ImageReply> {
+  const results = await Promise.all(reply.results.map((result) => finishResult(result, batch)));
   const settings = await withRealSize(
     reply.settings,
     results.find(({ kind }) => kind === "made"),
@@ -116,14 +113,14 @@ async function factsOf({ base64 }: InlineImage): Promise<ImageFacts | undefined>
 
 export async function finishResult(
   result: ImageResult<InlineImage | MediaLink>,
-  gathering: Finishing,
+  batch: Finishing,
 ): Promise<ImageResult> {
   if (result.kind !== "made") return result;
   try {
-    const image = "url" in result.image ? await fetchImage(result.image, gathering) : result.image;
-    return { ...result, image: await asAsked(image, gathering) };
+    const image = "url" in result.image ? await fetchImage(result.image, batch) : result.image;
+    return { ...result, image: await asAsked(image, batch) };
   } catch (thrown) {
-    gathering.signal.throwIfAborted();
+    batch.signal.throwIfAborted();
     return { kind: "failed", error: asGatewayError(thrown) };
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import { plainPng } from "../../media/images.sample.ts";
-import { withRealSize } from "./gather-images.ts";
+import { withRealSize } from "./collect-images.ts";
 
 describe("contract 2.14: the size of an image is told by its bytes", () => {
   const made = (base64: string) => ({ kind: "made", image: { mimeType: "image/png", base64 } }) as const;
