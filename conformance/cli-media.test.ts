@@ -30,7 +30,7 @@ beforeAll(async () => {
       providers: { studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret" } },
       models: [{ id: "openai/sora-2", offers: [{ provider: "studio", model: "sora-2" }] }],
     },
-    timings: { mediaPaceFactor: 0.02 },
+    timings: { mediaPollFactor: 0.02 },
   });
 });
 afterAll(async () => {

@@ -39,7 +39,7 @@ const { gateway, upstream } = await scriptedStand((url) => {
         },
       ],
     },
-    timings: { mediaPaceFactor: 0.02 },
+    timings: { mediaPollFactor: 0.02 },
     log: {
       level: "info",
       format: "json",

@@ -39,7 +39,7 @@ export async function openMedia(): Promise<CheatGroup> {
         { name: "stranger", key: keyOf("Stranger"), project: "elsewhere" },
       ],
     },
-    timings: { mediaPaceFactor: 0.02, commitDeadlineMs: 50, keepAliveMs: 40 },
+    timings: { mediaPollFactor: 0.02, commitDeadlineMs: 50, keepAliveMs: 40 },
   });
   return {
     cheats: [...leftImages(upstream, gateway), ...videos(gateway, simulator), ...files(gateway), fullStore(simulator)],
@@ -256,7 +256,7 @@ function fullStore(simulator: { url: string }): Cheat {
           providers: { gemini: { kind: "gemini", base_url: `${simulator.url}/gemini`, api_key: "upstream-secret" } },
           retention: { max_total_mb: 40, max_project_mb: 40 },
         },
-        timings: { mediaPaceFactor: 0.02 },
+        timings: { mediaPollFactor: 0.02 },
       });
       try {
         const statuses: number[] = [];

@@ -40,7 +40,7 @@ beforeAll(async () => {
         { name: "others", key: OTHER_KEY, project: "others" },
       ],
     },
-    timings: { bodyStallMs: 700, bodyBytesPerSecond: MEGABYTE, mediaPaceFactor: 0.02 },
+    timings: { bodyStallMs: 700, bodyBytesPerSecond: MEGABYTE, mediaPollFactor: 0.02 },
   });
   const draw = async (wish: Partial<PictureWish>) =>
     Buffer.from(await drawPicture({ prompt: "input", width: 128, height: 128, seed: 1, format: "png", ...wish }));

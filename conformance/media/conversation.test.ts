@@ -23,7 +23,7 @@ beforeAll(async () => {
   simulator = await startSimulator({ mediaJobMs: 30, tokenDelayMs: 0 });
   const host = (kind: string, path: string) => ({ kind, base_url: simulator.url + path, api_key: "upstream-key" });
   gateway = await startTestGateway({
-    timings: { mediaPaceFactor: 0.02 },
+    timings: { mediaPollFactor: 0.02 },
     config: {
       simulator: true,
       providers: {

@@ -38,7 +38,7 @@ beforeAll(async () => {
         { name: "other", key: OTHER_KEY, project: "other" },
       ],
     },
-    timings: { mediaPaceFactor: 0.002 },
+    timings: { mediaPollFactor: 0.002 },
   });
   database = new Database(join(gateway.folder, "data", "trivium.db"));
   database.run("PRAGMA busy_timeout = 5000");

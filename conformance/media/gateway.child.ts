@@ -15,7 +15,7 @@ for await (const _line of console) {
     cwd,
     environment: {},
     log: createLog({ clock: system.clock, level: "error" }),
-    timings: { mediaPaceFactor: 0.02, operationLeaseMs: 1_000 },
+    timings: { mediaPollFactor: 0.02, operationLeaseMs: 1_000 },
   });
   console.log("ready");
 }

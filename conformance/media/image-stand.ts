@@ -24,7 +24,7 @@ export async function startImageStand(more: readonly OwnModel[] = []): Promise<I
         { name: "strict", key: STRICT_KEY, strict: true },
       ],
     },
-    timings: { mediaPaceFactor: 0.02 },
+    timings: { mediaPollFactor: 0.02 },
   });
   return {
     gateway,

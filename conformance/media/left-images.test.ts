@@ -58,7 +58,7 @@ async function startGateway(drain_seconds = 2): Promise<TestGateway> {
       ],
       keys: [{ name: "tests", key: TEST_KEY, limits: { concurrent: 500 } }],
     },
-    timings: { commitDeadlineMs: 40, keepAliveMs: 20, mediaPaceFactor: 0.02 },
+    timings: { commitDeadlineMs: 40, keepAliveMs: 20, mediaPollFactor: 0.02 },
   });
 }
 

@@ -10,6 +10,6 @@ const app = await startApp({
   cwd: process.cwd(),
   environment: {},
   log: createLog({ clock: system.clock, level: "error" }),
-  timings: { mediaPaceFactor: 0.02 },
+  timings: { mediaPollFactor: 0.02 },
 });
 console.log(JSON.stringify({ url: app.url }));

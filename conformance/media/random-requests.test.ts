@@ -124,7 +124,7 @@ describe("videos", () => {
     stand = await startVideoStand({
       models: [...CONFIGURED_MODELS, ...MORE_VIDEOS],
       jobMs: 3_600_000,
-      timings: { mediaPaceFactor: 100 },
+      timings: { mediaPollFactor: 100 },
     });
   });
   afterAll(() => stand.stop());

@@ -27,7 +27,7 @@ beforeAll(async () => {
         model("test/videos", "video", "doubao-seedance-1-5-pro-251215"),
       ],
     },
-    timings: { mediaPaceFactor: 0.001 },
+    timings: { mediaPollFactor: 0.001 },
   });
 });
 afterAll(async () => {

@@ -19,8 +19,8 @@ let client: VideoClient;
 let frame: Image;
 
 beforeAll(async () => {
-  // A dead link is asked for many times, at a pace that grows, before its video is given up.
-  stand = await startVideoStand({ models: CONFIGURED_MODELS, timings: { mediaPaceFactor: 0.0002 } });
+  // A dead link is asked for many times, at growing intervals, before its video is given up.
+  stand = await startVideoStand({ models: CONFIGURED_MODELS, timings: { mediaPollFactor: 0.0002 } });
   client = newerClient(stand.gateway);
   const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
   frame = { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };

@@ -50,7 +50,7 @@ export async function startVideoStand(options: VideoStandOptions = {}): Promise<
         { name: "thrifty", key: KEYS.thrifty, limits },
       ],
     },
-    timings: { mediaPaceFactor: 0.02, ...timings },
+    timings: { mediaPollFactor: 0.02, ...timings },
   });
   const database = new Database(join(gateway.folder, "data", "trivium.db"));
   database.run("PRAGMA busy_timeout = 5000");

@@ -116,7 +116,7 @@ export async function startMediaStand({ choose, kept = imageAt }: MediaStandOpti
     response.end();
   });
   const gateway = await startTestGateway({
-    timings: { mediaPaceFactor: 0.005 },
+    timings: { mediaPollFactor: 0.005 },
     config: {
       providers: Object.fromEntries(
         mediaCases.map(({ id, host: { kind, suffix, settings } }) => [

@@ -38,7 +38,7 @@ export type JobHandle = JsonObject;
 export type JobState<Reply> =
   | {
       state: "waiting";
-      job: JobHandle /** Not before that; the adapter's usual pace where absent. */;
+      job: JobHandle /** Not before that; the adapter's `pollIntervalMs` where absent. */;
       afterMs?: number /** 0..100 */;
       progress?: number;
     }
@@ -67,7 +67,7 @@ interface Jobs<Call, Reply> {
   /** What an answer that is no 2xx means. */
   error: (answer: MediaAnswer) => GatewayError;
   /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */
-  pollEveryMs?: number;
+  pollIntervalMs?: number;
 }
 
 export interface ImageAdapter extends Jobs<FittedImageCall, UpstreamImageReply> {

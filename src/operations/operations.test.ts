@@ -89,7 +89,7 @@ function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
         state: "done",
         reply: { videos: [{ url: "/video", mimeType: "video/mp4" }], filtered: [] },
       }),
-      paceMs: () => 100,
+      pollIntervalMs: () => 100,
       keep: async () => ({ file: "file_1", mimeType: "video/mp4" }),
       ...runner,
     },

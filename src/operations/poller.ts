@@ -13,7 +13,7 @@ export interface JobRunner {
   /** Asks the provider once. Throws where the asking failed. */
   poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>>;
   /** Between two questions. */
-  paceMs(operation: Operation): number;
+  pollIntervalMs(operation: Operation): number;
   /** Copies a video to the file store before its link expires. */
   keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo>;
 }
@@ -38,8 +38,8 @@ const MIN_SLEEP_MS = 20;
 /** So many questions in a row may go wrong before the job counts as lost. */
 const MOST_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
-/** So many of the provider's paces lie between two attempts to keep a video that the store does not take. */
-const UNKEPT_PACES = 4;
+/** So many poll intervals of the provider lie between two attempts to keep a video that the store does not take. */
+const UNKEPT_INTERVALS = 4;
 /** No provider makes longer videos in one job. */
 const MOST_SECONDS = 3_600;
 
@@ -165,7 +165,7 @@ export class OperationPoller {
   async #ask(operation: Operation, part: OperationPart, owner: string, signal: AbortSignal): Promise<void> {
     const { runner } = this.#options;
     const { nowMs } = this.#options.clock;
-    const paceMs = runner.paceMs(operation);
+    const pollIntervalMs = runner.pollIntervalMs(operation);
     let state: JobState<VideoReply> | undefined;
     try {
       state = await runner.poll(operation, part, signal);
@@ -178,20 +178,20 @@ export class OperationPoller {
         // Made and paid for: kept as soon as there is room, while its link and the operation live.
         part.unkept = { kind: error.kind, message: error.message, made: state.reply.videos.length };
         takeFacts(part, state.reply);
-        part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, paceMs * UNKEPT_PACES);
+        part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, pollIntervalMs * UNKEPT_INTERVALS);
         this.#options.onUnkept(operation, error);
         return;
       }
       part.failures += 1;
       if (error.kind === "not_found" || part.failures > MOST_FAILURES) return fail(part, error);
-      part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, paceMs * 2 ** Math.min(part.failures, 6));
+      part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, pollIntervalMs * 2 ** Math.min(part.failures, 6));
       return;
     }
     part.failures = 0;
     if (state.state === "failed") return fail(part, state.error);
     if (state.state === "done") return;
     part.providerJob = state.job;
-    part.dueAtMs = nowMs() + (state.afterMs ?? paceMs);
+    part.dueAtMs = nowMs() + (state.afterMs ?? pollIntervalMs);
     if (state.progress !== undefined) part.progress = state.progress;
   }
 

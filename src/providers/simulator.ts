@@ -4,7 +4,7 @@ import { openaiImages } from "./openai/images.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 import { videos as seedance } from "./volcengine/videos.ts";
 
-/** The simulator has no pace to honour. */
+/** The simulator may be polled as often as one likes. */
 const POLL_MS = 250;
 
 /** A model of the simulator's that is one of the hosts it plays, under names of its own: the present one, and the one before. */
@@ -21,7 +21,7 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
   const stream = "stream" in adapter ? adapter.stream : undefined;
   return {
     ...adapter,
-    pollEveryMs: POLL_MS,
+    pollIntervalMs: POLL_MS,
     serves: (asked: string) => names.includes(asked),
     capabilities: () => adapter.capabilities(model),
     submit: (call: never, context: AdapterContext) => below(adapter.submit(call, there(context))),

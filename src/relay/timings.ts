@@ -20,8 +20,8 @@ export interface Timings {
   bodyStallMs: number;
   /** Once that time has passed, a body must have come at this pace or faster. */
   bodyBytesPerSecond: number;
-  /** Providers of images and videos are asked about jobs at the pace that they wish, times this. */
-  mediaPaceFactor: number;
+  /** Providers of images and videos are polled for the state of jobs at their own interval, times this. */
+  mediaPollFactor: number;
   /** How long a process that has died keeps others from its operations. */
   operationLeaseMs: number;
   /** A statement that the storage has not answered by then is given up, and a silent connection with it (H29). */
@@ -42,7 +42,7 @@ export const DEFAULT_TIMINGS: Timings = {
   strangerConnectionMs: 10_000,
   bodyStallMs: 30_000,
   bodyBytesPerSecond: 16 * 1024,
-  mediaPaceFactor: 1,
+  mediaPollFactor: 1,
   operationLeaseMs: 60_000,
   statementMs: STATEMENT_MS,
   presenceMs: 5_000,

@@ -93,5 +93,5 @@ export const images: ImageAdapter = {
   }),
   readPoll: readJob,
   error: readError,
-  pollEveryMs: 1_000,
+  pollIntervalMs: 1_000,
 };

@@ -5,7 +5,7 @@ import { dataUrl } from "../media/data-url.ts";
 import { failedImage } from "../media/failed-job.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { runwayError } from "./errors.ts";
-import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
+import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_POLL_MS } from "./task.ts";
 
 const SIZES: readonly PixelSize[] = [
   { width: 1024, height: 1024 },
@@ -68,5 +68,5 @@ export const images: ImageAdapter = {
           : { state: "failed", error },
     ),
   error: runwayError,
-  pollEveryMs: TASK_PACE_MS,
+  pollIntervalMs: TASK_POLL_MS,
 };

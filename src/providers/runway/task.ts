@@ -30,7 +30,7 @@ export const pollTask = (job: JobHandle): MediaRequest => ({
 });
 
 /** The vendor asks for no more than one question in five seconds about a task. */
-export const TASK_PACE_MS = 5000;
+export const TASK_POLL_MS = 5000;
 
 export function readTask<Reply>(
   { body }: MediaAnswer,

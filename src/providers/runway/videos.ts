@@ -5,7 +5,7 @@ import { dataUrl } from "../media/data-url.ts";
 import { failedVideo } from "../media/failed-job.ts";
 import { pickExtras } from "../media/pick-extras.ts";
 import { runwayError } from "./errors.ts";
-import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_PACE_MS } from "./task.ts";
+import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_POLL_MS } from "./task.ts";
 
 /** Shape and resolution are one word there. */
 const RATIO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -77,7 +77,7 @@ export const videos: VideoAdapter = {
       failedVideo,
     ),
   error: runwayError,
-  pollEveryMs: TASK_PACE_MS,
+  pollIntervalMs: TASK_POLL_MS,
 };
 
 const ratioOf = ({ resolution, aspectRatio = "16:9" }: FittedVideoCall): string =>

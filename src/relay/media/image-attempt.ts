@@ -43,7 +43,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, target: ImageTarget
     jobName: call.receiptId,
     signal: call.work.signal,
     begin: (images) => call.work.begin(images),
-    paceFactor: gateway.timings.mediaPaceFactor,
+    pollFactor: gateway.timings.mediaPollFactor,
     asked: call.request.call,
     note: ({ field, action, reason }) => call.notes.push({ path: call.request.paths[field], action, reason }),
   };

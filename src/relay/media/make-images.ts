@@ -9,7 +9,7 @@ import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
 /** An image of the highest quality takes minutes; one that takes longer is not waited for. */
 const MAX_WAIT_MS = 600_000;
-const USUAL_PACE_MS = 2_000;
+const DEFAULT_POLL_MS = 2_000;
 const POLL_TIMEOUT_MS = 60_000;
 /** So many questions in a row may go without an answer. The job is under way and will be paid for: asking anew makes two. */
 const MOST_UNANSWERED = 5;
@@ -24,7 +24,7 @@ export interface ImageUpstream {
   /** Called before so many images are asked for. */
   begin: (images: number) => void;
   /** Tests do not want to wait as long as hosts want us to. */
-  paceFactor: number;
+  pollFactor: number;
 }
 
 /** One call to the provider, waited for where the provider answers later. */
@@ -43,8 +43,8 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
     if (clock.nowMs() > deadlineMs) {
       throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
     }
-    const paceMs = state.afterMs ?? adapter.pollEveryMs ?? USUAL_PACE_MS;
-    await sleep(paceMs * (1 + unanswered) * upstream.paceFactor, clock, signal);
+    const pollIntervalMs = state.afterMs ?? adapter.pollIntervalMs ?? DEFAULT_POLL_MS;
+    await sleep(pollIntervalMs * (1 + unanswered) * upstream.pollFactor, clock, signal);
     try {
       state = await ask(state.job, upstream, context);
       unanswered = 0;

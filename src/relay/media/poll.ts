@@ -21,7 +21,7 @@ export interface IncomingPoll {
   inline: boolean;
 }
 
-/** Contract 2.3: where an operation stands. It is read from its row: the poller asks the provider, at the provider's pace. */
+/** Contract 2.3: where an operation stands. It is read from its row: the poller asks the provider, at the provider's own interval. */
 export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const { operationId } = decodePoll(await readSmallBody(incoming.request, MAX_POLL_BYTES, principal, gateway));

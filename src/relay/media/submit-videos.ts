@@ -10,7 +10,7 @@ import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
 import { fitVideo } from "./fit-video.ts";
-import { USUAL_VIDEO_PACE_MS } from "./video-jobs.ts";
+import { DEFAULT_VIDEO_POLL_MS } from "./video-jobs.ts";
 
 /** What is being submitted. */
 export interface Submitting {
@@ -76,7 +76,8 @@ async function submitPart(
     part.state = "waiting";
     part.providerJob = state.job;
     part.dueAtMs =
-      gateway.nowMs() + (state.afterMs ?? adapter.pollEveryMs ?? USUAL_VIDEO_PACE_MS) * gateway.timings.mediaPaceFactor;
+      gateway.nowMs() +
+      (state.afterMs ?? adapter.pollIntervalMs ?? DEFAULT_VIDEO_POLL_MS) * gateway.timings.mediaPollFactor;
   } catch (thrown) {
     const error = asGatewayError(thrown);
     part.state = "failed";

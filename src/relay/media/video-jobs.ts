@@ -11,7 +11,7 @@ import { fetchResult } from "./fetch-result.ts";
 
 const POLL_TIMEOUT_MS = 60_000;
 /** Between two questions about a video, unless its adapter says otherwise. */
-export const USUAL_VIDEO_PACE_MS = 10_000;
+export const DEFAULT_VIDEO_POLL_MS = 10_000;
 
 /** Asks providers about jobs and brings their videos home, always as whoever submitted the job (H24). */
 export class VideoJobs implements JobRunner {
@@ -39,9 +39,9 @@ export class VideoJobs implements JobRunner {
     }
   }
 
-  paceMs(operation: Operation): number {
-    const paceMs = this.#find(operation)?.adapter.pollEveryMs ?? USUAL_VIDEO_PACE_MS;
-    return paceMs * this.#gateway.timings.mediaPaceFactor;
+  pollIntervalMs(operation: Operation): number {
+    const pollIntervalMs = this.#find(operation)?.adapter.pollIntervalMs ?? DEFAULT_VIDEO_POLL_MS;
+    return pollIntervalMs * this.#gateway.timings.mediaPollFactor;
   }
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
