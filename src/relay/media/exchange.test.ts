@@ -16,7 +16,7 @@ const BODIES: Readonly<Record<string, () => Response>> = {
 const packed = (content: Buffer) => new Response(gzipSync(content), { headers: { "content-encoding": "gzip" } });
 
 describe("every buffer has a bound: a media API's answer", () => {
-  const patience = { signal: new AbortController().signal, timeoutMs: 5_000 };
+  const options = { signal: new AbortController().signal, timeoutMs: 5_000 };
   let asked: Headers;
   let host: Bun.Server<undefined>;
   beforeAll(() => {
@@ -36,16 +36,16 @@ describe("every buffer has a bound: a media API's answer", () => {
     const media = {
       outgoing: async () => ({ method: "GET", url: host.url.origin + path, headers: { accept: "*/*" } }),
     };
-    return openMedia({ media } as unknown as Provider, { method: "GET", url: path }, patience);
+    return openMedia({ media } as unknown as Provider, { method: "GET", url: path }, options);
   };
 
   test.each(["/large", "/large-chunked", "/large-packed"])("%s is too large by what it unfolds to", async (path) => {
     const response = await open(path);
-    await expect(readAnswer(response, patience, 64 * 1024)).rejects.toThrow("larger than 65536 bytes");
+    await expect(readAnswer(response, options, 64 * 1024)).rejects.toThrow("larger than 65536 bytes");
   });
 
   test.each(["/small", "/small-packed"])("%s is read", async (path) => {
-    expect((await readAnswer(await open(path), patience, 64 * 1024)).body).toEqual({ ok: true });
+    expect((await readAnswer(await open(path), options, 64 * 1024)).body).toEqual({ ok: true });
   });
 
   test("no compression is asked for", async () => {

@@ -13,7 +13,7 @@ const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 /** The request had left when the connection broke or the time was up: it may have arrived, and asking again may do it twice. */
 export class UncertainError extends GatewayError {}
 
-export interface MediaPatience {
+export interface ExchangeOptions {
   /** Ends the exchange before its time. */
   signal: AbortSignal;
   /** For the whole exchange. */
@@ -26,14 +26,18 @@ export function mediaOf(provider: Provider): ProviderMedia {
 }
 
 /** Sends a request to a provider's media API; the answer's headers are there. Redirects are answers like any other. */
-export async function openMedia(provider: Provider, request: MediaRequest, patience: MediaPatience): Promise<Response> {
+export async function openMedia(
+  provider: Provider,
+  request: MediaRequest,
+  options: ExchangeOptions,
+): Promise<Response> {
   const { url, ...init } = await mediaOf(provider).outgoing(request);
-  const signal = AbortSignal.any([patience.signal, AbortSignal.timeout(patience.timeoutMs)]);
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
   try {
     const headers = { "accept-encoding": "identity", ...init.headers };
     return await fetch(url, { ...init, headers, signal, redirect: "manual" });
   } catch (cause) {
-    throw explain(cause, patience);
+    throw explain(cause, options);
   }
 }
 
@@ -41,18 +45,18 @@ export async function openMedia(provider: Provider, request: MediaRequest, patie
 export async function exchangeMedia(
   provider: Provider,
   request: MediaRequest,
-  patience: MediaPatience,
+  options: ExchangeOptions,
 ): Promise<MediaAnswer> {
-  const response = await openMedia(provider, request, patience);
-  return readAnswer(response, patience);
+  const response = await openMedia(provider, request, options);
+  return readAnswer(response, options);
 }
 
 export async function readAnswer(
   response: Response,
-  patience: MediaPatience,
+  options: ExchangeOptions,
   maxBytes = MAX_ANSWER_BYTES,
 ): Promise<MediaAnswer> {
-  const text = await readText(response, patience, maxBytes);
+  const text = await readText(response, options, maxBytes);
   return {
     status: response.status,
     body: parseObject(text, parseLargeJson),
@@ -61,7 +65,7 @@ export async function readAnswer(
   };
 }
 
-async function readText(response: Response, patience: MediaPatience, maxBytes: number): Promise<string> {
+async function readText(response: Response, options: ExchangeOptions, maxBytes: number): Promise<string> {
   const declared = response.headers.get("content-length");
   if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
   // Some hosts compress though nobody asked them to; how much it was before, no header tells.
@@ -79,14 +83,14 @@ async function readText(response: Response, patience: MediaPatience, maxBytes: n
     }
     return text + decoder.decode();
   } catch (cause) {
-    throw explain(cause, patience);
+    throw explain(cause, options);
   }
 }
 
 const tooLarge = (maxBytes: number) =>
   new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
 
-function explain(cause: unknown, { signal, timeoutMs }: MediaPatience): GatewayError {
+function explain(cause: unknown, { signal, timeoutMs }: ExchangeOptions): GatewayError {
   if (cause instanceof GatewayError) return cause;
   signal.throwIfAborted();
   const code = errnoOf(cause) ?? "";

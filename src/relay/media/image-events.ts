@@ -57,15 +57,15 @@ async function* streamedSteps(
 ): AsyncGenerator<ImageStep> {
   const { provider, adapter, signal } = batch;
   const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
-  const patience = { signal, timeoutMs: MAX_STREAM_MS };
+  const options = { signal, timeoutMs: MAX_STREAM_MS };
   const request = stream.submit(call, context);
   batch.begin(call.count);
-  const response = await openMedia(provider, request, patience);
+  const response = await openMedia(provider, request, options);
   const type = response.headers.get("content-type") ?? "";
-  if (!isSuccess(response)) throw adapter.error(await readAnswer(response, patience));
+  if (!isSuccess(response)) throw adapter.error(await readAnswer(response, options));
   if (!type.startsWith("text/event-stream")) {
     // Not streamed, but made and paid for: asking again would cost a second time.
-    const state = adapter.readSubmit(await readAnswer(response, patience), call, context);
+    const state = adapter.readSubmit(await readAnswer(response, options), call, context);
     if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
     const results = await Promise.all(state.reply.results.map((result) => finishResult(result, batch)));
     yield* wholeSteps({ ...state.reply, results });

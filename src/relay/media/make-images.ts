@@ -32,10 +32,10 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
   const { clock, provider, adapter, signal } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
-  const patience = { signal, timeoutMs: MAX_WAIT_MS };
+  const options = { signal, timeoutMs: MAX_WAIT_MS };
   const request = adapter.submit(call, context);
   upstream.begin(call.count);
-  const first = await exchangeMedia(provider, request, patience);
+  const first = await exchangeMedia(provider, request, options);
   if (!isSuccess(first)) throw adapter.error(first);
   let state: JobState<UpstreamImageReply> = adapter.readSubmit(first, call, context);
   let unanswered = 0;
@@ -64,8 +64,8 @@ async function ask(
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll)
     throw new Error("an adapter whose jobs wait must say how they are asked about");
-  const patience = { signal, timeoutMs: POLL_TIMEOUT_MS };
-  const answer = await exchangeMedia(provider, adapter.poll(job, context), patience);
+  const options = { signal, timeoutMs: POLL_TIMEOUT_MS };
+  const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);
   // A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing.
