@@ -104,7 +104,7 @@ async function checkFiles(storage: Storage, folder: string, videos: readonly str
   return rows.length;
 }
 
-/** Questions about one job that came sooner after each other than its host wishes. */
+/** Questions about one job that came sooner after each other than its host wants. */
 export function hastyQuestions(questions: readonly Question[]): string[] {
   const last = new Map<string, number>();
   const hasty: string[] = [];

@@ -344,7 +344,7 @@ refused(
   ],
 );
 
-test("S12: the simulator's own address was never asked for an image by a client's wish", async () => {
+test("S12: the simulator's own address was never asked for an image at a client's request", async () => {
   const before = simulator.stats().requests;
   await chatError(generate({ image: `${simulator.url.replace("http:", "https:")}/results/a.png` }));
   await genaiError(video({ image: { gcsUri: `${simulator.url}/results/a.png` } }));

@@ -19,7 +19,7 @@ export interface ImageFamily {
   /** The provider whose adapter it is, for the table. */
   provider: string;
   model: string;
-  /** Without any wish. */
+  /** Without any options. */
   usual: string;
   /** With `aspectRatio` 16:9. */
   wide: string;

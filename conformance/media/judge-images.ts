@@ -4,7 +4,7 @@ import { tierOf } from "../../src/media/image-size.ts";
 import { readSize } from "../../src/media/read-size.ts";
 import { receiptOf } from "./image-audit.ts";
 import type { ImageStand } from "./image-stand.ts";
-import type { ImageWish } from "./random-images.ts";
+import type { RandomImageRequest } from "./random-images.ts";
 
 /** How long a call may take before it counts as hung. */
 const PATIENCE_MS = 30_000;
@@ -18,19 +18,19 @@ interface Answer {
 }
 
 /** What of the answer to a random request is not as it must be; empty where all is well. */
-export async function judgeImages(stand: ImageStand, model: string, wish: ImageWish): Promise<string[]> {
+export async function judgeImages(stand: ImageStand, model: string, request: RandomImageRequest): Promise<string[]> {
   const before = stand.simulator.stats().requests;
-  const answer = await send(stand, model, wish);
+  const answer = await send(stand, model, request);
   const heard = stand.simulator.stats().requests - before;
   if (answer.status >= 500) return [`status ${answer.status}: ${answer.text}`];
-  if (answer.status !== 200) return judgeRefusal(answer, wish, heard);
+  if (answer.status !== 200) return judgeRefusal(answer, request, heard);
   const receipt = await receiptOf(stand, answer.headers.get("x-trivium-receipt"));
   const noted = new Set(receipt.fields.map(({ path }) => path));
-  return judgeImagesMade(answer, wish, noted);
+  return judgeImagesMade(answer, request, noted);
 }
 
-async function send({ gateway }: ImageStand, model: string, wish: ImageWish): Promise<Answer> {
-  const { url, body } = requestOf(model, wish);
+async function send({ gateway }: ImageStand, model: string, request: RandomImageRequest): Promise<Answer> {
+  const { url, body } = requestOf(model, request);
   const form = body instanceof FormData;
   const response = await fetch(gateway.url + url, {
     method: "POST",
@@ -41,22 +41,22 @@ async function send({ gateway }: ImageStand, model: string, wish: ImageWish): Pr
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-function requestOf(model: string, wish: ImageWish): { url: string; body: FormData | object } {
-  switch (wish.door) {
+function requestOf(model: string, request: RandomImageRequest): { url: string; body: FormData | object } {
+  switch (request.door) {
     case "predict": {
       const [publisher, name] = model.split("/");
-      return { url: `/api/genai/v1/publishers/${publisher}/models/${name}:predict`, body: predictBody(wish) };
+      return { url: `/api/genai/v1/publishers/${publisher}/models/${name}:predict`, body: predictBody(request) };
     }
     case "generations":
-      return { url: "/api/v1/images/generations", body: generationBody(model, wish) };
+      return { url: "/api/v1/images/generations", body: generationBody(model, request) };
     case "edits":
-      return { url: "/api/v1/images/edits", body: editForm(model, wish) };
+      return { url: "/api/v1/images/edits", body: editForm(model, request) };
   }
 }
 
 const PASSTHROUGH = ["imageSize", "quality", "sampleImageSize"];
 
-export function predictBody({ settings, prompt, inputs, mask, likeSdk }: ImageWish): object {
+export function predictBody({ settings, prompt, inputs, mask, likeSdk }: RandomImageRequest): object {
   const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
   const raw = inputs.map((input, index) => {
     return { referenceType: "REFERENCE_TYPE_RAW", referenceId: index, referenceImage: bytes(input) };
@@ -76,12 +76,12 @@ export function predictBody({ settings, prompt, inputs, mask, likeSdk }: ImageWi
   return { instances: [{ prompt, ...given }], parameters: Object.fromEntries(inside), ...Object.fromEntries(atRoot) };
 }
 
-export function generationBody(model: string, { settings, prompt, inputs }: ImageWish): object {
+export function generationBody(model: string, { settings, prompt, inputs }: RandomImageRequest): object {
   const image = inputs.map(({ mimeType, base64 }) => `data:${mimeType};base64,${base64}`);
   return { model, prompt, ...settings, ...(image.length === 0 ? {} : { image }) };
 }
 
-function editForm(model: string, { settings, prompt, inputs, mask }: ImageWish): FormData {
+function editForm(model: string, { settings, prompt, inputs, mask }: RandomImageRequest): FormData {
   const form = new FormData();
   form.set("model", model);
   form.set("prompt", prompt);
@@ -94,16 +94,16 @@ function editForm(model: string, { settings, prompt, inputs, mask }: ImageWish):
 }
 
 /** A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it. */
-function judgeRefusal({ status, text }: Answer, wish: ImageWish, heard: number): string[] {
+function judgeRefusal({ status, text }: Answer, request: RandomImageRequest, heard: number): string[] {
   if (status !== 400) return [`status ${status}: ${text}`];
   if (heard > 0) return [`refused by the host: ${text}`];
-  const path = pathOf(text, wish.door);
-  return path !== undefined && ownPaths(wish).some((own) => path === own || path.startsWith(`${own}[`))
+  const path = pathOf(text, request.door);
+  return path !== undefined && ownPaths(request).some((own) => path === own || path.startsWith(`${own}[`))
     ? []
     : [`the refusal names ${path}, which is no path of the request: ${text}`];
 }
 
-function pathOf(text: string, door: ImageWish["door"]): string | undefined {
+function pathOf(text: string, door: RandomImageRequest["door"]): string | undefined {
   const { error } = JSON.parse(text) as {
     error: { param?: string | null; details?: { fieldViolations?: { field: string }[] }[] };
   };
@@ -112,7 +112,7 @@ function pathOf(text: string, door: ImageWish["door"]): string | undefined {
 }
 
 /** The fields that the client sent, and the images that it could have sent. */
-function ownPaths({ door, settings, likeSdk }: ImageWish): string[] {
+function ownPaths({ door, settings, likeSdk }: RandomImageRequest): string[] {
   const names = Object.keys(settings);
   if (door !== "predict") return ["prompt", "image", "images", "image[]", "mask", ...names];
   const parameters = names.map((name) => (likeSdk && PASSTHROUGH.includes(name) ? name : `parameters.${name}`));
@@ -124,24 +124,28 @@ interface Made {
   mimeType?: string;
 }
 
-async function judgeImagesMade(answer: Answer, wish: ImageWish, noted: ReadonlySet<string>): Promise<string[]> {
-  const { door, settings } = wish;
-  const made = imagesOf(answer, wish);
+async function judgeImagesMade(
+  answer: Answer,
+  request: RandomImageRequest,
+  noted: ReadonlySet<string>,
+): Promise<string[]> {
+  const { door, settings } = request;
+  const made = imagesOf(answer, request);
   if (typeof made === "string") return [made];
   const problems: string[] = [];
   const asked = Number(settings[door === "predict" ? "sampleCount" : "n"] ?? 1);
   if (made.length !== asked) problems.push(`${made.length} images instead of ${asked}: ${answer.text.slice(0, 400)}`);
   for (const { base64, mimeType } of made) {
     const { format, width, height } = await new Bun.Image(Buffer.from(base64, "base64")).metadata();
-    const wanted = typeOf(wish);
+    const wanted = typeOf(request);
     if (wanted !== undefined && wanted !== `image/${format}`) problems.push(`a ${format} instead of ${wanted}`);
     if (mimeType !== undefined && mimeType !== `image/${format}`) problems.push(`a ${format} is called ${mimeType}`);
-    problems.push(...judgeSize({ width, height }, wish, noted));
+    problems.push(...judgeSize({ width, height }, request, noted));
   }
   return [...new Set(problems)];
 }
 
-function imagesOf({ text, headers }: Answer, { door, settings }: ImageWish): Made[] | string {
+function imagesOf({ text, headers }: Answer, { door, settings }: RandomImageRequest): Made[] | string {
   if (door === "predict") {
     const { predictions } = JSON.parse(text) as {
       predictions: { bytesBase64Encoded?: string; mimeType?: string }[];
@@ -164,7 +168,7 @@ function imagesOf({ text, headers }: Answer, { door, settings }: ImageWish): Mad
 }
 
 /** Contract 2.4: PNG by default there; the other addresses keep the host's own type. */
-function typeOf({ door, settings }: ImageWish): string | undefined {
+function typeOf({ door, settings }: RandomImageRequest): string | undefined {
   if (door === "predict")
     return (settings["outputOptions"] as { mimeType?: string } | undefined)?.mimeType ?? "image/png";
   const format = settings["output_format"];
@@ -172,8 +176,8 @@ function typeOf({ door, settings }: ImageWish): string | undefined {
 }
 
 /** What was asked for and not noted must be so. */
-function judgeSize(made: PixelSize, wish: ImageWish, noted: ReadonlySet<string>): string[] {
-  const { door, settings, likeSdk } = wish;
+function judgeSize(made: PixelSize, request: RandomImageRequest, noted: ReadonlySet<string>): string[] {
+  const { door, settings, likeSdk } = request;
   const predict = door === "predict";
   const told = (name: string) =>
     noted.has(predict && !(likeSdk && PASSTHROUGH.includes(name)) ? `parameters.${name}` : name);

@@ -1,10 +1,10 @@
 import type { InlineImage } from "../../src/media/image.ts";
-import type { VideoWish } from "./random-videos.ts";
+import type { RandomVideoRequest } from "./random-videos.ts";
 import type { VideoStand } from "./video-stand.ts";
 
 const PATIENCE_MS = 30_000;
 
-export function videoBody({ prompt, image, lastFrame, parameters }: VideoWish): object {
+export function videoBody({ prompt, image, lastFrame, parameters }: RandomVideoRequest): object {
   const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
   const instance = {
     ...(prompt === undefined ? {} : { prompt }),
@@ -18,7 +18,7 @@ export function videoBody({ prompt, image, lastFrame, parameters }: VideoWish): 
 export async function judgeVideos(
   { gateway, simulator, database }: VideoStand,
   model: string,
-  wish: VideoWish,
+  request: RandomVideoRequest,
 ): Promise<string[]> {
   const before = simulator.stats().requests;
   const [publisher, name] = model.split("/");
@@ -27,13 +27,13 @@ export async function judgeVideos(
     {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify(videoBody(wish)),
+      body: JSON.stringify(videoBody(request)),
       signal: AbortSignal.timeout(PATIENCE_MS),
     },
   );
   const text = await response.text();
   if (response.status === 200) {
-    const asked = Number(wish.parameters["sampleCount"] ?? 1);
+    const asked = Number(request.parameters["sampleCount"] ?? 1);
     const [id] = (JSON.parse(text) as { name: string }).name.split("/").slice(-1);
     const row = database.query("SELECT parts FROM operations WHERE id = ?").get(id ?? "") as { parts: string };
     const parts = JSON.parse(row.parts) as { count: number; error?: { message: string } }[];
@@ -46,7 +46,7 @@ export async function judgeVideos(
   const { error } = JSON.parse(text) as { error: { details?: { fieldViolations?: { field: string }[] }[] } };
   const path = error.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
   const own = ["instances[0].prompt", "instances[0].image", "instances[0].lastFrame"];
-  const paths = [...own, ...Object.keys(wish.parameters).map((key) => `parameters.${key}`)];
+  const paths = [...own, ...Object.keys(request.parameters).map((key) => `parameters.${key}`)];
   const problems = path !== undefined && paths.includes(path) ? [] : [`the refusal names ${path}: ${text}`];
   return simulator.stats().requests === before ? problems : [...problems, `refused by the host: ${text}`];
 }

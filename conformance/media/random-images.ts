@@ -3,7 +3,7 @@ import type { InlineImage } from "../../src/media/image.ts";
 import { halfTransparent, plainPng, recoded } from "../../src/media/images.sample.ts";
 
 /** One of the three addresses for images, and what is sent there. */
-export interface ImageWish {
+export interface RandomImageRequest {
   door: "predict" | "generations" | "edits";
   /** The settings by the door's own names; `predict` has those of `parameters`. */
   settings: Record<string, unknown>;
@@ -140,10 +140,10 @@ const images = (least: number) =>
 
 const masked = fc.constantFrom(true, false, false);
 
-const wishAt = (door: ImageWish["door"], settings: fc.Arbitrary<Record<string, unknown>>, least: number) =>
+const requestAt = (door: RandomImageRequest["door"], settings: fc.Arbitrary<Record<string, unknown>>, least: number) =>
   fc
     .record({ settings, prompt: prompts, inputs: images(least), given: fc.boolean(), masked, likeSdk: fc.boolean() })
-    .map(({ inputs: drawn, given, masked: withMask, ...rest }): ImageWish => {
+    .map(({ inputs: drawn, given, masked: withMask, ...rest }): RandomImageRequest => {
       const inputs = given || least > 0 ? drawn : [];
       const mask = withMask && door !== "generations" && inputs.length > 0;
       // A mask is as large as the image that it belongs to.
@@ -151,8 +151,8 @@ const wishAt = (door: ImageWish["door"], settings: fc.Arbitrary<Record<string, u
     });
 
 /** Requests that are valid at their address, whether or not a model can do what they ask for. */
-export const randomImageWish: fc.Arbitrary<ImageWish> = fc.oneof(
-  { weight: 3, arbitrary: wishAt("predict", few(predictSettings), 0) },
-  { weight: 2, arbitrary: wishAt("generations", few(generationSettings), 0) },
-  { weight: 2, arbitrary: wishAt("edits", few(editSettings), 1) },
+export const randomImageRequest: fc.Arbitrary<RandomImageRequest> = fc.oneof(
+  { weight: 3, arbitrary: requestAt("predict", few(predictSettings), 0) },
+  { weight: 2, arbitrary: requestAt("generations", few(generationSettings), 0) },
+  { weight: 2, arbitrary: requestAt("edits", few(editSettings), 1) },
 );

@@ -9,9 +9,9 @@ import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageStand, OWN_MODELS, own, startImageStand } from "./image-stand.ts";
 import { generationBody, judgeImages, predictBody } from "./judge-images.ts";
 import { judgeVideos, videoBody } from "./judge-videos.ts";
-import { type ImageWish, randomImageWish } from "./random-images.ts";
-import { randomVideoWish } from "./random-videos.ts";
-import { type Maker, unsentImageWishes, unsentVideoWishes, upstreamModelOf } from "./unsent-wishes.ts";
+import { type RandomImageRequest, randomImageRequest } from "./random-images.ts";
+import { randomVideoRequest } from "./random-videos.ts";
+import { type Maker, unsentImageOptions, unsentVideoOptions, upstreamModelOf } from "./unsent-options.ts";
 import { CONFIGURED_MODELS, CONFIGURED_PRICE, VIDEO_MODELS } from "./video-models.ts";
 import { startVideoStand, type VideoStand } from "./video-stand.ts";
 
@@ -64,11 +64,11 @@ const MORE_VIDEOS = [
 ];
 
 /** What a request reads as at its address; throws where it is refused there. */
-function requestOf(model: string, wish: ImageWish): ImageRequest {
-  if (wish.door === "predict") return decodePredict(predictBody(wish));
-  const body = generationBody(model, wish);
-  if (wish.door === "generations") return decodeGeneration(body);
-  return decodeEditBody({ ...body, ...(wish.mask && { mask: `data:image/png;base64,${wish.mask.base64}` }) });
+function requestOf(model: string, request: RandomImageRequest): ImageRequest {
+  if (request.door === "predict") return decodePredict(predictBody(request));
+  const body = generationBody(model, request);
+  if (request.door === "generations") return decodeGeneration(body);
+  return decodeEditBody({ ...body, ...(request.mask && { mask: `data:image/png;base64,${request.mask.base64}` }) });
 }
 
 /** Refusals are judged where the gateway is asked; here they only mean that nothing was sent. */
@@ -96,19 +96,19 @@ describe("images", () => {
     test(
       `contract 2.4, 4: ${model} makes what was asked for and not noted, or the refusal is ours`,
       async () => {
-        const property = fc.asyncProperty(randomImageWish, async (wish) => {
-          expect(await judgeImages(stand, model, wish)).toEqual([]);
+        const property = fc.asyncProperty(randomImageRequest, async (request) => {
+          expect(await judgeImages(stand, model, request)).toEqual([]);
         });
         await fc.assert(property, { numRuns: RUNS, ...seeded });
       },
       TIMEOUT_MS,
     );
 
-    test(`H09: ${model} is told of every wish that is not noted`, () => {
+    test(`H09: ${model} is told of every option that is not noted`, () => {
       const upstreamModel = upstreamModelOf(model, [...OWN_MODELS, ...MORE_IMAGES]);
-      const property = fc.property(randomImageWish, (wish) => {
+      const property = fc.property(randomImageRequest, (request) => {
         const unsent = unlessRefused(() =>
-          unsentImageWishes(requestOf(model, wish), { kind: provider, upstreamModel }),
+          unsentImageOptions(requestOf(model, request), { kind: provider, upstreamModel }),
         );
         expect(unsent).toEqual([]);
       });
@@ -135,8 +135,8 @@ describe("videos", () => {
     test(
       `contract 2.1: ${model} is submitted as asked, or the refusal is ours`,
       async () => {
-        const property = fc.asyncProperty(randomVideoWish, async (wish) => {
-          expect(await judgeVideos(stand, model, wish)).toEqual([]);
+        const property = fc.asyncProperty(randomVideoRequest, async (request) => {
+          expect(await judgeVideos(stand, model, request)).toEqual([]);
         });
         await fc.assert(property, { numRuns: RUNS * 3, ...seeded });
       },
@@ -144,10 +144,10 @@ describe("videos", () => {
     );
 
     if (model !== "sim/video")
-      test(`H09: ${model} is told of every wish that is not noted`, () => {
+      test(`H09: ${model} is told of every option that is not noted`, () => {
         const maker = makerOf(model);
-        const property = fc.property(randomVideoWish, (wish) => {
-          expect(unlessRefused(() => unsentVideoWishes(decodeVideo(videoBody(wish)), maker))).toEqual([]);
+        const property = fc.property(randomVideoRequest, (request) => {
+          expect(unlessRefused(() => unsentVideoOptions(decodeVideo(videoBody(request)), maker))).toEqual([]);
         });
         fc.assert(property, { numRuns: QUICK_RUNS, ...seeded });
       });

@@ -3,7 +3,7 @@ import type { InlineImage } from "../../src/media/image.ts";
 import { plainPng, recoded } from "../../src/media/images.sample.ts";
 
 /** A request for videos, whether or not a model can do what it asks for. */
-export interface VideoWish {
+export interface RandomVideoRequest {
   prompt: string | undefined;
   image: InlineImage | undefined;
   lastFrame: InlineImage | undefined;
@@ -36,7 +36,7 @@ const parameters = fc.record(
 
 const frame = fc.option(fc.constantFrom(...FRAMES), { nil: undefined, freq: 2 });
 
-export const randomVideoWish: fc.Arbitrary<VideoWish> = fc
+export const randomVideoRequest: fc.Arbitrary<RandomVideoRequest> = fc
   .record({
     prompt: fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom("a fox runs", "一只狐狸 🦊") },

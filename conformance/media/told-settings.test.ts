@@ -131,7 +131,7 @@ describe("contract 2.14, H09: partial images that a model does not show", () => 
 });
 
 describe("contract 2.14, choices 5: an answer tells the settings that its images were made with", () => {
-  const WISHES = { size: "1024x1536", background: "transparent", quality: "low" };
+  const OPTIONS = { size: "1024x1536", background: "transparent", quality: "low" };
 
   test.each([
     [
@@ -149,12 +149,12 @@ describe("contract 2.14, choices 5: an answer tells the settings that its images
       { aspect_ratio: "3:4", quality: "medium" },
       { size: "864x1152", background: "auto", quality: "medium" },
     ],
-    ["openai/gpt-image-1", WISHES, WISHES],
-  ])("%s", async (model, wishes, told) => {
-    const answer = JSON.parse((await generate({ model, ...wishes })).text) as Told & { data: Told[] };
+    ["openai/gpt-image-1", OPTIONS, OPTIONS],
+  ])("%s", async (model, options, told) => {
+    const answer = JSON.parse((await generate({ model, ...options })).text) as Told & { data: Told[] };
     expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${told.size}`);
     expect(answer).toMatchObject(told);
-    const events = eventsOf((await generate({ model, ...wishes, stream: true })).text);
+    const events = eventsOf((await generate({ model, ...options, stream: true })).text);
     expect(events).toEqual([expect.objectContaining(told)]);
   });
 

@@ -17,7 +17,7 @@ export interface VideoModel {
   /** The length of a video with a last frame, where it is another. */
   lastFrameSeconds?: number;
   usdPerSecond: number;
-  /** What the videos of a plain call with an image cost, where they are silent for want of a wish. */
+  /** What the videos of a plain call with an image cost, where they are silent where nothing is asked for. */
   silentUsdPerSecond?: number;
   /** Where the host's words for a fate are not the usual ones. */
   tells?: Readonly<Record<string, number | string>>;

@@ -241,12 +241,12 @@ describe("a submit whose answer was not heard", () => {
     const heard = await nameIn(await submit({ prompt: "lost" }));
     expect(host.taken() - before).toBe(1);
     expect((await ended(heard)).response?.videos).toHaveLength(1);
-    // Now it is heard: the same words again are a new wish.
+    // Now it is heard: the same words again are a new request.
     expect(await nameIn(await submit({ prompt: "lost" }))).not.toBe(heard);
     expect(host.taken() - before).toBe(2);
   });
 
-  test("two clients that wish for the same at the same moment get a video each", async () => {
+  test("two clients that ask for the same at the same moment get a video each", async () => {
     const before = host.taken();
     host.hold();
     const first = submit({ prompt: "twins" });
@@ -297,26 +297,26 @@ describe("H24: an operation is bound to the credential that took it", () => {
 });
 
 describe("H23: a budget", () => {
-  const wish = (prompt: string, key = KEYS.frugal) => submit({ prompt, model: "sim/video", key });
+  const request = (prompt: string, key = KEYS.frugal) => submit({ prompt, model: "sim/video", key });
 
   test("is held from the submit until the end, and given back where nothing was made", async () => {
-    const failing = await wish("sim:fails");
+    const failing = await request("sim:fails");
     expect(failing.status).toBe(200);
-    const refused = await wish("too much");
+    const refused = await request("too much");
     expect(refused.status).toBe(402);
     expect(await errorIn(refused)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
     await until(() => receiptsOf(failing.headers.get("x-trivium-receipt")).length > 0, "the first has failed");
-    expect((await wish("sim:moderated")).status).toBe(200);
+    expect((await request("sim:moderated")).status).toBe(200);
   });
 
   test(
     "is spent by what was made, and parallel submits do not pass on the same remainder",
     async () => {
-      const all = await Promise.all(["one", "two", "three"].map((prompt) => wish(prompt, KEYS.thrifty)));
+      const all = await Promise.all(["one", "two", "three"].map((prompt) => request(prompt, KEYS.thrifty)));
       expect(all.map(({ status }) => status).sort()).toEqual([200, 402, 402]);
       const taken = all.find(({ status }) => status === 200);
       await until(() => receiptsOf(taken?.headers.get("x-trivium-receipt") ?? null).length > 0, "the video is made");
-      expect((await wish("four", KEYS.thrifty)).status).toBe(402);
+      expect((await request("four", KEYS.thrifty)).status).toBe(402);
     },
     LONG_MS,
   );

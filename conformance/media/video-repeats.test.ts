@@ -134,11 +134,11 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
     test(`choices 5: one ${what}, under the same Idempotency-Key again, is the operation that failed`, async () => {
       losing.lose(loss);
       const before = losing.posts();
-      const wish = { model: "losing/video", prompt: loss, under: `doubt-${loss}` };
-      const first = await submit(wish);
+      const request = { model: "losing/video", prompt: loss, under: `doubt-${loss}` };
+      const first = await submit(request);
       expect(first.status).toBe(502);
       for (let again = 0; again < 2; again += 1) {
-        const repeated = await submit(wish);
+        const repeated = await submit(request);
         expect({ status: repeated.status, receipt: receiptIdOf(repeated) }).toEqual({
           status: 200,
           receipt: receiptIdOf(first),
@@ -150,7 +150,7 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
       }
       expect(losing.posts() - before).toBe(1);
       // Who wants to take the risk says so with a new key.
-      expect((await submit({ ...wish, under: `risk-${loss}` })).status).toBe(502);
+      expect((await submit({ ...request, under: `risk-${loss}` })).status).toBe(502);
       expect(losing.posts() - before).toBe(2);
     });
   }
@@ -158,19 +158,19 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
   test("one that the host refused made nothing: the same key may try again", async () => {
     losing.lose("refused");
     const before = losing.posts();
-    const wish = { model: "losing/video", prompt: "refused", under: "refused" };
-    expect((await submit(wish)).status).toBe(400);
-    expect((await submit(wish)).status).toBe(400);
+    const request = { model: "losing/video", prompt: "refused", under: "refused" };
+    expect((await submit(request)).status).toBe(400);
+    expect((await submit(request)).status).toBe(400);
     expect(losing.posts() - before).toBe(2);
   });
 });
 
 describe("choices 5: the repetition of a submit", () => {
   test("is the same answer though the link to its frame has died since", async () => {
-    const wish = { model: "held/video", prompt: "a fox", under: "dead link" };
-    const name = await nameIn(await submit(wish));
+    const request = { model: "held/video", prompt: "a fox", under: "dead link" };
+    const name = await nameIn(await submit(request));
     // No test can fetch from a public address: the operation is given to a request whose link is dead.
-    const linked = { ...wish, image: { gcsUri: "https://127.0.0.1/frame.png" } };
+    const linked = { ...request, image: { gcsUri: "https://127.0.0.1/frame.png" } };
     const digest = digestOf("default", "held/video", textOf(linked));
     stand.database.run("UPDATE operations SET request_digest = ? WHERE id = ?", [digest, idOf(name)]);
     const repeated = await submit(linked);
@@ -178,46 +178,51 @@ describe("choices 5: the repetition of a submit", () => {
   });
 
   test("choices 6: tells what was dropped as the first answer did, during the submit and after it", async () => {
-    const wish = { model: "held/video", prompt: "dropped", parameters: { negativePrompt: "blur" }, under: "dropped" };
+    const request = {
+      model: "held/video",
+      prompt: "dropped",
+      parameters: { negativePrompt: "blur" },
+      under: "dropped",
+    };
     held.hold();
-    const first = submit(wish);
+    const first = submit(request);
     await until(() => held.waiting() === 1, "the job is being submitted");
-    const during = await submit(wish);
+    const during = await submit(request);
     held.release();
     const dropped = (await first).headers.get("x-trivium-dropped");
     expect(dropped).toBe("parameters.negativePrompt");
     expect(during.headers.get("x-trivium-dropped")).toBe(dropped);
-    expect((await submit(wish)).headers.get("x-trivium-dropped")).toBe(dropped);
+    expect((await submit(request)).headers.get("x-trivium-dropped")).toBe(dropped);
   });
 });
 
 describe("H23: a video is held against the budget at the price that it will be billed by", () => {
-  const wish = (model: string, key = KEYS.frugal) => submit({ model, prompt: model, key });
+  const request = (model: string, key = KEYS.frugal) => submit({ model, prompt: model, key });
 
   test("of an offer that is dearer than its model", async () => {
-    expect((await wish("own/dear")).status).toBe(402);
+    expect((await request("own/dear")).status).toBe(402);
   });
 
   test("of the dearest offer that may take it", async () => {
-    expect((await wish("own/cheap-then-dear")).status).toBe(402);
+    expect((await request("own/cheap-then-dear")).status).toBe(402);
   });
 
   test("of an offer that is cheaper than its model", async () => {
-    expect((await wish("own/cheaper-offer")).status).toBe(200);
+    expect((await request("own/cheaper-offer")).status).toBe(200);
   });
 
   test(
     "from its submit until its end",
     async () => {
       held.finish(false);
-      const taken = await wish("own/half", KEYS.thrifty);
+      const taken = await request("own/half", KEYS.thrifty);
       expect(taken.status).toBe(200);
-      expect((await wish("own/half", KEYS.thrifty)).status).toBe(402);
+      expect((await request("own/half", KEYS.thrifty)).status).toBe(402);
       held.finish(true);
       const name = await nameIn(taken);
       await until(async () => (await polled(name)).done === true, "the video is made");
       expect((await stand.gateway.receipt(taken)).cost_usd).toBeCloseTo(HALF * SECONDS, 9);
-      expect((await wish("own/half", KEYS.thrifty)).status).toBe(402);
+      expect((await request("own/half", KEYS.thrifty)).status).toBe(402);
     },
     LONG_MS,
   );

@@ -52,7 +52,7 @@ describe("contract 1: each model supports a subset of the parameters", () => {
     ]);
   });
 
-  test("a wish that the model meets by doing nothing is not worth a note", () => {
+  test("a option that the model meets by doing nothing is not worth a note", () => {
     const { call: fitted, notes } = fit({
       quality: "auto",
       background: "auto",
@@ -201,7 +201,7 @@ describe("contract 2.4, 8: what changes the price or what is seen is met or refu
     expect(error.message).toContain("acme/paint");
   });
 
-  test("what a model does anyway is no wish that it would have to meet", () => {
+  test("what a model does anyway is no option that it would have to meet", () => {
     const mask = { inputs: [IMAGE], mask: IMAGE };
     expect(fit({ background: "opaque", watermark: false }).notes).toEqual([]);
     expect(fit({ editMode: "EDIT_MODE_DEFAULT", inputs: [IMAGE] }).notes).toEqual([]);

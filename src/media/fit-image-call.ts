@@ -1,4 +1,4 @@
-import type { FittedImageCall, ImageCall, ImageWish } from "./image-call.ts";
+import type { FittedImageCall, ImageCall, ImageOption } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 import { settleSize } from "./image-size.ts";
 import { foldSeed } from "./number-range.ts";
@@ -7,7 +7,7 @@ import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 /** A field of the call in canonical words; whoever read the client's request knows what it is called there. */
 export type ImageField =
-  | ImageWish
+  | ImageOption
   | "count"
   | "size"
   | "aspectRatio"
@@ -24,7 +24,7 @@ export interface ImageNote {
   reason: string;
 }
 
-const WISHES = [
+const OPTIONS = [
   "negativePrompt",
   "quality",
   "seed",
@@ -38,10 +38,10 @@ const WISHES = [
   "moderation",
   "inputFidelity",
   "editMode",
-] as const satisfies readonly ImageWish[];
+] as const satisfies readonly ImageOption[];
 
-/** Wishes that a model meets anyway by doing nothing about them. */
-const HARMLESS: Partial<Record<ImageWish, readonly unknown[]>> = {
+/** Options that a model meets anyway by doing nothing about them. */
+const HARMLESS: Partial<Record<ImageOption, readonly unknown[]>> = {
   negativePrompt: [""],
   quality: ["auto"],
   background: ["auto", "opaque"],
@@ -52,8 +52,8 @@ const HARMLESS: Partial<Record<ImageWish, readonly unknown[]>> = {
   editMode: ["EDIT_MODE_DEFAULT"],
 };
 
-/** Wishes that can be seen in the image: a model that cannot meet them is not asked, and this is why. */
-const VISIBLE: Partial<Record<ImageWish, string>> = {
+/** Options that can be seen in the image: a model that cannot meet them is not asked, and this is why. */
+const VISIBLE: Partial<Record<ImageOption, string>> = {
   watermark: "puts no watermark on its images",
   background: "makes no transparent backgrounds",
   editMode: "has no such kind of edit",
@@ -72,17 +72,17 @@ export function fitImageCall(
   const notes: ImageNote[] = [];
   const { size: _size, aspectRatio: _ratio, tier: _tier, ...rest } = call;
   const fitted: FittedImageCall = rest;
-  for (const wish of WISHES) {
-    const value = call[wish];
-    const reason = value === undefined ? undefined : reasonToDrop(wish, call, capabilities);
+  for (const option of OPTIONS) {
+    const value = call[option];
+    const reason = value === undefined ? undefined : reasonToDrop(option, call, capabilities);
     if (reason === undefined) continue;
-    delete fitted[wish];
-    if (HARMLESS[wish]?.includes(value)) continue;
-    if (wish === "editMode" && value === "EDIT_MODE_INPAINT_INSERTION" && call.mask) continue;
-    const seen = VISIBLE[wish];
-    if (seen !== undefined) refuseSetting(wish, `${model} ${seen}${besideWhat(wish, capabilities)}. Leave it out.`);
-    if (wish === "personGeneration") refuseUnkeptPromise(String(value), model);
-    notes.push({ field: wish, action: "dropped", reason });
+    delete fitted[option];
+    if (HARMLESS[option]?.includes(value)) continue;
+    if (option === "editMode" && value === "EDIT_MODE_INPAINT_INSERTION" && call.mask) continue;
+    const seen = VISIBLE[option];
+    if (seen !== undefined) refuseSetting(option, `${model} ${seen}${besideWhat(option, capabilities)}. Leave it out.`);
+    if (option === "personGeneration") refuseUnkeptPromise(String(value), model);
+    notes.push({ field: option, action: "dropped", reason });
   }
   if (capabilities.seedExcludesWatermark && fitted.watermark && fitted.seed !== undefined) {
     delete fitted.seed;
@@ -101,16 +101,16 @@ export function fitImageCall(
 }
 
 /** Where the model has the setting, but not for every call. */
-function besideWhat(wish: ImageWish, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
-  if (onlyWithInputs.includes(wish)) return " that are not made from an image";
-  return onlyWithoutInputs.includes(wish) ? " that are made from an image" : "";
+function besideWhat(option: ImageOption, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
+  if (onlyWithInputs.includes(option)) return " that are not made from an image";
+  return onlyWithoutInputs.includes(option) ? " that are made from an image" : "";
 }
 
-function reasonToDrop(wish: ImageWish, { inputs }: ImageCall, capabilities: ImageCapabilities): string | undefined {
+function reasonToDrop(option: ImageOption, { inputs }: ImageCall, capabilities: ImageCapabilities): string | undefined {
   const { takes, onlyWithInputs = [], onlyWithoutInputs = [] } = capabilities;
-  if (!takes.includes(wish)) return "this model has no such setting";
-  if (inputs.length > 0 && onlyWithoutInputs.includes(wish)) return "this model has no such setting beside an image";
-  if (inputs.length === 0 && onlyWithInputs.includes(wish)) return "this model has no such setting without an image";
+  if (!takes.includes(option)) return "this model has no such setting";
+  if (inputs.length > 0 && onlyWithoutInputs.includes(option)) return "this model has no such setting beside an image";
+  if (inputs.length === 0 && onlyWithInputs.includes(option)) return "this model has no such setting without an image";
   return undefined;
 }
 

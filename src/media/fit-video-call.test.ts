@@ -119,7 +119,7 @@ describe("contract 2.1, 8: what changes the price or what is seen is met or refu
 });
 
 describe("contract 1: each model supports a subset", () => {
-  test("other settings that the model has not are dropped and noted; false is no wish", () => {
+  test("other settings that the model has not are dropped and noted; false is no option", () => {
     const fitted = fit({ negativePrompt: "n", enhancePrompt: false, personGeneration: "allow_adult", seed: 1 });
     expect(fitted.call).not.toHaveProperty("enhancePrompt");
     expect(fitted.call.seed).toBe(1);

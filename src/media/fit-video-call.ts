@@ -2,10 +2,10 @@ import { sameRatio } from "./aspect-ratio.ts";
 import { foldSeed } from "./number-range.ts";
 import { refuseUnkeptPromise, settlePeople } from "./person-generation.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
-import type { FittedVideoCall, VideoCall, VideoCapabilities, VideoWish } from "./video-call.ts";
+import type { FittedVideoCall, VideoCall, VideoCapabilities, VideoOption } from "./video-call.ts";
 
 export type VideoField =
-  | VideoWish
+  | VideoOption
   | "count"
   | "aspectRatio"
   | "resolution"
@@ -24,13 +24,13 @@ export interface VideoNote {
 /** Most videos of one operation, whatever the provider. */
 export const MAX_VIDEOS = 4;
 
-const WISHES = [
+const OPTIONS = [
   "negativePrompt",
   "enhancePrompt",
   "personGeneration",
   "seed",
   "fps",
-] as const satisfies readonly VideoWish[];
+] as const satisfies readonly VideoOption[];
 
 /**
  * Cuts a call to what one model takes, and settles everything that its price depends on. A setting that changes the price or
@@ -50,11 +50,11 @@ export function fitVideoCall(
   const seconds = settleSeconds(call, resolution, capabilities, model);
   const fitted: FittedVideoCall = { ...rest, seconds, resolution, audio: settleAudio(call, capabilities, model) };
   refuseFps(call, capabilities, model);
-  for (const wish of WISHES) {
-    if (call[wish] === undefined || capabilities.takes.includes(wish)) continue;
-    delete fitted[wish];
-    if (wish === "personGeneration") refuseUnkeptPromise(call[wish] ?? "", model);
-    if (call[wish] !== false) note(wish, "dropped", "this model has no such setting");
+  for (const option of OPTIONS) {
+    if (call[option] === undefined || capabilities.takes.includes(option)) continue;
+    delete fitted[option];
+    if (option === "personGeneration") refuseUnkeptPromise(call[option] ?? "", model);
+    if (call[option] !== false) note(option, "dropped", "this model has no such setting");
   }
   if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, capabilities.seeds);
   if (fitted.seed !== undefined && fitted.seed !== call.seed) {

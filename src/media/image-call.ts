@@ -43,7 +43,7 @@ export interface ImageCall {
 }
 
 /** The fields of a call that a model may or may not honour. */
-export type ImageWish =
+export type ImageOption =
   | "negativePrompt"
   | "quality"
   | "seed"
@@ -58,7 +58,7 @@ export type ImageWish =
   | "inputFidelity"
   | "editMode";
 
-/** A call cut to what one model takes: only wishes that it honours are left, and its size is settled. */
+/** A call cut to what one model takes: only options that it honours are left, and its size is settled. */
 export interface FittedImageCall extends ImageCall {
   /** The settled size in pixels, for models that are told pixels. */
   pixels?: PixelSize;

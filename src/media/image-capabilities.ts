@@ -1,5 +1,5 @@
 import type { ImageTier, PixelSize } from "./image.ts";
-import type { ImageWish } from "./image-call.ts";
+import type { ImageOption } from "./image-call.ts";
 import type { NumberRange } from "./number-range.ts";
 
 /** Any size within bounds. */
@@ -33,10 +33,10 @@ export interface ImageCapabilities {
   perCall: number;
   /** Most images going in and coming out of one call to the provider, where they are counted together. */
   together?: number;
-  takes: readonly ImageWish[];
+  takes: readonly ImageOption[];
   /** Those of `takes` that it has only beside an image, or only without one. */
-  onlyWithInputs?: readonly ImageWish[];
-  onlyWithoutInputs?: readonly ImageWish[];
+  onlyWithInputs?: readonly ImageOption[];
+  onlyWithoutInputs?: readonly ImageOption[];
   /** The seeds that it takes; any whole number where absent. */
   seeds?: NumberRange;
   /** It takes no seed for images that are to have a watermark. */

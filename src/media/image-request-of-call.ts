@@ -22,7 +22,7 @@ const MODALITIES = "generationConfig.responseModalities";
 
 /**
  * A conversation with a model that makes images and nothing else: its last message is the prompt, and the images in it,
- * or else those of the answer before it, are what is to be changed. The body is looked at for a wish for text alone: a call
+ * or else those of the answer before it, are what is to be changed. The body is looked at for a request for text alone: a call
  * in canonical form leaves it out, because every other model does so anyway.
  */
 export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): ImageRequest {

@@ -155,10 +155,10 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(settle(FREE, {})).toEqual({ pixels: size(1024, 1024), notes: [] });
   });
 
-  test("a model of one size takes no wish for another", () => {
-    const wishes = { size: size(1, 1), aspectRatio: "1:1", tier: "1K" } as const;
+  test("a model of one size takes no option for another", () => {
+    const options = { size: size(1, 1), aspectRatio: "1:1", tier: "1K" } as const;
     for (const field of ["size", "aspectRatio", "tier"] as const) {
-      const message = refusal(() => settle({ kind: "none" }, { [field]: wishes[field] }), field);
+      const message = refusal(() => settle({ kind: "none" }, { [field]: options[field] }), field);
       expect(message).toBe("The size of acme/paint's images cannot be chosen. Leave it out.");
     }
     expect(settle({ kind: "none" }, { size: "auto" })).toEqual({ notes: [] });

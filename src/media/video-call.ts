@@ -27,7 +27,7 @@ export interface VideoCall {
 }
 
 /** The fields of a call that a model may or may not honour. */
-export type VideoWish = "negativePrompt" | "enhancePrompt" | "personGeneration" | "seed" | "fps";
+export type VideoOption = "negativePrompt" | "enhancePrompt" | "personGeneration" | "seed" | "fps";
 
 /** A call cut to what one model takes. What prices depend on is always there. */
 export interface FittedVideoCall extends VideoCall {
@@ -39,7 +39,7 @@ export interface FittedVideoCall extends VideoCall {
 export interface VideoCapabilities {
   /** Most videos of one job of the provider's; more are asked for by several jobs under one operation. */
   perJob: number;
-  takes: readonly VideoWish[];
+  takes: readonly VideoOption[];
   /** The seeds that it takes; any whole number where absent. */
   seeds?: NumberRange;
   /** Its words for people in videos, where `personGeneration` is taken. The last one is the widest. */

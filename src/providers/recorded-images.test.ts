@@ -95,7 +95,7 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
     });
     const request = adapterOf(recording).submit(call, adapterContext(modelOf(recording)));
     expect(`POST /v1${request.url}`).toBe(recording.http);
-    // The oldest model has one quality, and its wish is cut before.
+    // The oldest model has one quality, and its option is cut before.
     const { quality, response_format, ...others } = sent;
     expect(jsonOf(request)).toMatchObject(
       modelOf(recording) === "dall-e-2" ? others : { ...others, ...(quality ? { quality } : {}) },

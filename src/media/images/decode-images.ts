@@ -67,7 +67,7 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
   const call: ImageCall = {
     prompt: fields.string("prompt") ?? "",
     count: fields.number("n") ?? 1,
-    ...readWishes(fields),
+    ...readOptions(fields),
     ...(size === undefined ? {} : readSize(size)),
     ...readOutput(fields, notes),
     inputs: given.inputs,
@@ -107,7 +107,7 @@ function readSource(value: unknown, path: string): ImageSource {
   return refuse(`${path}.image_url`, "must be a data URL of an image, or an https address; it is missing");
 }
 
-function readWishes(fields: Fields): Partial<ImageCall> {
+function readOptions(fields: Fields): Partial<ImageCall> {
   const quality = fields.string("quality");
   const background = fields.string("background");
   const moderation = fields.string("moderation");

@@ -10,7 +10,7 @@ const QUALITY_WORDS: ReadonlyMap<string, string> = new Map([
 
 /**
  * What images were made with: as the provider says, else as it was told; their format as it is. The request is one that
- * was cut to what the model hears: a wish that nobody heard is no setting.
+ * was cut to what the model hears: a option that nobody heard is no setting.
  */
 export function encodeSettings({ call }: ImageRequest, settings: ImageSettings = {}, mimeType?: string): JsonObject {
   const { size, quality = "auto" } = call;

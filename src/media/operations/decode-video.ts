@@ -45,7 +45,7 @@ export function decodeVideo(body: unknown): VideoRequest {
     ...readFrame(request, "image", links),
     ...readFrame(request, "lastFrame", links),
     count: parameters.number("sampleCount") ?? 1,
-    ...readWishes(parameters),
+    ...readOptions(parameters),
     extras: {},
   };
   instance.skip("image", "lastFrame");
@@ -62,7 +62,7 @@ function readFrame(request: VideoRequestBody, field: VideoLink["field"], links: 
   return {};
 }
 
-function readWishes(parameters: Fields): Partial<VideoCall> {
+function readOptions(parameters: Fields): Partial<VideoCall> {
   const aspectRatio = parameters.string("aspectRatio");
   const resolution = parameters.string("resolution");
   const seconds = parameters.number("durationSeconds");

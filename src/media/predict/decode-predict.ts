@@ -40,7 +40,7 @@ export function decodePredict(body: unknown): ImageRequest {
   const call: ImageCall = {
     prompt: instance.string("prompt") ?? "",
     count: parameters.number("sampleCount") ?? 1,
-    ...readWishes(parameters),
+    ...readOptions(parameters),
     ...readOutput(parameters, notes),
     ...sizeOf(passed),
     ...(passed.quality === undefined ? {} : { quality: passed.quality.value }),
@@ -76,7 +76,7 @@ function refuseEmbedding(body: unknown): void {
   );
 }
 
-function readWishes(parameters: Fields): Partial<ImageCall> {
+function readOptions(parameters: Fields): Partial<ImageCall> {
   const negativePrompt = parameters.string("negativePrompt");
   const aspectRatio = parameters.string("aspectRatio");
   const seed = parameters.number("seed");

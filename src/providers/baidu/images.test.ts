@@ -40,8 +40,8 @@ describe("providers 2.10: requests", () => {
       prompt_extend: true,
       response_format: "b64_json",
     });
-    const wishes = { count: 3, negativePrompt: "snow", seed: 7, guidanceScale: 4.5, enhancePrompt: false };
-    expect(jsonOf(submit("qwen-image", { ...wishes, pixels, extras: { steps: 20, style: "x" } }))).toEqual({
+    const options = { count: 3, negativePrompt: "snow", seed: 7, guidanceScale: 4.5, enhancePrompt: false };
+    expect(jsonOf(submit("qwen-image", { ...options, pixels, extras: { steps: 20, style: "x" } }))).toEqual({
       steps: 20,
       model: "qwen-image",
       prompt: "a red fox",

@@ -20,7 +20,7 @@ describe("providers 2.6: what is sent", () => {
     expect(jsonOf(request)).toEqual({ prompt: "a red fox", width: 1024, height: 768 });
   });
 
-  test("contract 2.4: every wish, and images by number", () => {
+  test("contract 2.4: every option, and images by number", () => {
     const request = submit(
       {
         inputs: [PNG, JPEG, PNG],

@@ -118,11 +118,11 @@ describe("providers 2.2: capabilities of Imagen", () => {
   });
 
   test("contract 2.4: the Gemini API refuses what the newer host takes", () => {
-    const wishes = ["negativePrompt", "seed", "watermark", "enhancePrompt"] as const;
+    const options = ["negativePrompt", "seed", "watermark", "enhancePrompt"] as const;
     const taken = (adapter: typeof vertex) =>
-      wishes.filter((wish) => adapter.capabilities(IMAGEN_4).takes.includes(wish));
+      options.filter((option) => adapter.capabilities(IMAGEN_4).takes.includes(option));
     expect(taken(gemini)).toEqual([]);
-    expect(taken(vertex)).toEqual([...wishes]);
+    expect(taken(vertex)).toEqual([...options]);
   });
 
   test("four images, no inputs; levels since the fourth generation", () => {

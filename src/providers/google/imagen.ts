@@ -4,7 +4,7 @@ import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
-import type { FittedImageCall, ImageWish } from "../../media/image-call.ts";
+import type { FittedImageCall, ImageOption } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
 import { imageType } from "../media/image-type.ts";
@@ -14,8 +14,19 @@ import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
 const RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
-const SHARED_WISHES: readonly ImageWish[] = ["guidanceScale", "personGeneration", "safetySetting", "includeRaiReason"];
-const VERTEX_WISHES: readonly ImageWish[] = [...SHARED_WISHES, "negativePrompt", "seed", "watermark", "enhancePrompt"];
+const SHARED_WISHES: readonly ImageOption[] = [
+  "guidanceScale",
+  "personGeneration",
+  "safetySetting",
+  "includeRaiReason",
+];
+const VERTEX_WISHES: readonly ImageOption[] = [
+  ...SHARED_WISHES,
+  "negativePrompt",
+  "seed",
+  "watermark",
+  "enhancePrompt",
+];
 const SEEDS = { min: 0, max: 4_294_967_295 };
 const GUIDANCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const FILTERED = "The provider's safety filter held this image back.";
@@ -53,7 +64,7 @@ export function imagen(host: GoogleHost): ImageAdapter {
 const EDITING: ImageCapabilities = {
   maxCount: 4,
   perCall: 4,
-  takes: [...VERTEX_WISHES.filter((wish) => wish !== "enhancePrompt"), "editMode"],
+  takes: [...VERTEX_WISHES.filter((option) => option !== "enhancePrompt"), "editMode"],
   seeds: SEEDS,
   seedExcludesWatermark: true,
   guidance: GUIDANCE,
@@ -66,7 +77,7 @@ const EDITING: ImageCapabilities = {
   compresses: true,
 };
 
-const generating = (takes: readonly ImageWish[]): Omit<ImageCapabilities, "sizes"> => ({
+const generating = (takes: readonly ImageOption[]): Omit<ImageCapabilities, "sizes"> => ({
   maxCount: 4,
   perCall: 4,
   takes,

@@ -29,7 +29,7 @@ describe("providers 2.9: what is sent", () => {
     });
   });
 
-  test("contract 2.4: every wish", () => {
+  test("contract 2.4: every option", () => {
     const extras = { LogoParam: { LogoUrl: "https://example.com/logo.png" }, Style: "none" };
     expect(jsonOf(submit({ seed: 7, watermark: true, enhancePrompt: true, inputs: [PNG], extras }))).toEqual({
       LogoParam: { LogoUrl: "https://example.com/logo.png" },

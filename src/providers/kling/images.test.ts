@@ -20,7 +20,7 @@ describe("providers 2.7: what is sent", () => {
     });
   });
 
-  test("contract 2.4: every wish", () => {
+  test("contract 2.4: every option", () => {
     const request = submit({
       count: 9,
       aspectRatio: "21:9",

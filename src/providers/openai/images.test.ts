@@ -18,7 +18,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   openaiImages.readSubmit(mediaAnswer(body, status), imageCall(), adapterContext("gpt-image-2"));
 
 describe("providers 2.1: requests for generations", () => {
-  test("a call with every wish", () => {
+  test("a call with every option", () => {
     const request = submit("gpt-image-2", {
       count: 3,
       pixels: { width: 2048, height: 1152 },

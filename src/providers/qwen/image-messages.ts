@@ -9,7 +9,7 @@ import { dataUrl } from "../media/data-url.ts";
 /** The seeds of all the host's models. */
 export const SEEDS = { min: 0, max: 2_147_483_647 };
 
-/** A wish for images in the form of a conversation: the newer models of both families read it. */
+/** A option for images in the form of a conversation: the newer models of both families read it. */
 export function messagesBody(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   const content = [...call.inputs.map((image) => ({ image: dataUrl(image) })), { text: call.prompt }];
   return { model, input: { messages: [{ role: "user", content }] }, parameters: parametersOf(call) };

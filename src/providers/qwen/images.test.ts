@@ -23,7 +23,7 @@ describe("providers 2.5: what is sent", () => {
     });
   });
 
-  test("contract 2.4: every wish, and an edit's images before the words", () => {
+  test("contract 2.4: every option, and an edit's images before the words", () => {
     const request = submit({
       count: 3,
       inputs: [PNG, PNG],

@@ -8,7 +8,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   xAiImages.readSubmit(mediaAnswer(body), imageCall(), adapterContext("grok-imagine-image"));
 
 describe("providers 2.11: requests", () => {
-  test("a call with every wish, and one with none", () => {
+  test("a call with every option, and one with none", () => {
     const full = submit(
       { count: 4, aspectRatio: "16:9", tier: "2K", quality: "medium", extras: { user: "u-1", size: "1024x1024" } },
       "grok-imagine-image-2.0",

@@ -9,7 +9,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   zAiImages.readSubmit(mediaAnswer(body), imageCall(), adapterContext("glm-image"));
 
 describe("providers 2.8: requests", () => {
-  test("a call with every wish, and one with none", () => {
+  test("a call with every option, and one with none", () => {
     const pixels = { width: 1728, height: 960 };
     const full = submit({ pixels, watermark: false, extras: { user_id: "user-1", seed: 7 } });
     expect(full).toMatchObject({ method: "POST", url: "/images/generations" });

@@ -9,7 +9,7 @@ const submit = (fields: Parameters<typeof videoCall>[0] = {}, model = "cogvideox
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => zAiVideos.readPoll?.(mediaAnswer(body), job, context);
 
 describe("providers 3.10: requests", () => {
-  test("a video between two frames with every wish", () => {
+  test("a video between two frames with every option", () => {
     const request = submit({
       image: PNG,
       lastFrame: JPEG,

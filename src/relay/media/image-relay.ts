@@ -46,7 +46,7 @@ export interface ImageAnswering {
 export interface ImageRelay extends AdmittedCall {
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
-  /** What the offer in turn is asked for: the wishes that it hears, and its own size. Absent before the first. */
+  /** What the offer in turn is asked for: the options that it hears, and its own size. Absent before the first. */
   told?: ImageCall;
   client: ClientPresence;
   /** What is done for it upstream. */

@@ -3,7 +3,7 @@ import { system } from "../../src/base/system.ts";
 import { builtInModels } from "../../src/catalogue/built-in-models.ts";
 import { fitImageCall } from "../../src/media/fit-image-call.ts";
 import { fitVideoCall } from "../../src/media/fit-video-call.ts";
-import type { FittedImageCall, ImageWish } from "../../src/media/image-call.ts";
+import type { FittedImageCall, ImageOption } from "../../src/media/image-call.ts";
 import type { ImageRequest } from "../../src/media/image-request.ts";
 import type { VideoRequest } from "../../src/media/operations/decode-video.ts";
 import type { FittedVideoCall } from "../../src/media/video-call.ts";
@@ -49,8 +49,8 @@ function mediaOf(kind: string): ProviderMedia {
   return media;
 }
 
-/** Another value for each wish. A request that is the same with either of them does not tell the host of it. */
-const OTHER_IMAGE_WISHES: Readonly<Record<ImageWish, unknown>> = {
+/** Another value for each option. A request that is the same with either of them does not tell the host of it. */
+const OTHER_IMAGE_OPTIONS: Readonly<Record<ImageOption, unknown>> = {
   negativePrompt: "another thing",
   quality: undefined,
   seed: 4_711,
@@ -66,27 +66,27 @@ const OTHER_IMAGE_WISHES: Readonly<Record<ImageWish, unknown>> = {
   editMode: "another",
 };
 
-/** The wishes of a call that its model is told nothing of although no note says so, by their paths. */
-export function unsentImageWishes(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
+/** The options of a call that its model is told nothing of although no note says so, by their paths. */
+export function unsentImageOptions(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
   const adapter = media.images(upstreamModel);
   if (adapter === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
   const { call } = fitImageCall(request.call, adapter.capabilities(upstreamModel), upstreamModel);
   const sent = (one: FittedImageCall) => JSON.stringify(adapter.submit(one, media.context(upstreamModel, "job")));
-  const wishes = Object.keys(OTHER_IMAGE_WISHES) as ImageWish[];
-  return wishes
-    .filter((wish) => call[wish] !== undefined && sent(call) === sent(changed(call, wish)))
-    .map((wish) => request.paths[wish]);
+  const options = Object.keys(OTHER_IMAGE_OPTIONS) as ImageOption[];
+  return options
+    .filter((option) => call[option] !== undefined && sent(call) === sent(changed(call, option)))
+    .map((option) => request.paths[option]);
 }
 
-function changed(call: FittedImageCall, wish: ImageWish): FittedImageCall {
-  const value = call[wish];
-  const other = OTHER_IMAGE_WISHES[wish] ?? (typeof value === "boolean" ? !value : `${value}-`);
-  return { ...call, [wish]: other };
+function changed(call: FittedImageCall, option: ImageOption): FittedImageCall {
+  const value = call[option];
+  const other = OTHER_IMAGE_OPTIONS[option] ?? (typeof value === "boolean" ? !value : `${value}-`);
+  return { ...call, [option]: other };
 }
 
 /** The same for videos. What prices depend on is settled, so it is compared too. */
-export function unsentVideoWishes(request: VideoRequest, { kind, upstreamModel }: Maker): string[] {
+export function unsentVideoOptions(request: VideoRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
   const adapter = media.videos(upstreamModel);
   if (adapter === undefined) throw new Error(`${kind} has no ${upstreamModel}`);
@@ -101,12 +101,12 @@ export function unsentVideoWishes(request: VideoRequest, { kind, upstreamModel }
     aspectRatio: "9:16",
   };
   const flags = { enhancePrompt: !call.enhancePrompt };
-  const unsent = Object.entries({ ...others, ...flags }).filter(([wish, value]) => {
-    const own = wish as keyof typeof others;
+  const unsent = Object.entries({ ...others, ...flags }).filter(([option, value]) => {
+    const own = option as keyof typeof others;
     if (call[own] === undefined || request.call[own] === undefined || notes.some(({ field }) => field === own))
       return false;
     const other = call[own] === value ? "16:9" : value;
-    return sent(call) === sent({ ...call, [wish]: other });
+    return sent(call) === sent({ ...call, [option]: other });
   });
-  return unsent.map(([wish]) => request.paths[wish as keyof typeof others]);
+  return unsent.map(([option]) => request.paths[option as keyof typeof others]);
 }
