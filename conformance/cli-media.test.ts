@@ -20,14 +20,14 @@ const VIDEO_MS = 5000;
 
 let gateway: TestGateway;
 /** Host of the videos that tell how far they are. */
-let studio: Simulator;
+let simulator: Simulator;
 
 beforeAll(async () => {
-  studio = await startSimulator({ mediaJobMs: VIDEO_MS });
+  simulator = await startSimulator({ mediaJobMs: VIDEO_MS });
   gateway = await startTestGateway({
     config: {
       simulator: true,
-      providers: { studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret" } },
+      providers: { studio: { kind: "openai", base_url: `${simulator.url}/openai/v1`, api_key: "upstream-secret" } },
       models: [{ id: "openai/sora-2", offers: [{ provider: "studio", model: "sora-2" }] }],
     },
     timings: { mediaPollFactor: 0.02 },
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of running) child.kill("SIGKILL");
   await gateway.stop();
-  await studio.stop();
+  await simulator.stop();
   rmSync(workFolder, { recursive: true, force: true });
 });
 
@@ -232,7 +232,7 @@ describe("trivium video", () => {
 
   test("a process that is killed loses nothing: the name was told, and the same video is fetched by it", async () => {
     const folder = newFolder();
-    const jobsBefore = studio.stats().mediaJobs;
+    const jobsBefore = simulator.stats().mediaJobs;
     const child = start(folder, [trivium, ...asked, "-o", "cat.mp4"]);
     const name = await operationTold(child.stderr);
     child.kill("SIGKILL");
@@ -242,7 +242,7 @@ describe("trivium video", () => {
     const told = await jsonOf<Told>(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
     expect(told).toMatchObject({ model: "openai/sora-2", operation: name, files: [{ path: "cat.mp4" }] });
     expect(lengthOf(folder, "cat.mp4")).toBe(4);
-    expect(studio.stats().mediaJobs - jobsBefore).toBe(1);
+    expect(simulator.stats().mediaJobs - jobsBefore).toBe(1);
     const over = await run(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
     expect(over.code).toBe(2);
     expect(over.stderr).toContain("--force overwrites it");
@@ -250,7 +250,7 @@ describe("trivium video", () => {
 
   test("at a terminal it shows how far it is, and Ctrl-C prints the line to resume with", async () => {
     const folder = newFolder();
-    const jobsBefore = studio.stats().mediaJobs;
+    const jobsBefore = simulator.stats().mediaJobs;
     let screen = "";
     const decoder = new TextDecoder();
     const child = Bun.spawn([trivium, ...asked, "-o", "my cat.mp4"], {
@@ -278,7 +278,7 @@ describe("trivium video", () => {
 
     expect(await finish(start(folder, ["sh", "-c", line]))).toMatchObject({ code: 0, stdout: "my cat.mp4\n" });
     expect(lengthOf(folder, "my cat.mp4")).toBe(4);
-    expect(studio.stats().mediaJobs - jobsBefore).toBe(1);
+    expect(simulator.stats().mediaJobs - jobsBefore).toBe(1);
   });
 
   test("Ctrl-C before the name is known says that nothing is made twice", async () => {

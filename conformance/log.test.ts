@@ -9,8 +9,8 @@ type Line = Record<string, unknown> & { level: string; msg: string };
 
 const MARKER = "tell-nobody-of-the-blue-elephant";
 const downPort = await freePort();
-const studio = await startSimulator({ mediaJobMs: 50 });
-afterAll(() => studio.stop());
+const simulator = await startSimulator({ mediaJobMs: 50 });
+afterAll(() => simulator.stop());
 let written = "";
 
 const { gateway, upstream } = await scriptedStand((url) => {
@@ -23,7 +23,7 @@ const { gateway, upstream } = await scriptedStand((url) => {
       providers: {
         ...scripted.providers,
         down,
-        studio: { kind: "openai", base_url: `${studio.url}/openai/v1`, api_key: "upstream-secret-of-videos" },
+        studio: { kind: "openai", base_url: `${simulator.url}/openai/v1`, api_key: "upstream-secret-of-videos" },
       },
       models: [
         { id: "openai/sora-2", offers: [{ provider: "studio", model: "sora-2" }] },

@@ -8,10 +8,10 @@ import { compatibleHosts } from "./hosts/compatible/text/host.ts";
 import { googleHost } from "./hosts/google/text/host.ts";
 import { openaiHost } from "./hosts/openai/text/host.ts";
 import type { Json } from "./json.ts";
-import type { MediaStudio } from "./media/host.ts";
 import { mediaHostOf } from "./media/hosts.ts";
 import { MediaJobs } from "./media/jobs.ts";
 import { MediaLinks } from "./media/links.ts";
+import type { MediaContext } from "./media/media-host.ts";
 import { StreamedAnswer } from "./media/streamed-answer.ts";
 import type { Ending } from "./play.ts";
 import type { SimulatorState } from "./text/adapter.ts";
@@ -171,7 +171,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   async function respond(host: Host, exchange: Exchange, requestId: string): Promise<Response> {
     try {
-      const media = await mediaHostOf(exchange.url.pathname)?.(exchange, studio());
+      const media = await mediaHostOf(exchange.url.pathname)?.(exchange, context());
       if (media !== undefined) {
         if (!(media instanceof StreamedAnswer)) exchange.ended("finished");
         return media;
@@ -184,7 +184,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     }
   }
 
-  const studio = (): MediaStudio => ({
+  const context = (): MediaContext => ({
     jobs: mediaJobs,
     links,
     baseUrl: `http://${server.hostname}:${server.port}`,

@@ -11,7 +11,7 @@ import { runwayMedia } from "../hosts/runway/media.ts";
 import { volcengineMedia } from "../hosts/volcengine/media.ts";
 import { xAiMedia } from "../hosts/x-ai/media.ts";
 import { zAiMedia } from "../hosts/z-ai/media.ts";
-import type { MediaHost } from "./host.ts";
+import type { MediaHost } from "./media-host.ts";
 
 /** The vendors that make pictures or films, by the first segments of their addresses here. */
 const MEDIA_HOSTS: ReadonlyMap<string, MediaHost> = new Map([

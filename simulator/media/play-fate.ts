@@ -2,8 +2,8 @@ import type { Exchange } from "../exchange.ts";
 import type { HostError } from "../host-error.ts";
 import { pause } from "../play.ts";
 import type { Fate } from "./fate.ts";
-import type { MediaStudio } from "./host.ts";
 import { type MediaJob, SLOW_JOB_MS } from "./jobs.ts";
+import type { MediaContext } from "./media-host.ts";
 
 /** What a host says at once, in its own words. */
 export type AtOnce = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
@@ -38,9 +38,9 @@ export async function takeTime(fate: Fate | undefined, exchange: Exchange): Prom
 }
 
 /** Resolves when the job has ended by the clock, or the client has left. */
-export async function waitFor(job: MediaJob, studio: MediaStudio, signal: AbortSignal): Promise<void> {
+export async function waitFor(job: MediaJob, context: MediaContext, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.max(0, job.endsAtMs - studio.nowMs()));
+  const timer = setTimeout(resolve, Math.max(0, job.endsAtMs - context.nowMs()));
   signal.addEventListener("abort", () => resolve(), { once: true });
   await promise;
   clearTimeout(timer);

@@ -2,7 +2,7 @@ import { drawPicture, type PictureWish } from "../media-maker/draw-picture.ts";
 import type { FilmWish } from "../media-maker/film-wish.ts";
 import { makeFilm } from "../media-maker/make-film.ts";
 import type { Fate } from "./fate.ts";
-import type { MediaStudio } from "./host.ts";
+import type { MediaContext } from "./media-host.ts";
 import { linkLifeMs } from "./play-fate.ts";
 
 export interface LinkLife {
@@ -11,9 +11,9 @@ export interface LinkLife {
 }
 
 /** A link to a picture that is drawn when it is fetched. */
-export function publishPicture(studio: MediaStudio, wish: PictureWish, { fate, keptMs }: LinkLife): string {
+export function publishPicture(context: MediaContext, wish: PictureWish, { fate, keptMs }: LinkLife): string {
   const life = linkLifeMs(fate, keptMs);
-  return studio.links.publish(studio.baseUrl, () => drawPicture(wish), `image/${wish.format}`, life);
+  return context.links.publish(context.baseUrl, () => drawPicture(wish), `image/${wish.format}`, life);
 }
 
 /** The picture itself, in base64. */
@@ -22,6 +22,6 @@ export async function encodePicture(wish: PictureWish): Promise<string> {
 }
 
 /** A link to a film that is made when it is fetched. */
-export function publishFilm(studio: MediaStudio, wish: FilmWish, { fate, keptMs }: LinkLife): string {
-  return studio.links.publish(studio.baseUrl, () => makeFilm(wish), "video/mp4", linkLifeMs(fate, keptMs));
+export function publishFilm(context: MediaContext, wish: FilmWish, { fate, keptMs }: LinkLife): string {
+  return context.links.publish(context.baseUrl, () => makeFilm(wish), "video/mp4", linkLifeMs(fate, keptMs));
 }

@@ -5,9 +5,9 @@ import { type ImageSize, sniffImage } from "../sniff-image.ts";
 import type { SimulatorState } from "../text/adapter.ts";
 import { PrefixCache } from "../text/prefix-cache.ts";
 import { type FilmFacts, filmFacts } from "./film-facts.ts";
-import type { MediaHost, MediaStudio } from "./host.ts";
 import { MediaJobs } from "./jobs.ts";
 import { MediaLinks } from "./links.ts";
+import type { MediaContext, MediaHost } from "./media-host.ts";
 import { saysJson } from "./says-json.ts";
 
 const START_MS = Date.parse("2026-11-15T12:00:00Z");
@@ -34,7 +34,7 @@ interface Sending {
 export class Rehearsal {
   nowMs = START_MS;
   readonly takesMs: number;
-  readonly studio: MediaStudio;
+  readonly context: MediaContext;
   readonly #host: MediaHost;
   readonly #state: SimulatorState;
 
@@ -42,7 +42,7 @@ export class Rehearsal {
     this.#host = host;
     this.takesMs = takesMs;
     const nowMs = (): number => this.nowMs;
-    this.studio = {
+    this.context = {
       jobs: new MediaJobs(nowMs, takesMs),
       links: new MediaLinks(nowMs),
       baseUrl: BASE_URL,
@@ -72,7 +72,7 @@ export class Rehearsal {
       countModel: () => undefined,
     };
     try {
-      return await this.#host(exchange, this.studio);
+      return await this.#host(exchange, this.context);
     } catch (error) {
       if (error instanceof HostError) return error.toResponse();
       throw error;
@@ -105,7 +105,7 @@ export class Rehearsal {
 
   /** Fetches a result as a stranger would: by its address alone. */
   async fetchLink(url: unknown): Promise<{ status: number; mimeType: string | null; bytes: Uint8Array }> {
-    const response = await this.studio.links.send(new URL(String(url)).pathname, new Headers());
+    const response = await this.context.links.send(new URL(String(url)).pathname, new Headers());
     const bytes = new Uint8Array(await response.arrayBuffer());
     return { status: response.status, mimeType: response.headers.get("content-type"), bytes };
   }

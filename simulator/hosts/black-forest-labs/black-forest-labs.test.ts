@@ -133,6 +133,6 @@ describe("providers 2.6: FLUX", () => {
     ["garbage", 200],
   ] as const)("plays %s at once", async (fate, status) => {
     expect((await submit("standard", { prompt: `sim:${fate}` })).status).toBe(status);
-    expect(rehearsal.studio.jobs.made).toBe(0);
+    expect(rehearsal.context.jobs.made).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
 import { chooseFate } from "../../media/choose-fate.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
 import type { MediaJob } from "../../media/jobs.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-fate.ts";
 import { publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
@@ -20,7 +20,7 @@ const LINES = [
 
 type Task = MediaJob<FluxWish>;
 
-function submit(exchange: Exchange, studio: MediaStudio, key: string, model: string): Response {
+function submit(exchange: Exchange, context: MediaContext, key: string, model: string): Response {
   if (!saysJson(exchange.headers)) {
     throw detailError(400, "The content type must be application/json.");
   }
@@ -30,31 +30,31 @@ function submit(exchange: Exchange, studio: MediaStudio, key: string, model: str
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
-  if (studio.jobs.running(line.host, key) >= line.mostActive) {
+  if (context.jobs.running(line.host, key) >= line.mostActive) {
     throw detailError(429, `You have more than ${line.mostActive} active tasks.`);
   }
-  const { id } = studio.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, fate });
+  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, fate });
   const megapixels = (wish.size.width * wish.size.height) / 1_000_000;
   return Response.json({
     id,
-    polling_url: `${studio.baseUrl}${POLLING_PATH}?id=${id}`,
+    polling_url: `${context.baseUrl}${POLLING_PATH}?id=${id}`,
     cost: Math.ceil(3 + 1.5 * Math.max(0, megapixels - 1)),
     input_mp: Number(wish.inputMegapixels.toFixed(2)),
     output_mp: Number(megapixels.toFixed(2)),
   });
 }
 
-function statusOf(task: Task, studio: MediaStudio): string {
+function statusOf(task: Task, context: MediaContext): string {
   if (task.fate === "blocked") return "Request Moderated";
-  if (studio.jobs.phase(task) !== "ended") return "Pending";
+  if (context.jobs.phase(task) !== "ended") return "Pending";
   if (task.fate === "fails") return "Error";
   return task.fate === "moderated" ? "Content Moderated" : "Ready";
 }
 
-function resultOf({ wish, fate, startsAtMs, endsAtMs }: Task, studio: MediaStudio): JsonObject {
+function resultOf({ wish, fate, startsAtMs, endsAtMs }: Task, context: MediaContext): JsonObject {
   const { prompt, size, seed, format, inputs, model } = wish;
   return {
-    sample: publishPicture(studio, { prompt, ...size, seed, format, inputs, note: model }, { fate, keptMs: KEPT_MS }),
+    sample: publishPicture(context, { prompt, ...size, seed, format, inputs, note: model }, { fate, keptMs: KEPT_MS }),
     prompt,
     seed,
     start_time: startsAtMs / 1000,
@@ -68,31 +68,31 @@ const MODERATION: Readonly<Record<string, JsonObject>> = {
   "Content Moderated": { "Moderation Reasons": ["Derivative Works Filter"] },
 };
 
-function poll(exchange: Exchange, studio: MediaStudio, key: string): Response {
+function poll(exchange: Exchange, context: MediaContext, key: string): Response {
   const id = exchange.url.searchParams.get("id");
   if (id === null) throw detailError(422, "The query parameter id is required.");
-  const found = LINES.map(({ host }): Task | undefined => studio.jobs.find(host, id, key));
+  const found = LINES.map(({ host }): Task | undefined => context.jobs.find(host, id, key));
   const task = found.find((candidate) => candidate !== undefined);
   const nothing = { result: null, progress: null, details: null, preview: null };
   if (task === undefined) return Response.json({ id, status: "Task not found", ...nothing });
-  const status = statusOf(task, studio);
+  const status = statusOf(task, context);
   return Response.json({
     id,
     status,
     ...nothing,
-    ...(status === "Pending" ? { progress: studio.jobs.progress(task) / 100 } : {}),
-    ...(status === "Ready" ? { result: resultOf(task, studio) } : {}),
+    ...(status === "Pending" ? { progress: context.jobs.progress(task) / 100 } : {}),
+    ...(status === "Ready" ? { result: resultOf(task, context) } : {}),
     details: MODERATION[status] ?? null,
   });
 }
 
 /** Black Forest Labs: every model is an address, and every picture a task that is polled elsewhere. */
-export const blackForestLabsMedia: MediaHost = async (exchange, studio) => {
+export const blackForestLabsMedia: MediaHost = async (exchange, context) => {
   const name = /\/v1\/([\w.-]+)$/.exec(exchange.url.pathname)?.[1];
   if (name === undefined) return undefined;
   const key = exchange.headers.get("x-key") ?? "";
-  if (!studio.acceptsKey(key)) throw detailError(403, "Not authenticated - Invalid Authentication");
-  if (name === "get_result" && exchange.method === "GET") return poll(exchange, studio, key);
+  if (!context.acceptsKey(key)) throw detailError(403, "Not authenticated - Invalid Authentication");
+  if (name === "get_result" && exchange.method === "GET") return poll(exchange, context, key);
   if (exchange.method !== "POST") throw detailError(405, "Method Not Allowed");
-  return submit(exchange, studio, key, name);
+  return submit(exchange, context, key, name);
 };

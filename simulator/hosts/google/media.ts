@@ -1,5 +1,5 @@
 import { decodeName } from "../../exchange.ts";
-import type { MediaHost } from "../../media/host.ts";
+import type { MediaHost } from "../../media/media-host.ts";
 import { callerOf } from "./caller.ts";
 import { generatePicture, isPictureModel } from "./images/generate-picture.ts";
 import { predictPictures } from "./images/imagen.ts";
@@ -16,32 +16,32 @@ const DOWNLOAD = /\/download\/results\/[\w-]+\.mp4$/;
 const FILE = /\/files\/(\w+):download$/;
 
 function googleMedia(host: GoogleHost): MediaHost {
-  return async (exchange, studio) => {
+  return async (exchange, context) => {
     const path = decodeName(exchange.url.pathname);
     if (exchange.method === "GET" && host === "gemini") {
       const file = FILE.exec(path)?.[1];
-      if (file !== undefined) return sendToFilm(exchange, studio, file);
-      if (DOWNLOAD.test(path)) return sendFilm(studio, path);
+      if (file !== undefined) return sendToFilm(exchange, context, file);
+      if (DOWNLOAD.test(path)) return sendFilm(context, path);
       const [, name, model] = OPERATION.exec(path) ?? [];
       if (name === undefined || model === undefined) return undefined;
-      return showOperation(name, model, studio, host, callerOf(exchange, studio, host));
+      return showOperation(name, model, context, host, callerOf(exchange, context, host));
     }
     const [, model, verb] = (exchange.method === "POST" ? CALLS[host].exec(path) : null) ?? [];
     if (model === undefined) return undefined;
-    const caller = (): string => callerOf(exchange, studio, host);
+    const caller = (): string => callerOf(exchange, context, host);
     switch (verb) {
       case "predict":
-        return predictPictures(exchange, studio, host, model, caller());
+        return predictPictures(exchange, context, host, model, caller());
       case "predictLongRunning":
-        return startFilm(exchange, studio, host, model, caller());
+        return startFilm(exchange, context, host, model, caller());
       case "fetchPredictOperation":
-        return host === "vertex" ? fetchOperation(exchange, studio, model, caller()) : undefined;
+        return host === "vertex" ? fetchOperation(exchange, context, model, caller()) : undefined;
       case "generateContent":
       case "streamGenerateContent":
         if (!isPictureModel(model)) return undefined;
         return generatePicture({
           exchange,
-          studio,
+          context,
           host,
           model,
           caller: caller(),

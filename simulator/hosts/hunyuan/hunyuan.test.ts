@@ -90,7 +90,7 @@ describe("providers 2.9: the signature", () => {
       [{ version: "2023-09-01" }, "NoSuchVersion"],
     ];
     for (const [signing, code] of refusals) expect(codeOf(await submit({}, signing))).toBe(code);
-    expect(rehearsal.studio.jobs.made).toBe(0);
+    expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("a request without an action is none of this host's", async () => {

@@ -2,8 +2,8 @@ import type { Exchange } from "../../exchange.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { chooseFate } from "../../media/choose-fate.ts";
 import type { Fate } from "../../media/fate.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
 import type { MediaJob } from "../../media/jobs.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../media/play-fate.ts";
 import { encodePicture, publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
@@ -29,12 +29,12 @@ type Job = MediaJob<HunyuanWish>;
 
 const answer = (said: JsonObject): Response => Response.json({ Response: { ...said, RequestId: crypto.randomUUID() } });
 
-function takeJob(studio: MediaStudio, key: string, wish: HunyuanWish, fate: Fate | undefined): Job {
-  if (studio.jobs.running(HOST, key) >= MOST_JOBS) {
+function takeJob(context: MediaContext, key: string, wish: HunyuanWish, fate: Fate | undefined): Job {
+  if (context.jobs.running(HOST, key) >= MOST_JOBS) {
     throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MOST_JOBS} job can run at a time.`);
   }
-  const id = `${Math.floor(studio.nowMs() / 1000)}-${crypto.randomUUID()}`;
-  return studio.jobs.create({ id, host: HOST, key, wish, fate });
+  const id = `${Math.floor(context.nowMs() / 1000)}-${crypto.randomUUID()}`;
+  return context.jobs.create({ id, host: HOST, key, wish, fate });
 }
 
 function pictureOf(wish: HunyuanWish, index: number): PictureWish {
@@ -55,14 +55,14 @@ const status = (code: string, word: string, [error, message]: readonly [string, 
   RevisedPrompt: [],
 });
 
-function query(studio: MediaStudio, key: string, body: JsonObject, submittedBy: string): Response {
+function query(context: MediaContext, key: string, body: JsonObject, submittedBy: string): Response {
   const id = body["JobId"];
   if (typeof id !== "string") throw tencentError("MissingParameter", "JobId is required.");
-  const job: Job | undefined = studio.jobs.find(HOST, id, key);
+  const job: Job | undefined = context.jobs.find(HOST, id, key);
   if (job === undefined || job.wish.action !== submittedBy) {
     throw tencentError("FailedOperation.JobNotExist", `The job ${id} does not exist.`);
   }
-  const phase = studio.jobs.phase(job);
+  const phase = context.jobs.phase(job);
   if (phase === "queued") return answer(status("1", "waiting"));
   if (phase === "running") return answer(status("2", "running"));
   if (job.fate === "fails") return answer(status("4", "failed", FAILED));
@@ -72,21 +72,21 @@ function query(studio: MediaStudio, key: string, body: JsonObject, submittedBy: 
   if (made.length === 0) return answer(status("4", "failed", HELD_BACK));
   return answer({
     ...status("5", "done"),
-    ResultImage: made.map((index) => publishPicture(studio, pictureOf(wish, index), { fate, keptMs: KEPT_MS })),
+    ResultImage: made.map((index) => publishPicture(context, pictureOf(wish, index), { fate, keptMs: KEPT_MS })),
     ResultDetails: indexes.map((index) => (isHeldBack(fate, index) ? HELD_BACK[1] : "Success")),
     RevisedPrompt: made.map(() => (wish.revised ? `${wish.prompt} In the simulator's own light.` : wish.prompt)),
   });
 }
 
 /** The one action that answers while the caller waits. */
-async function generate(exchange: Exchange, studio: MediaStudio, job: Job): Promise<Response> {
-  await waitFor(job, studio, exchange.signal);
+async function generate(exchange: Exchange, context: MediaContext, job: Job): Promise<Response> {
+  await waitFor(job, context, exchange.signal);
   if (job.fate === "fails") throw tencentError(...FAILED);
   if (isHeldBack(job.fate, 0)) throw tencentError(...HELD_BACK);
   const picture = pictureOf(job.wish, 0);
   const image = job.wish.encoded
     ? await encodePicture(picture)
-    : publishPicture(studio, picture, { fate: job.fate, keptMs: KEPT_MS });
+    : publishPicture(context, picture, { fate: job.fate, keptMs: KEPT_MS });
   return answer({ ResultImage: image, Seed: job.wish.seed });
 }
 
@@ -103,22 +103,22 @@ function checkHeaders({ headers }: Exchange, version: string): void {
 }
 
 /** Tencent's Hunyuan: one address, signed requests, actions in a header, and every error inside HTTP 200. */
-export const hunyuanMedia: MediaHost = async (exchange, studio) => {
+export const hunyuanMedia: MediaHost = async (exchange, context) => {
   const named = exchange.headers.get("x-tc-action");
   if (named === null || exchange.method !== "POST") return undefined;
   const action = named === "standard" ? "SubmitTextToImageJob" : named;
   const called = Object.hasOwn(SERVICES, action) ? SERVICES[action] : undefined;
   if (called === undefined) throw tencentError("InvalidAction", `The action ${named} does not exist.`);
   checkHeaders(exchange, called.version);
-  const key = verifySignature(exchange, called.service, studio.nowMs());
+  const key = verifySignature(exchange, called.service, context.nowMs());
   if (!isObject(exchange.body)) throw tencentError("InvalidParameter", "The body must be a JSON object.");
-  if (action.startsWith("Query")) return query(studio, key, exchange.body, action.replace("Query", "Submit"));
+  if (action.startsWith("Query")) return query(context, key, exchange.body, action.replace("Query", "Submit"));
 
   const wish = readRequest(action, exchange.body);
   exchange.countModel(named);
   const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = takeJob(studio, key, wish, fate);
-  return action === "TextToImageLite" ? generate(exchange, studio, job) : answer({ JobId: job.id });
+  const job = takeJob(context, key, wish, fate);
+  return action === "TextToImageLite" ? generate(exchange, context, job) : answer({ JobId: job.id });
 };

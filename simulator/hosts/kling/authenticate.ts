@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { bearerOf } from "../../credentials.ts";
 import { isObject, type Json, type JsonObject } from "../../json.ts";
-import type { MediaStudio } from "../../media/host.ts";
+import type { MediaContext } from "../../media/media-host.ts";
 import { klingError } from "./errors.ts";
 
 /** The secret of every access key. */
@@ -35,13 +35,13 @@ function verifyToken(head: string, body: string, signature: string, nowSeconds: 
 }
 
 /** Whose request it is, by a plain key or by a token signed with the secret of an access key. */
-export function authenticate(headers: Headers, studio: MediaStudio): string {
+export function authenticate(headers: Headers, context: MediaContext): string {
   const given = bearerOf(headers) ?? "";
   if (given === "") throw klingError(401, 1001, "Authorization is empty.");
   const [head, body, signature, ...more] = given.split(".");
   if (head !== undefined && body !== undefined && signature !== undefined && more.length === 0) {
-    return verifyToken(head, body, signature, studio.nowMs() / 1000);
+    return verifyToken(head, body, signature, context.nowMs() / 1000);
   }
-  if (!studio.acceptsKey(given)) throw klingError(401, 1000, "Authentication failed: there is no such key.");
+  if (!context.acceptsKey(given)) throw klingError(401, 1000, "Authentication failed: there is no such key.");
   return given;
 }

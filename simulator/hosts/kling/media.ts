@@ -1,8 +1,8 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { chooseFate } from "../../media/choose-fate.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
 import type { MediaJob } from "../../media/jobs.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../media/play-fate.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
@@ -34,7 +34,7 @@ function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
   };
 }
 
-function submit(exchange: Exchange, studio: MediaStudio, key: string, kind: string, address: string): Response {
+function submit(exchange: Exchange, context: MediaContext, key: string, kind: string, address: string): Response {
   if (!saysJson(exchange.headers)) {
     throw klingError(400, 1200, "Content-Type must be application/json.");
   }
@@ -46,11 +46,11 @@ function submit(exchange: Exchange, studio: MediaStudio, key: string, kind: stri
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
-  const task = studio.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, fate });
+  const task = context.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, fate });
   return answer(headOf(task, "submitted", task.createdAtMs));
 }
 
-function imagesOf({ fate }: Task, asked: KlingImagesWish, studio: MediaStudio): JsonObject[] {
+function imagesOf({ fate }: Task, asked: KlingImagesWish, context: MediaContext): JsonObject[] {
   const { prompt, size, seed, count, inputs, model, watermark } = asked;
   return Array.from({ length: count }, (_, index) => index)
     .filter((index) => !isHeldBack(fate, index))
@@ -59,13 +59,13 @@ function imagesOf({ fate }: Task, asked: KlingImagesWish, studio: MediaStudio): 
       const life = { fate, keptMs: KEPT_MS };
       return {
         index,
-        url: publishPicture(studio, { ...made, note: model }, life),
-        ...(watermark ? { watermark_url: publishPicture(studio, { ...made, note: `${model} WATERMARK` }, life) } : {}),
+        url: publishPicture(context, { ...made, note: model }, life),
+        ...(watermark ? { watermark_url: publishPicture(context, { ...made, note: `${model} WATERMARK` }, life) } : {}),
       };
     });
 }
 
-function videosOf({ fate }: Task, asked: KlingVideoWish, studio: MediaStudio): JsonObject[] {
+function videosOf({ fate }: Task, asked: KlingVideoWish, context: MediaContext): JsonObject[] {
   if (isHeldBack(fate, 0)) return [];
   const { prompt, size, seconds, seed, audio, frames } = asked;
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
@@ -73,24 +73,24 @@ function videosOf({ fate }: Task, asked: KlingVideoWish, studio: MediaStudio): J
   return [
     {
       id: crypto.randomUUID(),
-      url: publishFilm(studio, film, life),
-      ...(asked.watermark ? { watermark_url: publishFilm(studio, film, life) } : {}),
+      url: publishFilm(context, film, life),
+      ...(asked.watermark ? { watermark_url: publishFilm(context, film, life) } : {}),
       duration: String(seconds),
     },
   ];
 }
 
-function show(studio: MediaStudio, key: string, host: string, id: string): Response {
-  const task: Task | undefined = studio.jobs.find(host, id, key);
+function show(context: MediaContext, key: string, host: string, id: string): Response {
+  const task: Task | undefined = context.jobs.find(host, id, key);
   if (task === undefined) throw notFound(`The task ${id} does not exist.`);
-  const phase = studio.jobs.phase(task);
+  const phase = context.jobs.phase(task);
   if (phase === "queued") return answer({ ...headOf(task, "submitted", task.createdAtMs), task_status_msg: "" });
   if (phase === "running") return answer({ ...headOf(task, "processing", task.startsAtMs), task_status_msg: "" });
   const failed = (message: string): Response =>
     answer({ ...headOf(task, "failed", task.endsAtMs), task_status_msg: message });
   if (task.fate === "fails") return failed("The task failed by an internal error of the platform.");
   const asked = task.wish;
-  const made = asked.kind === "images" ? imagesOf(task, asked, studio) : videosOf(task, asked, studio);
+  const made = asked.kind === "images" ? imagesOf(task, asked, context) : videosOf(task, asked, context);
   if (made.length === 0) return failed("Failure to pass the risk control system.");
   return answer({
     ...headOf(task, "succeed", task.endsAtMs),
@@ -101,11 +101,11 @@ function show(studio: MediaStudio, key: string, host: string, id: string): Respo
 }
 
 /** Kling: pictures and films as tasks, under numbers for errors and texts for durations. */
-export const klingMedia: MediaHost = async (exchange, studio) => {
+export const klingMedia: MediaHost = async (exchange, context) => {
   const [, kind, address, id] = ADDRESS.exec(exchange.url.pathname) ?? [];
   if (kind === undefined || address === undefined) return undefined;
-  const key = authenticate(exchange.headers, studio);
-  if (exchange.method === "GET" && id !== undefined) return show(studio, key, hostOf(kind, address), id);
-  if (exchange.method === "POST" && id === undefined) return submit(exchange, studio, key, kind, address);
+  const key = authenticate(exchange.headers, context);
+  if (exchange.method === "GET" && id !== undefined) return show(context, key, hostOf(kind, address), id);
+  if (exchange.method === "POST" && id === undefined) return submit(exchange, context, key, kind, address);
   throw klingError(404, 1202, `${exchange.method} is not a method of this address.`);
 };

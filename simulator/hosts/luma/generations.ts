@@ -1,8 +1,8 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
 import { chooseFate } from "../../media/choose-fate.ts";
-import type { MediaStudio } from "../../media/host.ts";
 import type { MediaJob } from "../../media/jobs.ts";
+import type { MediaContext } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-fate.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { seedOf } from "../../media/seed-of.ts";
@@ -13,50 +13,50 @@ const HOST = "luma";
 const KEPT_MS = 24 * 3_600_000;
 const FPS = 24;
 
-function publish(job: MediaJob<Generation>, studio: MediaStudio): JsonObject {
+function publish(job: MediaJob<Generation>, context: MediaContext): JsonObject {
   const { prompt, width, height, seconds, format, inputs, model, kind } = job.wish;
   const seed = seedOf(prompt);
   const life = { fate: job.fate, keptMs: KEPT_MS };
-  const image = publishPicture(studio, { prompt, width, height, seed, format, inputs, note: model }, life);
+  const image = publishPicture(context, { prompt, width, height, seed, format, inputs, note: model }, life);
   if (kind === "image") return { image };
   // A film comes with a picture of itself.
   const film = { prompt, width, height, seconds, fps: FPS, seed, audio: false };
-  return { video: publishFilm(studio, film, life), image };
+  return { video: publishFilm(context, film, life), image };
 }
 
-function standing(job: MediaJob<Generation>, studio: MediaStudio): JsonObject {
-  const phase = studio.jobs.phase(job);
+function standing(job: MediaJob<Generation>, context: MediaContext): JsonObject {
+  const phase = context.jobs.phase(job);
   if (phase !== "ended") {
     return { state: phase === "queued" ? "queued" : "dreaming", failure_reason: null, assets: null };
   }
   const failed = (reason: string): JsonObject => ({ state: "failed", failure_reason: reason, assets: null });
   if (job.fate === "moderated") return failed("The generation was held back by moderation");
   if (job.fate === "fails") return failed("The generation failed because of an internal error");
-  return { state: "completed", failure_reason: null, assets: publish(job, studio) };
+  return { state: "completed", failure_reason: null, assets: publish(job, context) };
 }
 
-function shown(job: MediaJob<Generation>, studio: MediaStudio): JsonObject {
+function shown(job: MediaJob<Generation>, context: MediaContext): JsonObject {
   const { kind, model, request } = job.wish;
   return {
     id: job.id,
     generation_type: kind,
-    ...standing(job, studio),
+    ...standing(job, context),
     created_at: new Date(job.createdAtMs).toISOString(),
     model,
     request: { generation_type: kind, ...request },
   };
 }
 
-export function startGeneration(exchange: Exchange, wish: Generation, studio: MediaStudio, key: string): Response {
+export function startGeneration(exchange: Exchange, wish: Generation, context: MediaContext, key: string): Response {
   const fate = chooseFate(wish.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
-  return Response.json(shown(job, studio), { status: 201 });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  return Response.json(shown(job, context), { status: 201 });
 }
 
-export function showGeneration(studio: MediaStudio, id: string, key: string): Response {
-  const job = studio.jobs.find<Generation>(HOST, id, key);
+export function showGeneration(context: MediaContext, id: string, key: string): Response {
+  const job = context.jobs.find<Generation>(HOST, id, key);
   if (job === undefined) throw refused(404, "Generation not found");
-  return Response.json(shown(job, studio));
+  return Response.json(shown(job, context));
 }

@@ -1,6 +1,6 @@
 import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { showGeneration, startGeneration } from "./generations.ts";
 import { readFilm, readPicture } from "./read-generation.ts";
@@ -8,22 +8,22 @@ import { refused } from "./refusals.ts";
 
 const GENERATIONS = /\/generations(?:\/([\w-]+))?$/;
 
-function authenticate(exchange: Exchange, studio: MediaStudio): string {
+function authenticate(exchange: Exchange, context: MediaContext): string {
   const key = bearerOf(exchange.headers);
-  if (key === undefined || key === "" || !studio.acceptsKey(key)) throw refused(401, "Not authenticated");
+  if (key === undefined || key === "" || !context.acceptsKey(key)) throw refused(401, "Not authenticated");
   return key;
 }
 
 /** Luma: films and pictures, all of them as generations that are asked for again. */
-export const lumaMedia: MediaHost = async (exchange, studio) => {
+export const lumaMedia: MediaHost = async (exchange, context) => {
   const [matched, name] = GENERATIONS.exec(exchange.url.pathname) ?? [];
   if (matched === undefined) return undefined;
   if (exchange.method === "GET" && name !== undefined) {
-    return showGeneration(studio, name, authenticate(exchange, studio));
+    return showGeneration(context, name, authenticate(exchange, context));
   }
   const makes = name === undefined || name === "video" || name === "image";
   if (exchange.method !== "POST" || !makes) return undefined;
-  const key = authenticate(exchange, studio);
+  const key = authenticate(exchange, context);
   if (!saysJson(exchange.headers)) throw refused(415, "The content type must be application/json");
-  return startGeneration(exchange, name === "image" ? readPicture(exchange) : readFilm(exchange), studio, key);
+  return startGeneration(exchange, name === "image" ? readPicture(exchange) : readFilm(exchange), context, key);
 };

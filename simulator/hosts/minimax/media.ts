@@ -1,6 +1,6 @@
 import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { makePictures } from "./images/pictures.ts";
 import { badParameters, CODES, firstWord, secondWord, type Word } from "./refusals.ts";
@@ -10,12 +10,12 @@ import { cancelSecondFilm, showSecondFilm, startSecondFilm } from "./videos/seco
 const FIRST = /\/v1\/(image_generation|video_generation|query\/video_generation|files\/retrieve)$/;
 const SECOND = /\/v2\/(query\/)?video_generation(?:\/([\w-]+))?$/;
 
-function authenticate(exchange: Exchange, studio: MediaStudio, word: Word): string {
+function authenticate(exchange: Exchange, context: MediaContext, word: Word): string {
   const key = bearerOf(exchange.headers);
   if (key === undefined || key === "") {
     throw word(401, CODES.unauthorised, "login fail: carry the API key in the Authorization header");
   }
-  if (!studio.acceptsKey(key)) throw word(401, CODES.invalidKey, "invalid api key");
+  if (!context.acceptsKey(key)) throw word(401, CODES.invalidKey, "invalid api key");
   if (exchange.method === "POST" && !saysJson(exchange.headers)) {
     throw badParameters(word, "the content type must be application/json");
   }
@@ -23,24 +23,25 @@ function authenticate(exchange: Exchange, studio: MediaStudio, word: Word): stri
 }
 
 /** MiniMax: pictures, films in three steps, and the films of its second generation. */
-export const minimaxMedia: MediaHost = async (exchange, studio) => {
+export const minimaxMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const call = `${exchange.method} ${FIRST.exec(pathname)?.[1] ?? ""}`;
-  const first = (): string => authenticate(exchange, studio, firstWord);
-  if (call === "POST image_generation") return makePictures(exchange, studio, first());
-  if (call === "POST video_generation") return startFilm(exchange, studio, first());
-  if (call === "GET query/video_generation") return showFilm(exchange, studio, first());
-  if (call === "GET files/retrieve") return showFile(exchange, studio, first());
+  const first = (): string => authenticate(exchange, context, firstWord);
+  if (call === "POST image_generation") return makePictures(exchange, context, first());
+  if (call === "POST video_generation") return startFilm(exchange, context, first());
+  if (call === "GET query/video_generation") return showFilm(exchange, context, first());
+  if (call === "GET files/retrieve") return showFile(exchange, context, first());
 
   const [matched, query, id] = SECOND.exec(pathname) ?? [];
   if (matched === undefined) return undefined;
-  const second = (): string => authenticate(exchange, studio, secondWord);
+  const second = (): string => authenticate(exchange, context, secondWord);
   if (exchange.method === "POST" && query === undefined && id === undefined) {
-    return startSecondFilm(exchange, studio, second());
+    return startSecondFilm(exchange, context, second());
   }
-  if (exchange.method === "GET" && query !== undefined && id !== undefined) return showSecondFilm(studio, id, second());
+  if (exchange.method === "GET" && query !== undefined && id !== undefined)
+    return showSecondFilm(context, id, second());
   if (exchange.method === "DELETE" && query === undefined && id !== undefined) {
-    return cancelSecondFilm(studio, id, second());
+    return cancelSecondFilm(context, id, second());
   }
   return undefined;
 };

@@ -1,31 +1,31 @@
 import type { Exchange } from "../../exchange.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
 import { inWordsOf } from "../../media/in-words-of.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { SHAPES } from "../compatible/text/errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { makeImages } from "./images/images.ts";
 import { createVideo, deleteVideo, remixVideo, sendVideo, tellVideo } from "./videos/videos.ts";
 
-async function pictures(exchange: Exchange, studio: MediaStudio, keyHeader?: string): Promise<Response | undefined> {
+async function pictures(exchange: Exchange, context: MediaContext, keyHeader?: string): Promise<Response | undefined> {
   const image = /\/images\/(generations|edits)$/.exec(exchange.url.pathname)?.[1];
   if (image === undefined || exchange.method !== "POST") return undefined;
-  const key = authenticate(exchange, studio, keyHeader);
-  return makeImages(exchange, studio, key, image === "edits" ? "edit" : "generation");
+  const key = authenticate(exchange, context, keyHeader);
+  return makeImages(exchange, context, key, image === "edits" ? "edit" : "generation");
 }
 
 /** OpenAI's pictures and films. */
-export const openaiMedia: MediaHost = async (exchange, studio) => {
+export const openaiMedia: MediaHost = async (exchange, context) => {
   const { method, url } = exchange;
   const [isVideo, id, part] = /\/videos(?:\/([\w-]+)(?:\/(content|remix))?)?$/.exec(url.pathname) ?? [];
-  if (isVideo === undefined) return pictures(exchange, studio);
-  const key = authenticate(exchange, studio);
-  if (id === undefined) return method === "POST" ? createVideo(exchange, studio, key) : undefined;
-  if (part === "content") return method === "GET" ? sendVideo(exchange, studio, key, id) : undefined;
-  if (part === "remix") return method === "POST" ? remixVideo(exchange, studio, key, id) : undefined;
-  if (method === "DELETE") return deleteVideo(studio, key, id);
-  return method === "GET" ? tellVideo(studio, key, id) : undefined;
+  if (isVideo === undefined) return pictures(exchange, context);
+  const key = authenticate(exchange, context);
+  if (id === undefined) return method === "POST" ? createVideo(exchange, context, key) : undefined;
+  if (part === "content") return method === "GET" ? sendVideo(exchange, context, key, id) : undefined;
+  if (part === "remix") return method === "POST" ? remixVideo(exchange, context, key, id) : undefined;
+  if (method === "DELETE") return deleteVideo(context, key, id);
+  return method === "GET" ? tellVideo(context, key, id) : undefined;
 };
 
 /** Azure's pictures: the same models, behind another header, and refusals in another shape. */
-export const azureMedia: MediaHost = (exchange, studio) =>
-  inWordsOf(SHAPES.azure.body, () => pictures(exchange, studio, "api-key"));
+export const azureMedia: MediaHost = (exchange, context) =>
+  inWordsOf(SHAPES.azure.body, () => pictures(exchange, context, "api-key"));

@@ -1,6 +1,6 @@
 import { bearerOf } from "../../credentials.ts";
 import type { JsonObject } from "../../json.ts";
-import type { MediaHost } from "../../media/host.ts";
+import type { MediaHost } from "../../media/media-host.ts";
 import { dashscopeError } from "./errors.ts";
 import { generateImages } from "./images/images.ts";
 import { type ImagesWish, readImages } from "./images/read-images.ts";
@@ -20,21 +20,21 @@ const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesWish | V
 };
 
 /** Alibaba's DashScope: pictures while you wait, and pictures and films as tasks. */
-export const qwenMedia: MediaHost = async (exchange, studio) => {
+export const qwenMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const service = SERVICE.exec(pathname)?.[1];
   const task = TASK.exec(pathname);
   if (service === undefined && task === null) return undefined;
 
   const key = bearerOf(exchange.headers) ?? "";
-  if (!studio.acceptsKey(key)) throw dashscopeError(401, "InvalidApiKey", "Invalid API-key provided.");
+  if (!context.acceptsKey(key)) throw dashscopeError(401, "InvalidApiKey", "Invalid API-key provided.");
   if (exchange.method === "POST" && service !== undefined) {
-    if (service === "multimodal-generation/generation") return generateImages(exchange, studio, key);
+    if (service === "multimodal-generation/generation") return generateImages(exchange, context, key);
     const read = Object.hasOwn(TASK_READERS, service) ? TASK_READERS[service] : undefined;
-    if (read !== undefined) return createTask(exchange, studio, key, read);
+    if (read !== undefined) return createTask(exchange, context, key, read);
   }
   const [, id, cancel] = task ?? [];
-  if (id !== undefined && exchange.method === "GET" && cancel === undefined) return showTask(studio, key, id);
-  if (id !== undefined && exchange.method === "POST" && cancel !== undefined) return cancelTask(studio, key, id);
+  if (id !== undefined && exchange.method === "GET" && cancel === undefined) return showTask(context, key, id);
+  if (id !== undefined && exchange.method === "POST" && cancel !== undefined) return cancelTask(context, key, id);
   throw dashscopeError(404, "InvalidURL", "url error, please check url!");
 };

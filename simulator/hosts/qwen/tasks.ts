@@ -1,8 +1,8 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
 import { chooseFate } from "../../media/choose-fate.ts";
-import type { MediaStudio } from "../../media/host.ts";
 import type { MediaJob } from "../../media/jobs.ts";
+import type { MediaContext } from "../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../media/play-fate.ts";
 import { publishFilm } from "../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, FAILED, HELD_BACK } from "./errors.ts";
@@ -22,7 +22,7 @@ type Task = MediaJob<TaskWish>;
 
 export function createTask(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   key: string,
   read: (body: JsonObject) => ImagesWish | VideoWish,
 ): Response {
@@ -35,7 +35,7 @@ export function createTask(
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const wish = { asked, canceled: false };
-  const { id } = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
   return Response.json({ output: { task_id: id, task_status: "PENDING" }, request_id: crypto.randomUUID() });
 }
 
@@ -46,8 +46,8 @@ interface Outcome {
 
 const failed = (reason: JsonObject): Outcome => ({ output: { task_status: "FAILED", ...reason } });
 
-function imagesOutcome({ fate }: Task, asked: ImagesWish, studio: MediaStudio): Outcome {
-  const links = linksOf(asked, fate, studio);
+function imagesOutcome({ fate }: Task, asked: ImagesWish, context: MediaContext): Outcome {
+  const links = linksOf(asked, fate, context);
   const made = links.filter((link) => link !== undefined);
   const counted = { TOTAL: links.length, SUCCEEDED: made.length, FAILED: links.length - made.length };
   if (made.length === 0) return failed({ ...HELD_BACK, task_metrics: counted });
@@ -60,14 +60,14 @@ function imagesOutcome({ fate }: Task, asked: ImagesWish, studio: MediaStudio): 
   return { output: { task_status: "SUCCEEDED", results, task_metrics: counted }, usage };
 }
 
-function videoOutcome({ fate }: Task, asked: VideoWish, studio: MediaStudio): Outcome {
+function videoOutcome({ fate }: Task, asked: VideoWish, context: MediaContext): Outcome {
   if (isHeldBack(fate, 0)) return failed(HELD_BACK);
   const { prompt, size, seconds, seed, audio, frames } = asked;
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   return {
     output: {
       task_status: "SUCCEEDED",
-      video_url: publishFilm(studio, film, { fate, keptMs: KEPT_MS }),
+      video_url: publishFilm(context, film, { fate, keptMs: KEPT_MS }),
       orig_prompt: prompt,
       ...(asked.extends ? { actual_prompt: `${prompt} In the simulator's own light.` } : {}),
     },
@@ -83,17 +83,17 @@ function videoOutcome({ fate }: Task, asked: VideoWish, studio: MediaStudio): Ou
   };
 }
 
-function outcomeOf(task: Task, studio: MediaStudio): Outcome {
+function outcomeOf(task: Task, context: MediaContext): Outcome {
   if (task.fate === "fails") return failed(FAILED);
   const { asked } = task.wish;
-  return asked.kind === "images" ? imagesOutcome(task, asked, studio) : videoOutcome(task, asked, studio);
+  return asked.kind === "images" ? imagesOutcome(task, asked, context) : videoOutcome(task, asked, context);
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 23).replace("T", " ");
 
-export function showTask(studio: MediaStudio, key: string, id: string): Response {
+export function showTask(context: MediaContext, key: string, id: string): Response {
   const request_id = crypto.randomUUID();
-  const task: Task | undefined = studio.jobs.find(HOST, id, key);
+  const task: Task | undefined = context.jobs.find(HOST, id, key);
   // A task that is gone is not an error here, but a status.
   if (task === undefined) return Response.json({ request_id, output: { task_id: id, task_status: "UNKNOWN" } });
   const times = { submit_time: timeOf(task.createdAtMs), scheduled_time: timeOf(task.startsAtMs) };
@@ -103,7 +103,7 @@ export function showTask(studio: MediaStudio, key: string, id: string): Response
       output: { task_id: id, task_status: "CANCELED", submit_time: times.submit_time },
     });
   }
-  const phase = studio.jobs.phase(task);
+  const phase = context.jobs.phase(task);
   if (phase === "queued") {
     return Response.json({
       request_id,
@@ -112,7 +112,7 @@ export function showTask(studio: MediaStudio, key: string, id: string): Response
   }
   if (phase === "running")
     return Response.json({ request_id, output: { task_id: id, task_status: "RUNNING", ...times } });
-  const { output, usage } = outcomeOf(task, studio);
+  const { output, usage } = outcomeOf(task, context);
   return Response.json({
     request_id,
     output: { task_id: id, ...times, end_time: timeOf(task.endsAtMs), ...output },
@@ -121,9 +121,9 @@ export function showTask(studio: MediaStudio, key: string, id: string): Response
 }
 
 /** Only what still waits in line can be called off. */
-export function cancelTask(studio: MediaStudio, key: string, id: string): Response {
-  const task: Task | undefined = studio.jobs.find(HOST, id, key);
-  if (task === undefined || studio.jobs.phase(task) !== "queued") {
+export function cancelTask(context: MediaContext, key: string, id: string): Response {
+  const task: Task | undefined = context.jobs.find(HOST, id, key);
+  if (task === undefined || context.jobs.phase(task) !== "queued") {
     throw dashscopeError(400, "UnsupportedOperation", "Failed to cancel the task, please confirm if it is pending.");
   }
   task.wish.canceled = true;

@@ -1,6 +1,6 @@
 import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { saysJson } from "../../media/says-json.ts";
 import type { Endpoint } from "./read-task.ts";
 import { refused } from "./refusals.ts";
@@ -10,9 +10,9 @@ const VERSION = "2024-11-06";
 const MAKES = /\/v1\/(image_to_video|text_to_video|video_to_video|text_to_image)$/;
 const TASK = /\/v1\/tasks\/([\w-]+)$/;
 
-function authenticate(exchange: Exchange, studio: MediaStudio): string {
+function authenticate(exchange: Exchange, context: MediaContext): string {
   const key = bearerOf(exchange.headers);
-  if (key === undefined || key === "" || !studio.acceptsKey(key))
+  if (key === undefined || key === "" || !context.acceptsKey(key))
     throw refused(401, "You did not provide a valid API key.");
   const version = exchange.headers.get("x-runway-version");
   if (version !== VERSION) {
@@ -22,16 +22,16 @@ function authenticate(exchange: Exchange, studio: MediaStudio): string {
 }
 
 /** Runway: films and pictures, all of them as tasks. */
-export const runwayMedia: MediaHost = async (exchange, studio) => {
+export const runwayMedia: MediaHost = async (exchange, context) => {
   const endpoint = MAKES.exec(exchange.url.pathname)?.[1] as Endpoint | undefined;
   const id = TASK.exec(exchange.url.pathname)?.[1];
   if (endpoint !== undefined && exchange.method === "POST") {
-    const key = authenticate(exchange, studio);
+    const key = authenticate(exchange, context);
     if (!saysJson(exchange.headers)) throw refused(415, "The content type must be application/json.");
-    return startTask(exchange, studio, endpoint, key);
+    return startTask(exchange, context, endpoint, key);
   }
   if (id === undefined) return undefined;
-  if (exchange.method === "GET") return showTask(studio, id, authenticate(exchange, studio));
-  if (exchange.method === "DELETE") return endTask(studio, id, authenticate(exchange, studio));
+  if (exchange.method === "GET") return showTask(context, id, authenticate(exchange, context));
+  if (exchange.method === "DELETE") return endTask(context, id, authenticate(exchange, context));
   return undefined;
 };

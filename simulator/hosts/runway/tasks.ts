@@ -1,8 +1,8 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
 import { chooseFate } from "../../media/choose-fate.ts";
-import type { MediaStudio } from "../../media/host.ts";
 import type { MediaJob } from "../../media/jobs.ts";
+import type { MediaContext } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-fate.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { type Endpoint, readTask, type Wish } from "./read-task.ts";
@@ -19,53 +19,53 @@ interface Task extends Wish {
 }
 
 /** Takes a task at one of the addresses that make something. */
-export function startTask(exchange: Exchange, studio: MediaStudio, endpoint: Endpoint, key: string): Response {
+export function startTask(exchange: Exchange, context: MediaContext, endpoint: Endpoint, key: string): Response {
   const asked = readTask(exchange, endpoint);
   const fate = chooseFate(asked.film.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
   const wish: Task = { ...asked, ended: undefined };
-  const job = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
   return Response.json({ id: job.id });
 }
 
-function findTask(studio: MediaStudio, id: string, key: string): MediaJob<Task> {
-  const job = studio.jobs.find<Task>(HOST, id, key);
+function findTask(context: MediaContext, id: string, key: string): MediaJob<Task> {
+  const job = context.jobs.find<Task>(HOST, id, key);
   if (job === undefined || job.wish.ended === "deleted") throw refused(404, "The task was not found.");
   return job;
 }
 
-function publish(job: MediaJob<Task>, studio: MediaStudio): string {
+function publish(job: MediaJob<Task>, context: MediaContext): string {
   const { film, isFilm, inputs, model } = job.wish;
   const life = { fate: job.fate, keptMs: KEPT_MS };
-  if (isFilm) return publishFilm(studio, film, life);
+  if (isFilm) return publishFilm(context, film, life);
   const { prompt, width, height, seed } = film;
-  return publishPicture(studio, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
+  return publishPicture(context, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
 }
 
-function standing(job: MediaJob<Task>, studio: MediaStudio, key: string): JsonObject {
+function standing(job: MediaJob<Task>, context: MediaContext, key: string): JsonObject {
   if (job.wish.ended === "cancelled") return { status: "CANCELLED" };
-  const phase = studio.jobs.phase(job);
-  if (phase === "queued") return { status: studio.jobs.running(HOST, key) > MOST_AT_ONCE ? "THROTTLED" : "PENDING" };
-  if (phase === "running") return { status: "RUNNING", progress: studio.jobs.progress(job) / 100 };
+  const phase = context.jobs.phase(job);
+  if (phase === "queued") return { status: context.jobs.running(HOST, key) > MOST_AT_ONCE ? "THROTTLED" : "PENDING" };
+  if (phase === "running") return { status: "RUNNING", progress: context.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
   if (job.fate === "moderated") {
     const kind = job.wish.isFilm ? "VIDEO" : "IMAGE";
     return failed("The result was held back by content moderation.", `SAFETY.OUTPUT.${kind}`);
   }
   if (job.fate === "fails") return failed("An unexpected error occurred.", "INTERNAL.BAD_OUTPUT.CODE01");
-  return { status: "SUCCEEDED", output: [publish(job, studio)] };
+  return { status: "SUCCEEDED", output: [publish(job, context)] };
 }
 
 /** `GET /tasks/{id}` */
-export function showTask(studio: MediaStudio, id: string, key: string): Response {
-  const job = findTask(studio, id, key);
-  return Response.json({ id, createdAt: new Date(job.createdAtMs).toISOString(), ...standing(job, studio, key) });
+export function showTask(context: MediaContext, id: string, key: string): Response {
+  const job = findTask(context, id, key);
+  return Response.json({ id, createdAt: new Date(job.createdAtMs).toISOString(), ...standing(job, context, key) });
 }
 
 /** `DELETE /tasks/{id}`: cancels what is not done, and deletes what is. */
-export function endTask(studio: MediaStudio, id: string, key: string): Response {
-  const job = findTask(studio, id, key);
-  job.wish.ended = studio.jobs.phase(job) === "ended" ? "deleted" : "cancelled";
+export function endTask(context: MediaContext, id: string, key: string): Response {
+  const job = findTask(context, id, key);
+  job.wish.ended = context.jobs.phase(job) === "ended" ? "deleted" : "cancelled";
   return new Response(null, { status: 204 });
 }

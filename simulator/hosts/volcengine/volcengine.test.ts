@@ -126,7 +126,7 @@ describe("providers 2.4: Seedream", () => {
     expect(refused.status).toBe(400);
     expect(codeOf(refused.body)).toBe("InvalidParameter");
     expect(paramOf(refused.body)).toBe(param);
-    expect(rehearsal.studio.jobs.made).toBe(0);
+    expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("unknown models, missing fields and keys are refused each in its way", async () => {

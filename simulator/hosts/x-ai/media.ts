@@ -1,6 +1,6 @@
 import type { Exchange } from "../../exchange.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
 import { inWordsOf } from "../../media/in-words-of.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { authenticate } from "../openai/authenticate.ts";
 import { inXAiWords } from "./errors.ts";
 import { makeImages } from "./images/images.ts";
@@ -10,19 +10,19 @@ import { createVideo, tellVideo } from "./videos/videos.ts";
 const isAction = (text: string | undefined): text is VideoAction =>
   text === "generations" || text === "edits" || text === "extensions";
 
-async function answer(exchange: Exchange, studio: MediaStudio): Promise<Response | undefined> {
+async function answer(exchange: Exchange, context: MediaContext): Promise<Response | undefined> {
   const { method, url } = exchange;
   const image = /\/images\/(generations|edits)$/.exec(url.pathname)?.[1];
   const video = /\/videos\/([\w-]+)$/.exec(url.pathname)?.[1];
   if (image !== undefined && method === "POST") {
-    return makeImages(exchange, studio, authenticate(exchange, studio), image === "edits");
+    return makeImages(exchange, context, authenticate(exchange, context), image === "edits");
   }
   if (isAction(video) && method === "POST") {
-    return createVideo(exchange, studio, authenticate(exchange, studio), video);
+    return createVideo(exchange, context, authenticate(exchange, context), video);
   }
-  if (video !== undefined && method === "GET") return tellVideo(studio, authenticate(exchange, studio), video);
+  if (video !== undefined && method === "GET") return tellVideo(context, authenticate(exchange, context), video);
   return undefined;
 }
 
 /** xAI's pictures and films. */
-export const xAiMedia: MediaHost = (exchange, studio) => inWordsOf(inXAiWords, () => answer(exchange, studio));
+export const xAiMedia: MediaHost = (exchange, context) => inWordsOf(inXAiWords, () => answer(exchange, context));

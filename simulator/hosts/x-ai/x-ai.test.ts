@@ -174,7 +174,7 @@ describe("contract 2.2: films", () => {
     [{ model: "grok-imagine-image" }, 404],
   ] as [JsonObject, number][])("refuses %p", async (body, status) => {
     expect((await film(body)).status).toBe(status);
-    expect(rehearsal.studio.jobs.made).toBe(0);
+    expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("fates", async () => {

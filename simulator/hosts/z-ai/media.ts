@@ -1,24 +1,24 @@
 import type { Exchange } from "../../exchange.ts";
-import type { MediaHost, MediaStudio } from "../../media/host.ts";
 import { inWordsOf } from "../../media/in-words-of.ts";
+import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { authenticate } from "../openai/authenticate.ts";
 import { inZhipuWords } from "./errors.ts";
 import { makeImage } from "./images/images.ts";
 import { tellTask } from "./tasks.ts";
 import { makeVideo } from "./videos/videos.ts";
 
-async function answer(exchange: Exchange, studio: MediaStudio): Promise<Response | undefined> {
+async function answer(exchange: Exchange, context: MediaContext): Promise<Response | undefined> {
   const { method, url } = exchange;
   const id = /\/async-result\/([\w-]+)$/.exec(url.pathname)?.[1];
-  if (id !== undefined && method === "GET") return tellTask(studio, authenticate(exchange, studio), id);
+  if (id !== undefined && method === "GET") return tellTask(context, authenticate(exchange, context), id);
   if (method !== "POST") return undefined;
   if (url.pathname.endsWith("/images/generations")) {
     const background = url.pathname.endsWith("/async/images/generations");
-    return makeImage(exchange, studio, authenticate(exchange, studio), background);
+    return makeImage(exchange, context, authenticate(exchange, context), background);
   }
   if (!url.pathname.endsWith("/videos/generations")) return undefined;
-  return makeVideo(exchange, studio, authenticate(exchange, studio));
+  return makeVideo(exchange, context, authenticate(exchange, context));
 }
 
 /** Z.ai's pictures and films. */
-export const zAiMedia: MediaHost = (exchange, studio) => inWordsOf(inZhipuWords, () => answer(exchange, studio));
+export const zAiMedia: MediaHost = (exchange, context) => inWordsOf(inZhipuWords, () => answer(exchange, context));

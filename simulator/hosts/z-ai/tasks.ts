@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../json.ts";
 import type { Fate } from "../../media/fate.ts";
-import type { MediaStudio } from "../../media/host.ts";
+import type { MediaContext } from "../../media/media-host.ts";
 import { openaiError } from "../openai/text/errors.ts";
 
 const HOST = "z-ai";
@@ -16,21 +16,21 @@ export interface Task {
   heldBack: JsonObject;
 }
 
-export function takeTask(task: Task, fate: Fate | undefined, studio: MediaStudio, key: string): Response {
+export function takeTask(task: Task, fate: Fate | undefined, context: MediaContext, key: string): Response {
   const { model, requestId } = task;
   // The host's own ids are a long row of digits, then of letters and digits.
-  const id = `${studio.nowMs()}-${crypto.randomUUID().replaceAll("-", "")}`;
-  studio.jobs.create({ id, host: HOST, key, wish: task, fate });
+  const id = `${context.nowMs()}-${crypto.randomUUID().replaceAll("-", "")}`;
+  context.jobs.create({ id, host: HOST, key, wish: task, fate });
   return Response.json({ id, model, request_id: requestId, task_status: "PROCESSING" });
 }
 
 /** Failures stand inside a 200. */
-export function tellTask(studio: MediaStudio, key: string, id: string): Response {
-  const job = studio.jobs.find<Task>(HOST, id, key);
+export function tellTask(context: MediaContext, key: string, id: string): Response {
+  const job = context.jobs.find<Task>(HOST, id, key);
   if (job === undefined) throw openaiError(404, `The task ${id} does not exist.`);
   const { model, requestId, result, heldBack } = job.wish;
   const told = { id, model, request_id: requestId };
-  if (studio.jobs.phase(job) !== "ended") return Response.json({ ...told, task_status: "PROCESSING" });
+  if (context.jobs.phase(job) !== "ended") return Response.json({ ...told, task_status: "PROCESSING" });
   if (job.fate === "moderated") return Response.json({ ...told, task_status: "FAIL", ...heldBack });
   if (job.fate === "fails") return Response.json({ ...told, task_status: "FAIL" });
   return Response.json({ ...told, task_status: "SUCCESS", ...result() });

@@ -126,7 +126,7 @@ describe("contract 2.2: films", () => {
     [{ prompt: "" }],
   ] as [JsonObject][])("refuses %p", async (body) => {
     expect(codeOf(await film(body))).toEqual([400, "1210"]);
-    expect(rehearsal.studio.jobs.made).toBe(0);
+    expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("other models have other fields", async () => {

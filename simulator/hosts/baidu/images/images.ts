@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
 import { givenPicture } from "../../../media/given-picture.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
@@ -73,17 +73,17 @@ function readWish(values: JsonObject, service: ImageService): ImageWish {
   };
 }
 
-async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
+async function entry(wish: ImageWish, at: number, fate: Fate | undefined, context: MediaContext): Promise<JsonObject> {
   const { prompt, measures, inputs, model } = wish;
   const seed = (wish.seed + at) % (MOST_SEED + 1);
   const picture = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
   if (!wish.asLink) return { b64_json: await encodePicture(picture) };
-  return { url: publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }) };
+  return { url: publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS }) };
 }
 
 export async function makeImages(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   key: string,
   service: ImageService,
 ): Promise<Response> {
@@ -98,7 +98,7 @@ export async function makeImages(
   if (fate === "moderated") throw refused("The picture");
   const count = fate === "one-fails" ? wish.count - 1 : wish.count;
   const data: JsonObject[] = [];
-  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, fate, studio));
+  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, fate, context));
   const id = `as-${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}`;
-  return Response.json({ id, created: Math.floor(studio.nowMs() / 1_000), data });
+  return Response.json({ id, created: Math.floor(context.nowMs() / 1_000), data });
 }

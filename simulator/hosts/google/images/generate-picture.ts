@@ -3,7 +3,7 @@ import { HostError } from "../../../host-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce, waitFor } from "../../../media/play-fate.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import { pause } from "../../../play.ts";
@@ -18,7 +18,7 @@ const MODELS =
 
 interface PictureRequest {
   exchange: Exchange;
-  studio: MediaStudio;
+  context: MediaContext;
   host: GoogleHost;
   model: string;
   caller: string;
@@ -65,7 +65,7 @@ function outcomeOf(fate: Fate | undefined): Outcome {
   return fate === "fails" ? "IMAGE_OTHER" : "drawn";
 }
 
-async function answer({ exchange, studio, host, model, caller, streams }: PictureRequest): Promise<Response> {
+async function answer({ exchange, context, host, model, caller, streams }: PictureRequest): Promise<Response> {
   if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
   const call = readPictureCall(exchange, host, model);
   const fate = chooseFate(call.prompt, 1, exchange, caller);
@@ -76,10 +76,10 @@ async function answer({ exchange, studio, host, model, caller, streams }: Pictur
   const outcome = outcomeOf(fate);
   if (outcome !== "blocked") {
     const id = crypto.randomUUID();
-    const job = studio.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, fate });
-    if (fate === "slow") await waitFor(job, studio, exchange.signal);
+    const job = context.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, fate });
+    if (fate === "slow") await waitFor(job, context, exchange.signal);
   }
-  const chunks = await pictureChunks(call, host, model, outcome, studio.nowMs());
+  const chunks = await pictureChunks(call, host, model, outcome, context.nowMs());
   return streams ? streamed(chunks, exchange, host) : Response.json(joined(chunks));
 }
 

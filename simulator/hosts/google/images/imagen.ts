@@ -1,7 +1,7 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
 import { encodePicture } from "../../../media/publish.ts";
 import { noSuchModel, wordsAtOnce } from "../refusals.ts";
@@ -53,7 +53,7 @@ function filteredItems(wish: ImagenWish, filtered: number): JsonObject[] {
 /** Imagen's `:predict`. What it makes is in the answer, so that there is no job to forget and no link to expire. */
 export async function predictPictures(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   host: GoogleHost,
   model: string,
   caller: string,
@@ -64,8 +64,8 @@ export async function predictPictures(
   const fate = chooseFate(wish.prompt, wish.count, exchange, caller);
   const struck = playAtOnce(fate, wordsAtOnce(model, host));
   if (struck !== undefined) return struck;
-  const job = studio.jobs.create({ id: crypto.randomUUID(), host: `${host} predict`, key: caller, wish: null, fate });
-  if (fate === "slow") await waitFor(job, studio, exchange.signal);
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: `${host} predict`, key: caller, wish: null, fate });
+  if (fate === "slow") await waitFor(job, context, exchange.signal);
   if (fate === "fails") throw googleFailure("500", model, host);
 
   const indexes = Array.from({ length: wish.count }, (_, index) => index);

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../../exchange.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { linkLifeMs } from "../../../media/play-fate.ts";
 import { callerOf } from "../caller.ts";
 import { googleError } from "../text/errors.ts";
@@ -10,22 +10,22 @@ const KEPT_MS = 3_600_000;
 const SECOND_PLACE = "/gemini/download";
 
 /** Gemini's files: the address that an operation tells wants the key, and sends on to another that has the bytes. */
-export function sendToFilm(exchange: Exchange, studio: MediaStudio, file: string): Response {
-  const caller = callerOf(exchange, studio, "gemini");
-  const job = studio.jobs.recall<VeoWish>("gemini", file.slice(0, -1), caller);
+export function sendToFilm(exchange: Exchange, context: MediaContext, file: string): Response {
+  const caller = callerOf(exchange, context, "gemini");
+  const job = context.jobs.recall<VeoWish>("gemini", file.slice(0, -1), caller);
   const index = Number(file.slice(-1));
   const made = job === undefined || job.fate === "fails" ? 0 : job.wish.count - job.wish.heldBack;
-  if (job === undefined || studio.jobs.phase(job) !== "ended" || !(index < made)) {
+  if (job === undefined || context.jobs.phase(job) !== "ended" || !(index < made)) {
     const message = `You do not have permission to access the File ${file} or it may not exist.`;
     throw googleError(403, "PERMISSION_DENIED", message);
   }
-  const base = `${studio.baseUrl}${SECOND_PLACE}`;
+  const base = `${context.baseUrl}${SECOND_PLACE}`;
   const make = (): Promise<Uint8Array> => filmOf(job.wish, index);
-  const location = studio.links.publish(base, make, "video/mp4", linkLifeMs(job.fate, KEPT_MS));
+  const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.fate, KEPT_MS));
   return new Response(null, { status: 302, headers: { location } });
 }
 
 /** The second place needs no key, and unlike a stranger's storage it does not mind one: it is the same host. */
-export function sendFilm(studio: MediaStudio, path: string): Promise<Response> {
-  return studio.links.send(path.slice(path.indexOf("/results/")), new Headers());
+export function sendFilm(context: MediaContext, path: string): Promise<Response> {
+  return context.links.send(path.slice(path.indexOf("/results/")), new Headers());
 }

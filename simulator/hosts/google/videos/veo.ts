@@ -2,8 +2,8 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import { Fields } from "../../../media/fields.ts";
-import type { MediaStudio } from "../../../media/host.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../../media/play-fate.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { jsonBody } from "../read-envelope.ts";
@@ -47,7 +47,7 @@ function resourceOf(exchange: Exchange, host: GoogleHost, model: string): string
 /** predictLongRunning: takes the job, and names the operation. */
 export function startFilm(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   host: GoogleHost,
   model: string,
   caller: string,
@@ -61,7 +61,7 @@ export function startFilm(
   const indexes = Array.from({ length: read.count }, (_, index) => index);
   const heldBack = indexes.filter((index) => isHeldBack(fate, index)).length;
   const wish: VeoWish = { ...read, heldBack };
-  const job = studio.jobs.create({ id: newId(host), host, key: caller, wish, fate });
+  const job = context.jobs.create({ id: newId(host), host, key: caller, wish, fate });
   return Response.json({ name: `${resourceOf(exchange, host, model)}/operations/${job.id}` });
 }
 
@@ -71,14 +71,14 @@ async function vertexVideo(wish: VeoWish, id: string, index: number): Promise<Js
   return { bytesBase64Encoded: Buffer.from(await filmOf(wish, index)).toString("base64"), mimeType };
 }
 
-async function responseOf(job: MediaJob<VeoWish>, host: GoogleHost, studio: MediaStudio): Promise<JsonObject> {
+async function responseOf(job: MediaJob<VeoWish>, host: GoogleHost, context: MediaContext): Promise<JsonObject> {
   const { wish } = job;
   const indexes = Array.from({ length: wish.count - wish.heldBack }, (_, index) => index);
   const reasons = ["The film was held back by the safety filters of the simulator. Support codes: 58061214"];
   const filtered =
     wish.heldBack === 0 ? {} : { raiMediaFilteredCount: wish.heldBack, raiMediaFilteredReasons: reasons };
   if (host === "gemini") {
-    const files = `${studio.baseUrl}/gemini/v1beta/files`;
+    const files = `${context.baseUrl}/gemini/v1beta/files`;
     const generatedSamples = indexes.map((index) => ({
       video: { uri: `${files}/${fileName(job.id, index)}:download?alt=media` },
     }));
@@ -94,27 +94,27 @@ async function responseOf(job: MediaJob<VeoWish>, host: GoogleHost, studio: Medi
 export async function showOperation(
   name: string,
   model: string,
-  studio: MediaStudio,
+  context: MediaContext,
   host: GoogleHost,
   caller: string,
 ): Promise<Response> {
   const id = name.slice(name.lastIndexOf("/") + 1);
-  const job = studio.jobs.find<VeoWish>(host, id, caller);
+  const job = context.jobs.find<VeoWish>(host, id, caller);
   if (job === undefined || job.wish.model !== model) {
     throw googleError(404, "NOT_FOUND", `The operation ${name} was not found.`);
   }
-  if (studio.jobs.phase(job) !== "ended") return Response.json({ name });
+  if (context.jobs.phase(job) !== "ended") return Response.json({ name });
   if (job.fate === "fails") {
     const error = { code: INTERNAL, message: "Simulated: the film failed because of an internal error.", details: [] };
     return Response.json({ name, done: true, error });
   }
-  return Response.json({ name, done: true, response: await responseOf(job, host, studio) });
+  return Response.json({ name, done: true, response: await responseOf(job, host, context) });
 }
 
 /** Vertex asks for an operation by its name in a body, at the address of its model. */
 export function fetchOperation(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   model: string,
   caller: string,
 ): Promise<Response> {
@@ -126,5 +126,5 @@ export function fetchOperation(
   if (named === undefined)
     throw body.refuse("operationName", "projects/P/locations/L/publishers/google/models/M/operations/ID");
   if (named !== model) throw invalid(`The operation ${name} is not one of the model ${model}.`);
-  return showOperation(name, model, studio, "vertex", caller);
+  return showOperation(name, model, context, "vertex", caller);
 }

@@ -3,7 +3,7 @@ import type { Json } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import { Fields } from "../../../media/fields.ts";
 import { givenPicture } from "../../../media/given-picture.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
@@ -95,14 +95,14 @@ function pictureOf(wish: Wish, index: number): PictureWish {
 }
 
 /** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
-export async function makePictures(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+export async function makePictures(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const wish = read(exchange);
   const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
   const id = crypto.randomUUID().replaceAll("-", "");
-  const job = studio.jobs.create({ id, host: "minimax pictures", key, wish: null, fate });
-  if (fate === "slow") await waitFor(job, studio, exchange.signal);
+  const job = context.jobs.create({ id, host: "minimax pictures", key, wish: null, fate });
+  if (fate === "slow") await waitFor(job, context, exchange.signal);
   if (fate === "fails") throw firstWord(200, CODES.unknown, "unknown error");
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
   const made = indexes.filter((index) => !isHeldBack(fate, index));
@@ -110,7 +110,7 @@ export async function makePictures(exchange: Exchange, studio: MediaStudio, key:
   const pictures = made.map((index) => pictureOf(wish, index));
   const data = wish.asBase64
     ? { image_base64: await Promise.all(pictures.map(encodePicture)) }
-    : { image_urls: pictures.map((picture) => publishPicture(studio, picture, { fate, keptMs: KEPT_MS })) };
+    : { image_urls: pictures.map((picture) => publishPicture(context, picture, { fate, keptMs: KEPT_MS })) };
   const metadata = { success_count: String(made.length), failed_count: String(wish.count - made.length) };
   return Response.json({ id, data, metadata, base_resp: SUCCESS });
 }

@@ -2,8 +2,8 @@ import type { Exchange } from "../../../exchange.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import { Fields } from "../../../media/fields.ts";
 import { framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
-import type { MediaStudio } from "../../../media/host.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-fate.ts";
 import { publishFilm } from "../../../media/publish.ts";
@@ -95,29 +95,29 @@ function newNumber(): string {
 }
 
 /** The first step: `POST /v1/video_generation`. */
-export function startFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
+export function startFilm(exchange: Exchange, context: MediaContext, key: string): Response {
   const film = read(exchange);
   const fate = chooseFate(film.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
-  const job = studio.jobs.create({ id: newNumber(), host: HOST, key, wish: film, fate });
+  const job = context.jobs.create({ id: newNumber(), host: HOST, key, wish: film, fate });
   return Response.json({ task_id: job.id, base_resp: SUCCESS });
 }
 
-function waitingWord(job: MediaJob, studio: MediaStudio): string {
-  if (studio.jobs.phase(job) === "running") return "Processing";
+function waitingWord(job: MediaJob, context: MediaContext): string {
+  if (context.jobs.phase(job) === "running") return "Processing";
   // The first half of the time in line goes by before the line is reached.
-  return studio.nowMs() < (job.createdAtMs + job.startsAtMs) / 2 ? "Preparing" : "Queueing";
+  return context.nowMs() < (job.createdAtMs + job.startsAtMs) / 2 ? "Preparing" : "Queueing";
 }
 
 /** The second step: `GET /v1/query/video_generation?task_id=`. */
-export function showFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
+export function showFilm(exchange: Exchange, context: MediaContext, key: string): Response {
   const id = exchange.url.searchParams.get("task_id") ?? "";
-  const job = studio.jobs.find<FilmWish>(HOST, id, key);
+  const job = context.jobs.find<FilmWish>(HOST, id, key);
   if (job === undefined) throw badParameters(firstWord, `task_id ${id} does not exist`);
   const answer = { task_id: id, file_id: "", video_width: 0, video_height: 0 };
-  if (studio.jobs.phase(job) !== "ended") {
-    return Response.json({ ...answer, status: waitingWord(job, studio), base_resp: SUCCESS });
+  if (context.jobs.phase(job) !== "ended") {
+    return Response.json({ ...answer, status: waitingWord(job, context), base_resp: SUCCESS });
   }
   const failed = (code: number, message: string): Response =>
     Response.json({ ...answer, status: "Fail", base_resp: baseResponse(code, message) });
@@ -129,13 +129,13 @@ export function showFilm(exchange: Exchange, studio: MediaStudio, key: string): 
 }
 
 /** The third step: `GET /v1/files/retrieve?file_id=`. */
-export async function showFile(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+export async function showFile(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const id = exchange.url.searchParams.get("file_id") ?? "";
   const job = id.startsWith(FILE_START)
-    ? studio.jobs.recall<FilmWish>(HOST, id.slice(FILE_START.length), key)
+    ? context.jobs.recall<FilmWish>(HOST, id.slice(FILE_START.length), key)
     : undefined;
   const isThere =
-    job !== undefined && studio.jobs.phase(job) === "ended" && job.fate !== "moderated" && job.fate !== "fails";
+    job !== undefined && context.jobs.phase(job) === "ended" && job.fate !== "moderated" && job.fate !== "fails";
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
   const file = {
     file_id: id,
@@ -143,7 +143,7 @@ export async function showFile(exchange: Exchange, studio: MediaStudio, key: str
     created_at: Math.floor(job.endsAtMs / 1_000),
     filename: "output.mp4",
     purpose: "video_generation",
-    download_url: publishFilm(studio, job.wish, { fate: job.fate, keptMs: KEPT_MS }),
+    download_url: publishFilm(context, job.wish, { fate: job.fate, keptMs: KEPT_MS }),
   };
   return Response.json({ file, base_resp: SUCCESS });
 }

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import { Fields } from "../../../media/fields.ts";
 import { framesOf } from "../../../media/given-picture.ts";
-import type { MediaStudio } from "../../../media/host.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-fate.ts";
 import { publishFilm } from "../../../media/publish.ts";
@@ -55,48 +55,48 @@ function read(exchange: Exchange): Pick<Wish, "film" | "resolution" | "ratio"> {
 }
 
 /** `POST /v2/video_generation` */
-export function startSecondFilm(exchange: Exchange, studio: MediaStudio, key: string): Response {
+export function startSecondFilm(exchange: Exchange, context: MediaContext, key: string): Response {
   const asked = read(exchange);
   const fate = chooseFate(asked.film.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, wordsAtOnce(secondWord));
   if (struck !== undefined) return struck;
   const wish: Wish = { ...asked, cancelled: false };
-  const job = studio.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, fate });
   return Response.json({ task_id: job.id });
 }
 
-function findJob(studio: MediaStudio, id: string, key: string): MediaJob<Wish> {
-  const job = studio.jobs.find<Wish>(HOST, id, key);
+function findJob(context: MediaContext, id: string, key: string): MediaJob<Wish> {
+  const job = context.jobs.find<Wish>(HOST, id, key);
   if (job === undefined) throw secondWord(404, CODES.badParameters, `task ${id} not found`);
   return job;
 }
 
-function standing(job: MediaJob<Wish>, studio: MediaStudio): JsonObject {
+function standing(job: MediaJob<Wish>, context: MediaContext): JsonObject {
   const { wish } = job;
-  const phase = studio.jobs.phase(job);
+  const phase = context.jobs.phase(job);
   if (wish.cancelled) return { status: "cancelled" };
   if (phase !== "ended") return { status: phase };
   const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
   if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
-  const url = publishFilm(studio, wish.film, { fate: job.fate, keptMs: KEPT_MS });
+  const url = publishFilm(context, wish.film, { fate: job.fate, keptMs: KEPT_MS });
   const { seconds } = wish.film;
   const usage = { total_seconds: seconds, input_seconds: 0, output_seconds: seconds };
   return { status: "succeeded", content: { url }, usage };
 }
 
 /** `GET /v2/query/video_generation/{id}` */
-export function showSecondFilm(studio: MediaStudio, id: string, key: string): Response {
-  const job = findJob(studio, id, key);
+export function showSecondFilm(context: MediaContext, id: string, key: string): Response {
+  const job = findJob(context, id, key);
   const { resolution, ratio, film } = job.wish;
-  const task = { id, resolution, duration: film.seconds, ratio, ...standing(job, studio) };
+  const task = { id, resolution, duration: film.seconds, ratio, ...standing(job, context) };
   return Response.json({ task });
 }
 
 /** `DELETE /v2/video_generation/{id}`: what is being made already goes on. */
-export function cancelSecondFilm(studio: MediaStudio, id: string, key: string): Response {
-  const job = findJob(studio, id, key);
-  if (studio.jobs.phase(job) !== "queued" || job.wish.cancelled) {
+export function cancelSecondFilm(context: MediaContext, id: string, key: string): Response {
+  const job = findJob(context, id, key);
+  if (context.jobs.phase(job) !== "queued" || job.wish.cancelled) {
     throw badParameters(secondWord, `task ${id} is not queued, and only queued tasks can be cancelled`);
   }
   job.wish.cancelled = true;

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { Fate } from "../../../media/fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { encodePicture } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import type { PictureWish } from "../../../media-maker/draw-picture.ts";
@@ -18,11 +18,11 @@ function partialsOf(wish: ImageWish): number {
   return wish.quality === "low" ? Math.min(1, wish.partials) : wish.partials;
 }
 
-async function* frames(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): AsyncGenerator<string> {
+async function* frames(wish: ImageWish, fate: Fate | undefined, context: MediaContext): AsyncGenerator<string> {
   const prefix = wish.action === "edit" ? "image_edit" : "image_generation";
   const told = async (picture: PictureWish): Promise<JsonObject> => ({
     b64_json: await encodePicture(picture),
-    created_at: Math.floor(studio.nowMs() / 1_000),
+    created_at: Math.floor(context.nowMs() / 1_000),
     size: `${wish.width}x${wish.height}`,
     quality: wish.quality,
     background: wish.background,
@@ -46,7 +46,7 @@ export function streamImages(
   exchange: Exchange,
   wish: ImageWish,
   fate: Fate | undefined,
-  studio: MediaStudio,
+  context: MediaContext,
 ): Response {
-  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", frames(wish, fate, studio));
+  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", frames(wish, fate, context));
 }

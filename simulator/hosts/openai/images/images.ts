@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { wordsAtOnce } from "../at-once.ts";
@@ -16,7 +16,7 @@ import { type ImageAction, type ImageWish, modelOf, readImageWish } from "./imag
 
 const LINK_KEPT_MS = 60 * 60_000;
 
-async function answer(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): Promise<Response> {
+async function answer(wish: ImageWish, fate: Fate | undefined, context: MediaContext): Promise<Response> {
   const count = pictureCount(wish, fate);
   const data: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) {
@@ -24,11 +24,11 @@ async function answer(wish: ImageWish, fate: Fate | undefined, studio: MediaStud
     const picture = pictureOf(wish, at);
     const result: JsonObject =
       wish.answersWith === "url"
-        ? { url: publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }) }
+        ? { url: publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS }) }
         : { b64_json: await encodePicture(picture) };
     data.push({ ...revised, ...result });
   }
-  const created = Math.floor(studio.nowMs() / 1_000);
+  const created = Math.floor(context.nowMs() / 1_000);
   if (!wish.gpt) return Response.json({ created, data });
   return Response.json({
     created,
@@ -47,7 +47,7 @@ async function fieldsOf(exchange: Exchange, action: ImageAction): Promise<Fields
 
 export async function makeImages(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   key: string,
   action: ImageAction,
 ): Promise<Response> {
@@ -61,8 +61,8 @@ export async function makeImages(
   const struck = playAtOnce(fate, wordsAtOnce(model, blockedBy(wish)));
   if (struck !== undefined) return struck;
   await takeTime(fate, exchange);
-  if (wish.stream) return streamImages(exchange, wish, fate, studio);
+  if (wish.stream) return streamImages(exchange, wish, fate, context);
   const failure = failureOf(wish, fate);
   if (failure !== undefined) throw failure;
-  return answer(wish, fate, studio);
+  return answer(wish, fate, context);
 }

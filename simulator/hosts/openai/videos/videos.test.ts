@@ -92,7 +92,7 @@ describe("contract 2.2: the life of a film", () => {
   test.each(refused)("refuses %p", async (body, status, code) => {
     const answer = await create(body);
     expect([answer.status, errorOf(answer.body).code]).toEqual([status, code ?? null]);
-    expect(rehearsal.studio.jobs.made).toBe(0);
+    expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("fates", async () => {

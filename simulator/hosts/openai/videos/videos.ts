@@ -2,8 +2,8 @@ import type { Exchange } from "../../../exchange.ts";
 import type { HostError } from "../../../host-error.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-fate.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
@@ -32,22 +32,22 @@ function errorOf(job: VideoJob): JsonObject | null {
   return job.fate === "fails" ? { code: "server_error", message: "The film could not be made." } : null;
 }
 
-function statusOf(job: VideoJob, studio: MediaStudio): string {
-  const phase = studio.jobs.phase(job);
+function statusOf(job: VideoJob, context: MediaContext): string {
+  const phase = context.jobs.phase(job);
   if (phase !== "ended") return phase === "queued" ? "queued" : "in_progress";
   return errorOf(job) === null ? "completed" : "failed";
 }
 
-function told(job: VideoJob, studio: MediaStudio): Response {
+function told(job: VideoJob, context: MediaContext): Response {
   const { wish } = job;
-  const status = statusOf(job, studio);
+  const status = statusOf(job, context);
   const done = status === "completed";
   return Response.json({
     id: job.id,
     object: "video",
     model: wish.model,
     status,
-    progress: status === "queued" ? 0 : studio.jobs.progress(job),
+    progress: status === "queued" ? 0 : context.jobs.progress(job),
     created_at: seconds(job.createdAtMs),
     completed_at: done ? seconds(job.endsAtMs) : null,
     expires_at: done ? seconds(expiresAtMs(job)) : null,
@@ -68,10 +68,10 @@ function known(job: VideoJob | undefined, id: string): VideoJob {
   return job;
 }
 
-const find = (id: string, key: string, studio: MediaStudio): VideoJob =>
-  known(studio.jobs.recall<VideoWish>(HOST, id, key), id);
+const find = (id: string, key: string, context: MediaContext): VideoJob =>
+  known(context.jobs.recall<VideoWish>(HOST, id, key), id);
 
-function take(wish: VideoWish, exchange: Exchange, studio: MediaStudio, key: string): Response {
+function take(wish: VideoWish, exchange: Exchange, context: MediaContext, key: string): Response {
   exchange.countModel(wish.model);
   const fate = chooseFate(wish.prompt, 1, exchange, key);
   const blocked = openaiError(400, "Your request was blocked by our moderation system.", {
@@ -81,41 +81,41 @@ function take(wish: VideoWish, exchange: Exchange, studio: MediaStudio, key: str
   const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
   const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
-  return told(studio.jobs.create({ id, host: HOST, key, wish, fate }), studio);
+  return told(context.jobs.create({ id, host: HOST, key, wish, fate }), context);
 }
 
-export async function createVideo(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
-  return take(readVideoWish(await anyFields(exchange)), exchange, studio, key);
+export async function createVideo(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
+  return take(readVideoWish(await anyFields(exchange)), exchange, context, key);
 }
 
 /** A film made anew from another one's wish, with another prompt. */
-export function remixVideo(exchange: Exchange, studio: MediaStudio, key: string, id: string): Response {
-  const before = find(id, key, studio);
+export function remixVideo(exchange: Exchange, context: MediaContext, key: string, id: string): Response {
+  const before = find(id, key, context);
   const fields = { values: jsonFields(exchange) };
   refuseUnknown(Object.keys(fields.values), ["prompt"]);
-  return take({ ...before.wish, prompt: promptIn(fields), remixedFrom: id }, exchange, studio, key);
+  return take({ ...before.wish, prompt: promptIn(fields), remixedFrom: id }, exchange, context, key);
 }
 
-export function tellVideo(studio: MediaStudio, key: string, id: string): Response {
-  return told(known(studio.jobs.find<VideoWish>(HOST, id, key), id), studio);
+export function tellVideo(context: MediaContext, key: string, id: string): Response {
+  return told(known(context.jobs.find<VideoWish>(HOST, id, key), id), context);
 }
 
-export function deleteVideo(studio: MediaStudio, key: string, id: string): Response {
-  find(id, key, studio).wish.deleted = true;
+export function deleteVideo(context: MediaContext, key: string, id: string): Response {
+  find(id, key, context).wish.deleted = true;
   return Response.json({ id, object: "video.deleted", deleted: true });
 }
 
 /** The bytes, which want the key as everything else does. */
-export async function sendVideo(exchange: Exchange, studio: MediaStudio, key: string, id: string): Promise<Response> {
-  const job = find(id, key, studio);
+export async function sendVideo(exchange: Exchange, context: MediaContext, key: string, id: string): Promise<Response> {
+  const job = find(id, key, context);
   const variant = exchange.url.searchParams.get("variant") ?? "video";
   if (!["video", "thumbnail", "spritesheet"].includes(variant)) {
     throw badValue(variant, ["video", "thumbnail", "spritesheet"], "variant");
   }
-  if (statusOf(job, studio) !== "completed") {
+  if (statusOf(job, context) !== "completed") {
     throw invalid("Video is not ready yet. Ask for its status until it is completed.", null, "video_not_ready");
   }
-  if (studio.nowMs() >= expiresAtMs(job)) {
+  if (context.nowMs() >= expiresAtMs(job)) {
     throw openaiError(404, `The content of video '${id}' has expired.`, { code: "content_expired" });
   }
   const { prompt, measures, firstFrame } = job.wish;

@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
 import { publishPicture } from "../../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, HELD_BACK } from "../errors.ts";
@@ -11,7 +11,7 @@ import { type ImagesWish, readImages } from "./read-images.ts";
 export const KEPT_MS = 24 * 3_600_000;
 
 /** The link of each picture; undefined where it is held back. */
-export function linksOf(wish: ImagesWish, fate: Fate | undefined, studio: MediaStudio): (string | undefined)[] {
+export function linksOf(wish: ImagesWish, fate: Fate | undefined, context: MediaContext): (string | undefined)[] {
   return Array.from({ length: wish.count }, (_, index) => {
     if (isHeldBack(fate, index)) return undefined;
     const picture = {
@@ -22,7 +22,7 @@ export function linksOf(wish: ImagesWish, fate: Fate | undefined, studio: MediaS
       inputs: wish.inputs,
       note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
     } as const;
-    return publishPicture(studio, picture, { fate, keptMs: KEPT_MS });
+    return publishPicture(context, picture, { fate, keptMs: KEPT_MS });
   });
 }
 
@@ -42,7 +42,7 @@ export function usageOf({ size, spread }: ImagesWish, count: number): JsonObject
 }
 
 /** Answers while the caller waits. */
-export async function generateImages(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+export async function generateImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   if (exchange.headers.get("x-dashscope-async") === "enable") {
     throw dashscopeError(403, "AccessDenied", "current user api does not support asynchronous calls.");
   }
@@ -51,10 +51,10 @@ export async function generateImages(exchange: Exchange, studio: MediaStudio, ke
   const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = studio.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, fate });
-  await waitFor(job, studio, exchange.signal);
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, fate });
+  await waitFor(job, context, exchange.signal);
   if (fate === "fails") throw AT_ONCE.broken;
-  const links = linksOf(wish, fate, studio).filter((link) => link !== undefined);
+  const links = linksOf(wish, fate, context).filter((link) => link !== undefined);
   if (links.length === 0) throw dashscopeError(400, HELD_BACK.code, HELD_BACK.message);
   return Response.json({
     output: { choices: choicesOf(links, wish.spread) },

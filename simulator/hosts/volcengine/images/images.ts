@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
@@ -19,11 +19,11 @@ const HELD_BACK = {
 interface Batch {
   wish: SeedreamWish;
   fate: Fate | undefined;
-  studio: MediaStudio;
+  context: MediaContext;
   createdAt: number;
 }
 
-async function pictureAt({ wish, fate, studio }: Batch, index: number): Promise<JsonObject> {
+async function pictureAt({ wish, fate, context }: Batch, index: number): Promise<JsonObject> {
   const picture: PictureWish = {
     prompt: wish.prompt,
     ...wish.size,
@@ -34,7 +34,7 @@ async function pictureAt({ wish, fate, studio }: Batch, index: number): Promise<
   };
   const size = `${wish.size.width}x${wish.size.height}`;
   if (wish.encoded) return { b64_json: await encodePicture(picture), size };
-  return { url: publishPicture(studio, picture, { fate, keptMs: KEPT_MS }), size };
+  return { url: publishPicture(context, picture, { fate, keptMs: KEPT_MS }), size };
 }
 
 function usageOf({ wish, fate }: Batch): JsonObject {
@@ -98,14 +98,14 @@ async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Respons
   return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", pieces());
 }
 
-export async function generateImages(exchange: Exchange, studio: MediaStudio, key: string): Promise<Response> {
+export async function generateImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const wish = readImages(bodyOf(exchange));
   exchange.countModel(wish.model);
   const fate = chooseFate(wish.prompt, wish.count, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = studio.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, fate });
-  const batch = { wish, fate, studio, createdAt: Math.floor(job.createdAtMs / 1000) };
-  await waitFor(job, studio, exchange.signal);
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, fate });
+  const batch = { wish, fate, context, createdAt: Math.floor(job.createdAtMs / 1000) };
+  await waitFor(job, context, exchange.signal);
   return wish.stream ? streamedAnswer(exchange, batch) : wholeAnswer(batch);
 }

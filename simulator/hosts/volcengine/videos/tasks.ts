@@ -1,8 +1,8 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-fate.ts";
 import { publishFilm, publishPicture } from "../../../media/publish.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
@@ -18,51 +18,51 @@ const FAILED = { code: "InternalServiceError", message: "The service encountered
 
 type Task = MediaJob<SeedanceWish>;
 
-export function createTask(exchange: Exchange, studio: MediaStudio, key: string): Response {
+export function createTask(exchange: Exchange, context: MediaContext, key: string): Response {
   const wish = readTask(bodyOf(exchange));
   exchange.countModel(wish.model);
   const fate = chooseFate(wish.prompt, 1, exchange, key);
   const struck = playAtOnce(fate, AT_ONCE);
   if (struck !== undefined) return struck;
-  const day = new Date(studio.nowMs()).toISOString().slice(0, 19).replace(/\D/g, "");
+  const day = new Date(context.nowMs()).toISOString().slice(0, 19).replace(/\D/g, "");
   const id = `cgt-${day}-${crypto.randomUUID().slice(0, 5)}`;
-  studio.jobs.create({ id, host: HOST, key, wish, fate });
+  context.jobs.create({ id, host: HOST, key, wish, fate });
   return Response.json({ id });
 }
 
-function findTask(studio: MediaStudio, key: string, id: string): Task {
-  const task: Task | undefined = studio.jobs.find(HOST, id, key);
+function findTask(context: MediaContext, key: string, id: string): Task {
+  const task: Task | undefined = context.jobs.find(HOST, id, key);
   if (task === undefined || task.wish.withdrawn === "deleted") {
     throw arkError(404, "ResourceNotFound", `The specified task ${id} is not found.`, "id");
   }
   return task;
 }
 
-function statusOf(task: Task, studio: MediaStudio): string {
+function statusOf(task: Task, context: MediaContext): string {
   if (task.wish.withdrawn === "cancelled") return "cancelled";
-  const phase = studio.jobs.phase(task);
-  const isLate = task.createdAtMs + task.wish.expiresAfterMs < Math.min(task.endsAtMs, studio.nowMs());
+  const phase = context.jobs.phase(task);
+  const isLate = task.createdAtMs + task.wish.expiresAfterMs < Math.min(task.endsAtMs, context.nowMs());
   if (isLate) return "expired";
   if (phase !== "ended") return phase;
   return task.fate === "moderated" || task.fate === "fails" ? "failed" : "succeeded";
 }
 
-function contentOf({ wish, fate }: Task, studio: MediaStudio): JsonObject {
+function contentOf({ wish, fate }: Task, context: MediaContext): JsonObject {
   const { prompt, size, seconds, seed, audio, frames } = wish;
   const life = { fate, keptMs: KEPT_MS };
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const still = { prompt, ...size, seed, format: "png", note: "last frame" } as const;
   return {
-    video_url: publishFilm(studio, film, life),
-    ...(wish.returnsLastFrame ? { last_frame_url: publishPicture(studio, still, life) } : {}),
+    video_url: publishFilm(context, film, life),
+    ...(wish.returnsLastFrame ? { last_frame_url: publishPicture(context, still, life) } : {}),
   };
 }
 
-function resultOf(task: Task, studio: MediaStudio): JsonObject {
+function resultOf(task: Task, context: MediaContext): JsonObject {
   const { size, seconds, seed, resolution, ratio, audio, prompt } = task.wish;
   const tokens = Math.floor((size.width * size.height * FRAMES_PER_SECOND * seconds) / 1024);
   return {
-    content: contentOf(task, studio),
+    content: contentOf(task, context),
     usage: { completion_tokens: tokens, total_tokens: tokens },
     seed,
     resolution,
@@ -75,26 +75,26 @@ function resultOf(task: Task, studio: MediaStudio): JsonObject {
   };
 }
 
-export function showTask(studio: MediaStudio, key: string, id: string): Response {
-  const task = findTask(studio, key, id);
-  const status = statusOf(task, studio);
+export function showTask(context: MediaContext, key: string, id: string): Response {
+  const task = findTask(context, key, id);
+  const status = statusOf(task, context);
   return Response.json({
     id,
     model: task.wish.model,
     status,
     error: status !== "failed" ? null : task.fate === "moderated" ? SENSITIVE : FAILED,
     created_at: Math.floor(task.createdAtMs / 1000),
-    updated_at: Math.floor(Math.min(studio.nowMs(), task.endsAtMs) / 1000),
+    updated_at: Math.floor(Math.min(context.nowMs(), task.endsAtMs) / 1000),
     service_tier: task.wish.serviceTier,
     execution_expires_after: task.wish.expiresAfterMs / 1000,
-    ...(status === "succeeded" ? resultOf(task, studio) : {}),
+    ...(status === "succeeded" ? resultOf(task, context) : {}),
   });
 }
 
 /** Cancels what still waits in line, and deletes what has ended. */
-export function withdrawTask(studio: MediaStudio, key: string, id: string): Response {
-  const task = findTask(studio, key, id);
-  const status = statusOf(task, studio);
+export function withdrawTask(context: MediaContext, key: string, id: string): Response {
+  const task = findTask(context, key, id);
+  const status = statusOf(task, context);
   if (status === "running") {
     throw arkError(409, "InvalidAction.RunningTaskDeletion", `The task ${id} is running and cannot be deleted.`, "id");
   }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
 import type { GivenPicture } from "../../../media/given-picture.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { sizeOfShortSide } from "../../../media/picture-size.ts";
 import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-fate.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
@@ -88,17 +88,17 @@ function pictureOf({ prompt, measures, inputs, model }: ImageWish, at: number): 
 }
 
 /** A picture that moderation holds back stands among the others, without its bytes or address. */
-async function entry(wish: ImageWish, at: number, fate: Fate | undefined, studio: MediaStudio): Promise<JsonObject> {
+async function entry(wish: ImageWish, at: number, fate: Fate | undefined, context: MediaContext): Promise<JsonObject> {
   const heldBack = isHeldBack(fate, at);
   const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
   const picture = pictureOf(wish, at);
   if (!wish.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
-  return { url: heldBack ? "" : publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS }), ...shared };
+  return { url: heldBack ? "" : publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS }), ...shared };
 }
 
 export async function makeImages(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   key: string,
   edits: boolean,
 ): Promise<Response> {
@@ -122,7 +122,7 @@ export async function makeImages(
     return Response.json(inXAiWords(said));
   }
   const data: JsonObject[] = [];
-  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, fate, studio));
+  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, fate, context));
   const ticks = (MODELS[wish.model]?.ticks ?? 0) * wish.count;
   return Response.json({ data, usage: { cost_in_usd_ticks: ticks } });
 }

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-fate.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
@@ -18,14 +18,14 @@ const LINK_KEPT_MS = 60 * 60_000;
 /** In ticks of 1e-10 dollars, for each second. */
 const TICKS: Readonly<Record<string, number>> = { "480p": 800_000_000, "720p": 1_400_000_000, "1080p": 2_500_000_000 };
 
-export function createVideo(exchange: Exchange, studio: MediaStudio, key: string, action: VideoAction): Response {
+export function createVideo(exchange: Exchange, context: MediaContext, key: string, action: VideoAction): Response {
   const wish = readVideoWish(jsonFields(exchange), action);
   exchange.countModel(wish.model);
   const fate = chooseFate(wish.prompt, 1, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
   const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
-  const job = studio.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
   return Response.json({ request_id: job.id });
 }
 
@@ -41,29 +41,29 @@ function filmOf({ prompt, measures, seconds, firstFrame }: VideoWish): FilmWish 
   };
 }
 
-function ended(job: MediaJob<VideoWish>, studio: MediaStudio): JsonObject {
+function ended(job: MediaJob<VideoWish>, context: MediaContext): JsonObject {
   const { wish, fate } = job;
   const usage = { cost_in_usd_ticks: (TICKS[wish.resolution] ?? 0) * wish.seconds };
   if (fate === "fails") {
     return { status: "failed", model: wish.model, error: { code: "internal_error", message: "The film failed." } };
   }
   // What nobody fetched in time is gone, and this host has a word for that.
-  if (fate === "expired" || studio.nowMs() - job.endsAtMs > LINK_KEPT_MS)
+  if (fate === "expired" || context.nowMs() - job.endsAtMs > LINK_KEPT_MS)
     return { status: "expired", model: wish.model };
   const heldBack = fate === "moderated";
-  const url = heldBack ? "" : publishFilm(studio, filmOf(wish), { fate, keptMs: LINK_KEPT_MS });
+  const url = heldBack ? "" : publishFilm(context, filmOf(wish), { fate, keptMs: LINK_KEPT_MS });
   const video = { url, duration: wish.seconds, respect_moderation: !heldBack };
   return { status: "done", video, model: wish.model, usage };
 }
 
 /** 202 until the film is there: at first with nothing in it, then with how far it is. */
-export function tellVideo(studio: MediaStudio, key: string, id: string): Response {
-  const job = studio.jobs.find<VideoWish>(HOST, id, key);
+export function tellVideo(context: MediaContext, key: string, id: string): Response {
+  const job = context.jobs.find<VideoWish>(HOST, id, key);
   if (job === undefined) throw openaiError(404, `No video request with id ${id} was found.`);
-  const phase = studio.jobs.phase(job);
+  const phase = context.jobs.phase(job);
   if (phase === "queued") return new Response(null, { status: 202 });
   if (phase === "running") {
-    return Response.json({ status: "pending", progress: studio.jobs.progress(job) }, { status: 202 });
+    return Response.json({ status: "pending", progress: context.jobs.progress(job) }, { status: 202 });
   }
-  return Response.json(ended(job, studio));
+  return Response.json(ended(job, context));
 }

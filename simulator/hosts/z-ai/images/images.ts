@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import type { Fate } from "../../../media/fate.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { parseDrawable } from "../../../media/picture-size.ts";
 import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
 import { publishPicture } from "../../../media/publish.ts";
@@ -76,10 +76,10 @@ function readWish(values: JsonObject, background: boolean): ImageWish {
   return { model: name, prompt, measures: measuresOf(size, model) };
 }
 
-function publish(wish: ImageWish, fate: Fate | undefined, studio: MediaStudio): string {
+function publish(wish: ImageWish, fate: Fate | undefined, context: MediaContext): string {
   const { prompt, measures, model } = wish;
   const picture = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
-  return publishPicture(studio, picture, { fate, keptMs: LINK_KEPT_MS });
+  return publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS });
 }
 
 /** 0 is the gravest: then there is no picture. */
@@ -88,7 +88,7 @@ const filtered = (level: number): JsonObject[] => [{ role: "assistant", level }]
 /** One picture, at once or in the background. */
 export async function makeImage(
   exchange: Exchange,
-  studio: MediaStudio,
+  context: MediaContext,
   key: string,
   background: boolean,
 ): Promise<Response> {
@@ -102,17 +102,17 @@ export async function makeImage(
     const task: Task = {
       model: wish.model,
       requestId: requestIdOf(values),
-      result: () => ({ image_result: [{ url: publish(wish, fate, studio) }] }),
+      result: () => ({ image_result: [{ url: publish(wish, fate, context) }] }),
       heldBack: { content_filter: filtered(0) },
     };
-    return takeTask(task, fate, studio, key);
+    return takeTask(task, fate, context, key);
   }
   await takeTime(fate, exchange);
   if (fate === "fails") throw openaiFailure("500", wish.model);
   const heldBack = fate === "moderated";
   return Response.json({
-    created: Math.floor(studio.nowMs() / 1_000),
-    data: heldBack ? [] : [{ url: publish(wish, fate, studio) }],
+    created: Math.floor(context.nowMs() / 1_000),
+    data: heldBack ? [] : [{ url: publish(wish, fate, context) }],
     content_filter: filtered(heldBack ? 0 : 3),
   });
 }

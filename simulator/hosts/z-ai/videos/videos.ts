@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { Json, JsonObject } from "../../../json.ts";
 import { chooseFate } from "../../../media/choose-fate.ts";
 import { framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
-import type { MediaStudio } from "../../../media/host.ts";
+import type { MediaContext } from "../../../media/media-host.ts";
 import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-fate.ts";
 import { publishFilm, publishPicture } from "../../../media/publish.ts";
@@ -106,7 +106,7 @@ function readWish(values: JsonObject): VideoWish {
   };
 }
 
-export function makeVideo(exchange: Exchange, studio: MediaStudio, key: string): Response {
+export function makeVideo(exchange: Exchange, context: MediaContext, key: string): Response {
   const values = jsonFields(exchange);
   const wish = readWish(values);
   exchange.countModel(wish.model);
@@ -117,9 +117,9 @@ export function makeVideo(exchange: Exchange, studio: MediaStudio, key: string):
   const seed = seedOf(wish.prompt);
   const life = { fate, keptMs: LINK_KEPT_MS };
   const result = (): JsonObject => {
-    const url = publishFilm(studio, { ...film, ...measures, seed }, life);
+    const url = publishFilm(context, { ...film, ...measures, seed }, life);
     const cover = { prompt: wish.prompt, ...measures, seed, format: "jpeg", note: model } as const;
-    return { video_result: [{ url, cover_image_url: publishPicture(studio, cover, life) }] };
+    return { video_result: [{ url, cover_image_url: publishPicture(context, cover, life) }] };
   };
-  return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, fate, studio, key);
+  return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, fate, context, key);
 }

@@ -3,7 +3,7 @@ import type { MediaJobs } from "./jobs.ts";
 import type { MediaLinks } from "./links.ts";
 
 /** What the simulated media hosts share. */
-export interface MediaStudio {
+export interface MediaContext {
   jobs: MediaJobs;
   links: MediaLinks;
   /** The simulator's own address, which links begin with. */
@@ -15,4 +15,4 @@ export interface MediaStudio {
 }
 
 /** The media addresses of one simulated vendor. Undefined where an address is none of them; a HostError where it refuses. */
-export type MediaHost = (exchange: Exchange, studio: MediaStudio) => Promise<Response | undefined>;
+export type MediaHost = (exchange: Exchange, context: MediaContext) => Promise<Response | undefined>;
