@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
-import { FATES } from "../simulator/media/fate.ts";
+import { OUTCOMES } from "../simulator/media/outcome.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { Secret } from "../src/base/secret.ts";
 import { system } from "../src/base/system.ts";
@@ -484,14 +484,14 @@ describe("docs/cli.md", () => {
 describe("simulator/README.md", () => {
   const page = read("simulator/README.md");
 
-  test("it has every media host and every fate", () => {
+  test("it has every media host and every outcome", () => {
     const hosts = /MEDIA_HOSTS[^=]*= new Map\(\[([\s\S]*?)\n\]\);/.exec(read("simulator/media/hosts.ts"))?.[1] ?? "";
     const roots = [...hosts.matchAll(/^ {2}\["([\w/-]+)",/gm)].map(([, name]) => `\`/${name}`);
     expect(roots.length).toBeGreaterThan(10);
     const addresses = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);
     for (const root of roots) expect(addresses.some((cell) => cell.startsWith(root))).toBe(true);
-    const fates = rowsUnder(page, "in the prompt").flatMap(([names = ""]) => names.split(" "));
-    expect(fates.sort()).toEqual(FATES.map((fate) => `sim:${fate}`).sort());
+    const outcomes = rowsUnder(page, "in the prompt").flatMap(([names = ""]) => names.split(" "));
+    expect(outcomes.sort()).toEqual(OUTCOMES.map((outcome) => `sim:${outcome}`).sort());
   });
 });
 

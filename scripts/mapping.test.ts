@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../src/canon/dialect-name.ts";
-import { type FieldFate, fatesOf, REQUEST_SCHEMAS } from "./field-fates.ts";
+import { type FieldOutcome, outcomesOf, REQUEST_SCHEMAS } from "./field-outcomes.ts";
 import { MAPPING_FILE, mappingDocument } from "./mapping.ts";
 import { sampleRequests } from "./sample-requests.ts";
 import { fieldsIn, fieldsOf } from "./schema-places.ts";
 import { checkedRequest } from "./translate-sample.ts";
 
 const samples = sampleRequests("every-field");
-const fates = (await Promise.all(samples.map(fatesOf))).flat();
+const outcomes = (await Promise.all(samples.map(outcomesOf))).flat();
 
 describe("fixtures/every-field", () => {
   test.each(samples.map((sample) => [`${sample.dialect}/${sample.name}`, sample] as const))(
@@ -32,18 +32,18 @@ describe("H09: no field of a request is lost without a word", () => {
   test.each(samples.map((sample) => [`${sample.dialect}/${sample.name}`, sample] as const))(
     "%s",
     (_, { dialect, name }) => {
-      const own = fates.filter((fate) => fate.dialect === dialect && fate.sample === name);
+      const own = outcomes.filter((outcome) => outcome.dialect === dialect && outcome.sample === name);
       expect(own.length).toBeGreaterThan(0);
       expect(own.flatMap(lost)).toEqual([]);
     },
   );
 });
 
-function lost({ member, at }: FieldFate): string[] {
-  const targets = UPSTREAM_DIALECT_NAMES.filter((target) => at[target].fate === "lost");
+function lost({ member, at }: FieldOutcome): string[] {
+  const targets = UPSTREAM_DIALECT_NAMES.filter((target) => at[target].outcome === "lost");
   return targets.length === 0 ? [] : [`${member.path} at ${targets.join(", ")}`];
 }
 
 test("docs/mapping.md is what the code does: bin/bun scripts/mapping.ts --write", () => {
-  expect(readFileSync(MAPPING_FILE, "utf8")).toBe(mappingDocument(fates));
+  expect(readFileSync(MAPPING_FILE, "utf8")).toBe(mappingDocument(outcomes));
 });

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { DIALECT_NAMES, type DialectName, UPSTREAM_DIALECT_NAMES } from "../src/canon/dialect-name.ts";
-import { type Fate, type FieldFate, fatesOf } from "./field-fates.ts";
+import { type FieldOutcome, type Outcome, outcomesOf } from "./field-outcomes.ts";
 import { type MappingRow, mergeRows } from "./merge-rows.ts";
 import { sampleRequests } from "./sample-requests.ts";
 
@@ -29,11 +29,11 @@ const AREAS: readonly (readonly [title: string, place: RegExp])[] = [
   ["Settings", /^/],
 ];
 
-export function mappingDocument(fates: readonly FieldFate[]): string {
+export function mappingDocument(outcomes: readonly FieldOutcome[]): string {
   const sections = DIALECT_NAMES.map((dialect) =>
     section(
       dialect,
-      fates.filter((fate) => fate.dialect === dialect),
+      outcomes.filter((outcome) => outcome.dialect === dialect),
     ),
   );
   return `${INTRODUCTION}\n${sections.join("\n")}`;
@@ -56,9 +56,9 @@ always tells. The column of a request's own protocol holds for the rare call tha
 \`content[image]\` is an item of kind \`image\`, \`thinking(enabled)\` an object of kind \`enabled\`, \`another\` any kind that the contract does not list; \`.*\` is everything inside.
 `;
 
-function section(dialect: DialectName, fates: readonly FieldFate[]): string {
+function section(dialect: DialectName, outcomes: readonly FieldOutcome[]): string {
   const footnotes: string[] = [];
-  const rows = rowsOf(fates, (reason) => {
+  const rows = rowsOf(outcomes, (reason) => {
     if (!footnotes.includes(reason)) footnotes.push(reason);
     return footnotes.indexOf(reason) + 1;
   });
@@ -82,9 +82,9 @@ function table(rows: readonly MappingRow[]): string {
 }
 
 /** One row for each place, with what was found at every one of its members. */
-function rowsOf(fates: readonly FieldFate[], footnote: (reason: string) => number): MappingRow[] {
+function rowsOf(outcomes: readonly FieldOutcome[], footnote: (reason: string) => number): MappingRow[] {
   const byPlace = Map.groupBy(
-    fates.filter(({ isTag, member }) => !isTag || !/\.(type|role|index)$/.test(member.place)),
+    outcomes.filter(({ isTag, member }) => !isTag || !/\.(type|role|index)$/.test(member.place)),
     // What stands in a kind that nobody knows is nobody's field.
     ({ member }) => member.place.replace(/(\[another\]).*$/, "$1"),
   );
@@ -102,22 +102,22 @@ function rowsOf(fates: readonly FieldFate[], footnote: (reason: string) => numbe
 }
 
 const NOTHING = "–";
-const ORDER: readonly Fate[] = ["exact", "gateway", "approximated", "dropped", "lost"];
+const ORDER: readonly Outcome[] = ["exact", "gateway", "approximated", "dropped", "lost"];
 
-function cell(found: readonly FieldFate["at"]["chat"][], footnote: (reason: string) => number): string {
-  const fates = new Set(found.map(({ fate }) => fate));
-  const telling = ORDER.filter((fate) => fates.has(fate));
+function cell(found: readonly FieldOutcome["at"]["chat"][], footnote: (reason: string) => number): string {
+  const outcomes = new Set(found.map(({ outcome }) => outcome));
+  const telling = ORDER.filter((outcome) => outcomes.has(outcome));
   if (telling.length === 0) return NOTHING;
   return telling
-    .map((fate) => {
-      const reasons = found.filter((each) => each.fate === fate).flatMap((each) => each.reasons);
+    .map((outcome) => {
+      const reasons = found.filter((each) => each.outcome === outcome).flatMap((each) => each.reasons);
       const numbers = [...new Set(reasons.map(footnote))].sort((one, other) => one - other);
-      return numbers.length === 0 ? fate : `${fate} (${numbers.join(", ")})`;
+      return numbers.length === 0 ? outcome : `${outcome} (${numbers.join(", ")})`;
     })
     .join(" or ");
 }
 
 if (import.meta.main && process.argv.includes("--write")) {
-  const fates = await Promise.all(sampleRequests("every-field").map(fatesOf));
-  writeFileSync(MAPPING_FILE, mappingDocument(fates.flat()));
+  const outcomes = await Promise.all(sampleRequests("every-field").map(outcomesOf));
+  writeFileSync(MAPPING_FILE, mappingDocument(outcomes.flat()));
 }

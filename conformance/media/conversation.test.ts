@@ -197,9 +197,9 @@ describe("what a conversation says to a model that only makes images", () => {
   });
 
   test("a failure of the provider has its class: busy, broken, overloaded", async () => {
-    const ask = (fate: string) =>
+    const ask = (outcome: string) =>
       chat()
-        .chat.completions.create({ model: "sim/image", messages: [{ role: "user", content: `a fox sim:${fate}` }] })
+        .chat.completions.create({ model: "sim/image", messages: [{ role: "user", content: `a fox sim:${outcome}` }] })
         .then(
           () => "answered",
           (error: InstanceType<typeof OpenAI.APIError>) => error.status,

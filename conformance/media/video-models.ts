@@ -19,7 +19,7 @@ export interface VideoModel {
   usdPerSecond: number;
   /** What the videos of a plain call with an image cost, where they are silent where nothing is asked for. */
   silentUsdPerSecond?: number;
-  /** Where the host's words for a fate are not the usual ones. */
+  /** Where the host's words for an outcome are not the usual ones. */
   tells?: Readonly<Record<string, number | string>>;
 }
 

@@ -1,5 +1,5 @@
 import { BadGateway } from "../host-error.ts";
-import type { Fate } from "./fate.ts";
+import type { Outcome } from "./outcome.ts";
 
 export interface MediaJob<Wish = unknown> {
   id: string;
@@ -8,7 +8,7 @@ export interface MediaJob<Wish = unknown> {
   /** Whose it is: another key of the same host does not see it. */
   key: string;
   wish: Wish;
-  fate: Fate | undefined;
+  outcome: Outcome | undefined;
   createdAtMs: number;
   /** Waiting in line until then. */
   startsAtMs: number;
@@ -19,7 +19,7 @@ export interface MediaJob<Wish = unknown> {
 
 export type Phase = "queued" | "running" | "ended";
 
-/** What a job takes whose fate is to be slow. */
+/** What a job takes whose outcome is to be slow. */
 export const SLOW_JOB_MS = 5_000;
 const MOST_JOBS = 10_000;
 /** Hosts differ; each of them keeps a job for at least a day. */
@@ -42,9 +42,9 @@ export class MediaJobs {
     return this.#made;
   }
 
-  create<Wish>(job: Pick<MediaJob<Wish>, "id" | "host" | "key" | "wish" | "fate">): MediaJob<Wish> {
+  create<Wish>(job: Pick<MediaJob<Wish>, "id" | "host" | "key" | "wish" | "outcome">): MediaJob<Wish> {
     const createdAtMs = this.#nowMs();
-    const takesMs = job.fate === "slow" ? Math.max(SLOW_JOB_MS, this.#takesMs) : this.#takesMs;
+    const takesMs = job.outcome === "slow" ? Math.max(SLOW_JOB_MS, this.#takesMs) : this.#takesMs;
     const [startsAtMs, endsAtMs] = [createdAtMs + takesMs / 4, createdAtMs + takesMs];
     const made = { ...job, createdAtMs, startsAtMs, endsAtMs, asked: 0 };
     this.#made += 1;
@@ -61,14 +61,14 @@ export class MediaJobs {
     const job = this.recall<Wish>(host, id, key);
     if (job === undefined) return undefined;
     job.asked += 1;
-    if (job.fate === "unsteady" && job.asked % 2 === 1) throw new BadGateway();
+    if (job.outcome === "unsteady" && job.asked % 2 === 1) throw new BadGateway();
     return job;
   }
 
   /** The same where it is not asked how the job stands, but for what it made. */
   recall<Wish>(host: string, id: string, key: string): MediaJob<Wish> | undefined {
     const job = this.#jobs.get(`${host} ${id}`);
-    if (job === undefined || job.key !== key || job.fate === "forgotten") return undefined;
+    if (job === undefined || job.key !== key || job.outcome === "forgotten") return undefined;
     return this.#nowMs() - job.createdAtMs > KEPT_MS ? undefined : (job as MediaJob<Wish>);
   }
 

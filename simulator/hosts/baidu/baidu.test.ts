@@ -95,21 +95,21 @@ describe("contract 2.4: pictures", () => {
     expect(await rehearsal.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
-  test("fates", async () => {
-    const fate = (name: string) => ernie({ prompt: `sim:${name}` });
+  test("outcomes", async () => {
+    const outcome = (name: string) => ernie({ prompt: `sim:${name}` });
     for (const name of ["blocked", "moderated"]) {
-      const { status, body } = await fate(name);
+      const { status, body } = await outcome(name);
       expect([status, errorOf(body).code]).toEqual([400, "content_filter"]);
     }
     expect((await general({ prompt: "sim:one-fails", n: 3 })).body.data).toHaveLength(2);
-    expect((await fate("one-fails")).status).toBe(400);
-    expect((await fate("one-fails")).status).toBe(200);
-    expect((await fate("fails")).status).toBe(500);
-    expect((await fate("busy")).status).toBe(429);
-    expect((await fate("broken")).status).toBe(500);
-    expect((await fate("overloaded")).status).toBe(503);
-    expect((await fate("forgotten")).status).toBe(200);
-    const expired = await fate("expired");
+    expect((await outcome("one-fails")).status).toBe(400);
+    expect((await outcome("one-fails")).status).toBe(200);
+    expect((await outcome("fails")).status).toBe(500);
+    expect((await outcome("busy")).status).toBe(429);
+    expect((await outcome("broken")).status).toBe(500);
+    expect((await outcome("overloaded")).status).toBe(503);
+    expect((await outcome("forgotten")).status).toBe(200);
+    const expired = await outcome("expired");
     expect((await rehearsal.fetchLink(String((expired.body.data as JsonObject[])[0]?.url))).status).toBe(403);
     expect(
       await (await rehearsal.ask(ERNIE, { body: { model: "standard", prompt: "sim:garbage" } })).text(),

@@ -109,8 +109,8 @@ describe("providers 2.6: FLUX", () => {
     ["forgotten", "Task not found"],
     ["slow", "Pending"],
   ];
-  test.each(WORDS)("plays %s as %s", async (fate, word) => {
-    expect(await ended("standard", { prompt: `sim:${fate}` })).toMatchObject({ status: word, result: null });
+  test.each(WORDS)("plays %s as %s", async (outcome, word) => {
+    expect(await ended("standard", { prompt: `sim:${outcome}` })).toMatchObject({ status: word, result: null });
   });
 
   test("a blocked prompt is told at the first poll; of two pictures one fails; a link is dead", async () => {
@@ -131,8 +131,8 @@ describe("providers 2.6: FLUX", () => {
     ["broken", 500],
     ["overloaded", 503],
     ["garbage", 200],
-  ] as const)("plays %s at once", async (fate, status) => {
-    expect((await submit("standard", { prompt: `sim:${fate}` })).status).toBe(status);
+  ] as const)("plays %s at once", async (outcome, status) => {
+    expect((await submit("standard", { prompt: `sim:${outcome}` })).status).toBe(status);
     expect(rehearsal.context.jobs.made).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { HostError } from "../../host-error.ts";
 import type { FieldFault } from "../../media/field-rules.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 
 export const detailError = (status: number, detail: string): HostError =>
   new HostError(status, JSON.stringify({ detail }));

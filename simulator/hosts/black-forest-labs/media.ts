@@ -1,9 +1,9 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
-import { chooseFate } from "../../media/choose-fate.ts";
+import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { playAtOnce } from "../../media/play-fate.ts";
+import { playAtOnce } from "../../media/play-outcome.ts";
 import { publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { AT_ONCE, detailError } from "./errors.ts";
@@ -26,14 +26,14 @@ function submit(exchange: Exchange, context: MediaContext, key: string, model: s
   }
   const wish = readRequest(model, exchange.body);
   exchange.countModel(model);
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
   if (context.jobs.running(line.host, key) >= line.mostActive) {
     throw detailError(429, `You have more than ${line.mostActive} active tasks.`);
   }
-  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, fate });
+  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, outcome });
   const megapixels = (wish.size.width * wish.size.height) / 1_000_000;
   return Response.json({
     id,
@@ -45,16 +45,20 @@ function submit(exchange: Exchange, context: MediaContext, key: string, model: s
 }
 
 function statusOf(task: Task, context: MediaContext): string {
-  if (task.fate === "blocked") return "Request Moderated";
+  if (task.outcome === "blocked") return "Request Moderated";
   if (context.jobs.phase(task) !== "ended") return "Pending";
-  if (task.fate === "fails") return "Error";
-  return task.fate === "moderated" ? "Content Moderated" : "Ready";
+  if (task.outcome === "fails") return "Error";
+  return task.outcome === "moderated" ? "Content Moderated" : "Ready";
 }
 
-function resultOf({ wish, fate, startsAtMs, endsAtMs }: Task, context: MediaContext): JsonObject {
+function resultOf({ wish, outcome, startsAtMs, endsAtMs }: Task, context: MediaContext): JsonObject {
   const { prompt, size, seed, format, inputs, model } = wish;
   return {
-    sample: publishPicture(context, { prompt, ...size, seed, format, inputs, note: model }, { fate, keptMs: KEPT_MS }),
+    sample: publishPicture(
+      context,
+      { prompt, ...size, seed, format, inputs, note: model },
+      { outcome, keptMs: KEPT_MS },
+    ),
     prompt,
     seed,
     start_time: startsAtMs / 1000,

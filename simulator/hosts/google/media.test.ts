@@ -135,15 +135,16 @@ describe("contract 2.4: pictures of Imagen", () => {
     ["broken", 500],
     ["overloaded", 503],
     ["fails", 500],
-  ])("sim:%s is HTTP %i", async (fate, status) => {
-    const heard = await imagen(`a cat sim:${fate}`);
+  ])("sim:%s is HTTP %i", async (outcome, status) => {
+    const heard = await imagen(`a cat sim:${outcome}`);
     expect(heard.status).toBe(status);
     expect(errorOf(heard).code).toBe(status);
   });
 
   test("sim:garbage is a page, and what has no link or job cannot expire or be forgotten", async () => {
     expect((await imagen("sim:garbage")).text).toStartWith("<html>");
-    for (const fate of ["expired", "forgotten"]) expect(predictionsOf(await imagen(`sim:${fate}`))).toHaveLength(1);
+    for (const outcome of ["expired", "forgotten"])
+      expect(predictionsOf(await imagen(`sim:${outcome}`))).toHaveLength(1);
   });
 });
 
@@ -242,13 +243,13 @@ describe("contract 2.6: pictures of Gemini's own models", () => {
     expect(errorOf(heard).message).toContain("not valid image/png");
   });
 
-  test("fates: blocked and held back are no errors on this wire", async () => {
+  test("outcomes: blocked and held back are no errors on this wire", async () => {
     expect((await draws("sim:blocked")).body).toMatchObject({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } });
     expect(candidateOf(await draws("sim:moderated"))).toMatchObject({ finishReason: "IMAGE_SAFETY" });
     expect(candidateOf(await draws("sim:fails"))).toMatchObject({ finishReason: "IMAGE_OTHER" });
     const pair = [await draws("sim:one-fails"), await draws("sim:one-fails")];
     expect(pair.map((heard) => String(candidateOf(heard)?.finishReason)).sort()).toEqual(["IMAGE_SAFETY", "STOP"]);
-    const at = async (fate: string): Promise<number> => (await draws(`sim:${fate}`)).status;
+    const at = async (outcome: string): Promise<number> => (await draws(`sim:${outcome}`)).status;
     expect([await at("busy"), await at("broken"), await at("overloaded")]).toEqual([429, 500, 503]);
     expect((await draws("sim:garbage")).text).toStartWith("<html>");
   });
@@ -325,7 +326,7 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
     return call(`${VERTEX}/${VEO}:fetchPredictOperation`, { operationName });
   }
 
-  test("fates that show when the operation has ended", async () => {
+  test("outcomes that show when the operation has ended", async () => {
     const reasons = { raiMediaFilteredCount: 2, raiMediaFilteredReasons: [expect.any(String)] };
     const held = await ended("sim:moderated", VERTEX, { sampleCount: 2 });
     expect(held.body).toMatchObject({ done: true, response: reasons });
@@ -347,8 +348,8 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
     expect((await gemini.answerTo(headers.get("location") ?? "", {}))?.status).toBe(403);
   });
 
-  test("fates that show at once", async () => {
-    const at = async (fate: string): Promise<number> => (await veo({ prompt: `sim:${fate}` })).status;
+  test("outcomes that show at once", async () => {
+    const at = async (outcome: string): Promise<number> => (await veo({ prompt: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
     ]);

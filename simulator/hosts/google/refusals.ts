@@ -1,6 +1,6 @@
 import type { HostError } from "../../host-error.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 import {
   type GoogleHost,
   googleError,
@@ -28,7 +28,7 @@ export function noSuchModel(host: GoogleHost, model: string, verb: string, path:
   return googleError(404, "NOT_FOUND", message);
 }
 
-/** The fates that are refusals on the spot, in Google's words. */
+/** The outcomes that are refusals on the spot, in Google's words. */
 export function wordsAtOnce(model: string, host: GoogleHost): AtOnce {
   return {
     busy: googleFailure("429", model, host),

@@ -1,5 +1,5 @@
 import { HostError } from "../../host-error.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 
 /** Every error is HTTP 200 here. */
 export function tencentError(code: string, message: string): HostError {

@@ -145,7 +145,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     expect(codeOf(await submit(body))).toBe(code);
   });
 
-  test("fates of a job", async () => {
+  test("outcomes of a job", async () => {
     expect(await ended({ Prompt: "sim:moderated" })).toMatchObject({
       JobStatusCode: "4",
       JobErrorCode: "OperationDenied.ImageIllegalDetected",
@@ -168,8 +168,8 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     ["broken", "InternalError"],
     ["overloaded", "ResourceUnavailable"],
   ];
-  test.each(AT_ONCE)("plays %s inside HTTP 200", async (fate, code) => {
-    expect(codeOf(await submit({ Prompt: `sim:${fate}` }))).toBe(code);
+  test.each(AT_ONCE)("plays %s inside HTTP 200", async (outcome, code) => {
+    expect(codeOf(await submit({ Prompt: `sim:${outcome}` }))).toBe(code);
   });
 
   test("plays garbage", async () => {

@@ -1,10 +1,10 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type JsonObject } from "../../json.ts";
-import { chooseFate } from "../../media/choose-fate.ts";
-import type { Fate } from "../../media/fate.ts";
+import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../media/play-fate.ts";
+import type { Outcome } from "../../media/outcome.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import type { PictureWish } from "../../media-maker/draw-picture.ts";
@@ -29,12 +29,12 @@ type Job = MediaJob<HunyuanWish>;
 
 const answer = (said: JsonObject): Response => Response.json({ Response: { ...said, RequestId: crypto.randomUUID() } });
 
-function takeJob(context: MediaContext, key: string, wish: HunyuanWish, fate: Fate | undefined): Job {
+function takeJob(context: MediaContext, key: string, wish: HunyuanWish, outcome: Outcome | undefined): Job {
   if (context.jobs.running(HOST, key) >= MOST_JOBS) {
     throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MOST_JOBS} job can run at a time.`);
   }
   const id = `${Math.floor(context.nowMs() / 1000)}-${crypto.randomUUID()}`;
-  return context.jobs.create({ id, host: HOST, key, wish, fate });
+  return context.jobs.create({ id, host: HOST, key, wish, outcome });
 }
 
 function pictureOf(wish: HunyuanWish, index: number): PictureWish {
@@ -65,15 +65,15 @@ function query(context: MediaContext, key: string, body: JsonObject, submittedBy
   const phase = context.jobs.phase(job);
   if (phase === "queued") return answer(status("1", "waiting"));
   if (phase === "running") return answer(status("2", "running"));
-  if (job.fate === "fails") return answer(status("4", "failed", FAILED));
-  const { wish, fate } = job;
+  if (job.outcome === "fails") return answer(status("4", "failed", FAILED));
+  const { wish, outcome } = job;
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
-  const made = indexes.filter((index) => !isHeldBack(fate, index));
+  const made = indexes.filter((index) => !isHeldBack(outcome, index));
   if (made.length === 0) return answer(status("4", "failed", HELD_BACK));
   return answer({
     ...status("5", "done"),
-    ResultImage: made.map((index) => publishPicture(context, pictureOf(wish, index), { fate, keptMs: KEPT_MS })),
-    ResultDetails: indexes.map((index) => (isHeldBack(fate, index) ? HELD_BACK[1] : "Success")),
+    ResultImage: made.map((index) => publishPicture(context, pictureOf(wish, index), { outcome, keptMs: KEPT_MS })),
+    ResultDetails: indexes.map((index) => (isHeldBack(outcome, index) ? HELD_BACK[1] : "Success")),
     RevisedPrompt: made.map(() => (wish.revised ? `${wish.prompt} In the simulator's own light.` : wish.prompt)),
   });
 }
@@ -81,12 +81,12 @@ function query(context: MediaContext, key: string, body: JsonObject, submittedBy
 /** The one action that answers while the caller waits. */
 async function generate(exchange: Exchange, context: MediaContext, job: Job): Promise<Response> {
   await waitFor(job, context, exchange.signal);
-  if (job.fate === "fails") throw tencentError(...FAILED);
-  if (isHeldBack(job.fate, 0)) throw tencentError(...HELD_BACK);
+  if (job.outcome === "fails") throw tencentError(...FAILED);
+  if (isHeldBack(job.outcome, 0)) throw tencentError(...HELD_BACK);
   const picture = pictureOf(job.wish, 0);
   const image = job.wish.encoded
     ? await encodePicture(picture)
-    : publishPicture(context, picture, { fate: job.fate, keptMs: KEPT_MS });
+    : publishPicture(context, picture, { outcome: job.outcome, keptMs: KEPT_MS });
   return answer({ ResultImage: image, Seed: job.wish.seed });
 }
 
@@ -116,9 +116,9 @@ export const hunyuanMedia: MediaHost = async (exchange, context) => {
 
   const wish = readRequest(action, exchange.body);
   exchange.countModel(named);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = takeJob(context, key, wish, fate);
+  const job = takeJob(context, key, wish, outcome);
   return action === "TextToImageLite" ? generate(exchange, context, job) : answer({ JobId: job.id });
 };

@@ -1,5 +1,5 @@
 import { HostError } from "../../host-error.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 
 export function klingError(status: number, code: number, message: string): HostError {
   return new HostError(status, JSON.stringify({ code, message, request_id: "req_simulated" }));

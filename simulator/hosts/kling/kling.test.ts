@@ -149,15 +149,15 @@ describe("providers 3.4: Kling's films", () => {
     expect(await send(path, body)).toMatchObject({ status: 400, body: { code: 1201 } });
   });
 
-  test("fates inside a task, and a link that dies after 30 days", async () => {
-    const byFate = (fate: string) => ended(TEXT_VIDEO, { prompt: `sim:${fate}` });
-    expect(await byFate("moderated")).toMatchObject({
+  test("outcomes inside a task, and a link that dies after 30 days", async () => {
+    const byOutcome = (outcome: string) => ended(TEXT_VIDEO, { prompt: `sim:${outcome}` });
+    expect(await byOutcome("moderated")).toMatchObject({
       task_status: "failed",
       task_status_msg: expect.stringContaining("risk control"),
     });
-    expect(await byFate("fails")).toMatchObject({ task_status: "failed" });
-    expect(await byFate("slow")).toMatchObject({ task_status: "submitted" });
-    expect((await rehearsal.fetchLink(madeOf(await byFate("expired"), "videos")[0]?.["url"])).status).toBe(403);
+    expect(await byOutcome("fails")).toMatchObject({ task_status: "failed" });
+    expect(await byOutcome("slow")).toMatchObject({ task_status: "submitted" });
+    expect((await rehearsal.fetchLink(madeOf(await byOutcome("expired"), "videos")[0]?.["url"])).status).toBe(403);
     const id = dataOf(await send(TEXT_VIDEO, { prompt: "sim:forgotten" }))["task_id"];
     expect(await show(TEXT_VIDEO, id)).toMatchObject({ status: 404, body: { code: 1203 } });
     const [film] = madeOf(await ended(TEXT_VIDEO, {}), "videos");
@@ -172,8 +172,8 @@ describe("providers 3.4: Kling's films", () => {
     ["overloaded", 503, 5001],
     ["garbage", 200, undefined],
   ];
-  test.each(AT_ONCE)("plays %s at once", async (fate, status, code) => {
-    const heard = await send(TEXT_VIDEO, { prompt: `sim:${fate}` });
+  test.each(AT_ONCE)("plays %s at once", async (outcome, status, code) => {
+    const heard = await send(TEXT_VIDEO, { prompt: `sim:${outcome}` });
     expect([heard.status, heard.body["code"]]).toEqual([status, code]);
   });
 });

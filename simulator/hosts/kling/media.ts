@@ -1,9 +1,9 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type JsonObject } from "../../json.ts";
-import { chooseFate } from "../../media/choose-fate.ts";
+import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { isHeldBack, playAtOnce } from "../../media/play-fate.ts";
+import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { authenticate } from "./authenticate.ts";
@@ -42,21 +42,21 @@ function submit(exchange: Exchange, context: MediaContext, key: string, kind: st
   const asked = kind === "images" ? readImages(address, exchange.body) : readVideo(address, exchange.body);
   if (asked === undefined) throw klingError(404, 1202, `There is no ${kind}/${address}.`);
   exchange.countModel(asked.model);
-  const fate = chooseFate(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
-  const task = context.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, fate });
+  const task = context.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, outcome });
   return answer(headOf(task, "submitted", task.createdAtMs));
 }
 
-function imagesOf({ fate }: Task, asked: KlingImagesWish, context: MediaContext): JsonObject[] {
+function imagesOf({ outcome }: Task, asked: KlingImagesWish, context: MediaContext): JsonObject[] {
   const { prompt, size, seed, count, inputs, model, watermark } = asked;
   return Array.from({ length: count }, (_, index) => index)
-    .filter((index) => !isHeldBack(fate, index))
+    .filter((index) => !isHeldBack(outcome, index))
     .map((index) => {
       const made = { prompt, ...size, seed: seed + index, format: "png", inputs } as const;
-      const life = { fate, keptMs: KEPT_MS };
+      const life = { outcome, keptMs: KEPT_MS };
       return {
         index,
         url: publishPicture(context, { ...made, note: model }, life),
@@ -65,11 +65,11 @@ function imagesOf({ fate }: Task, asked: KlingImagesWish, context: MediaContext)
     });
 }
 
-function videosOf({ fate }: Task, asked: KlingVideoWish, context: MediaContext): JsonObject[] {
-  if (isHeldBack(fate, 0)) return [];
+function videosOf({ outcome }: Task, asked: KlingVideoWish, context: MediaContext): JsonObject[] {
+  if (isHeldBack(outcome, 0)) return [];
   const { prompt, size, seconds, seed, audio, frames } = asked;
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
-  const life = { fate, keptMs: KEPT_MS };
+  const life = { outcome, keptMs: KEPT_MS };
   return [
     {
       id: crypto.randomUUID(),
@@ -88,7 +88,7 @@ function show(context: MediaContext, key: string, host: string, id: string): Res
   if (phase === "running") return answer({ ...headOf(task, "processing", task.startsAtMs), task_status_msg: "" });
   const failed = (message: string): Response =>
     answer({ ...headOf(task, "failed", task.endsAtMs), task_status_msg: message });
-  if (task.fate === "fails") return failed("The task failed by an internal error of the platform.");
+  if (task.outcome === "fails") return failed("The task failed by an internal error of the platform.");
   const asked = task.wish;
   const made = asked.kind === "images" ? imagesOf(task, asked, context) : videosOf(task, asked, context);
   if (made.length === 0) return failed("Failure to pass the risk control system.");

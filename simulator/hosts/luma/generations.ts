@@ -1,9 +1,9 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
-import { chooseFate } from "../../media/choose-fate.ts";
+import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
-import { playAtOnce } from "../../media/play-fate.ts";
+import { playAtOnce } from "../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { seedOf } from "../../media/seed-of.ts";
 import type { Generation } from "./read-generation.ts";
@@ -16,7 +16,7 @@ const FPS = 24;
 function publish(job: MediaJob<Generation>, context: MediaContext): JsonObject {
   const { prompt, width, height, seconds, format, inputs, model, kind } = job.wish;
   const seed = seedOf(prompt);
-  const life = { fate: job.fate, keptMs: KEPT_MS };
+  const life = { outcome: job.outcome, keptMs: KEPT_MS };
   const image = publishPicture(context, { prompt, width, height, seed, format, inputs, note: model }, life);
   if (kind === "image") return { image };
   // A film comes with a picture of itself.
@@ -30,8 +30,8 @@ function standing(job: MediaJob<Generation>, context: MediaContext): JsonObject 
     return { state: phase === "queued" ? "queued" : "dreaming", failure_reason: null, assets: null };
   }
   const failed = (reason: string): JsonObject => ({ state: "failed", failure_reason: reason, assets: null });
-  if (job.fate === "moderated") return failed("The generation was held back by moderation");
-  if (job.fate === "fails") return failed("The generation failed because of an internal error");
+  if (job.outcome === "moderated") return failed("The generation was held back by moderation");
+  if (job.outcome === "fails") return failed("The generation failed because of an internal error");
   return { state: "completed", failure_reason: null, assets: publish(job, context) };
 }
 
@@ -48,10 +48,10 @@ function shown(job: MediaJob<Generation>, context: MediaContext): JsonObject {
 }
 
 export function startGeneration(exchange: Exchange, wish: Generation, context: MediaContext, key: string): Response {
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
   return Response.json(shown(job, context), { status: 201 });
 }
 

@@ -17,8 +17,8 @@ const picture = (more: JsonObject = {}): Promise<Heard> =>
   stage.send(`${ROOT}/image`, { headers: KEY, body: { model: "photon-1", prompt: "a fox", ...more } });
 const poll = (id: unknown, headers = KEY): Promise<Heard> => stage.send(`${ROOT}/${id}`, { headers });
 
-async function ended(fate: string): Promise<Heard> {
-  const { id } = (await film({ prompt: `sim:${fate}` })).body;
+async function ended(outcome: string): Promise<Heard> {
+  const { id } = (await film({ prompt: `sim:${outcome}` })).body;
   stage.nowMs += 20;
   return poll(id);
 }
@@ -62,7 +62,7 @@ describe("contract 2.1 to 2.3: generations", () => {
     expect((seen?.size?.width ?? 0) / (seen?.size?.height ?? 1)).toBeCloseTo(16 / 9, 1);
   });
 
-  test("fates", async () => {
+  test("outcomes", async () => {
     expect((await ended("moderated")).body).toMatchObject({
       state: "failed",
       failure_reason: expect.stringContaining("moderation"),
@@ -77,7 +77,7 @@ describe("contract 2.1 to 2.3: generations", () => {
     expect(pair.sort()).toEqual(["completed", "failed"]);
     const { assets } = (await ended("expired")).body as { assets: { video: string } };
     expect((await stage.fetchLink(assets.video)).status).toBe(403);
-    const at = async (fate: string): Promise<number> => (await film({ prompt: `sim:${fate}` })).status;
+    const at = async (outcome: string): Promise<number> => (await film({ prompt: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
     ]);

@@ -1,6 +1,6 @@
 import { HostError } from "../../host-error.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 
 /** This host says everything in one sentence. */
 export function refused(status: number, detail: string): HostError {

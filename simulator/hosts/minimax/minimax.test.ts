@@ -66,8 +66,8 @@ describe("contract 2.4: pictures", () => {
     expect(sayOf(heard)).toContain(said);
   });
 
-  test("fates have their numbers", async () => {
-    const at = async (fate: string): Promise<number> => codeOf(await draw({}, `sim:${fate}`));
+  test("outcomes have their numbers", async () => {
+    const at = async (outcome: string): Promise<number> => codeOf(await draw({}, `sim:${outcome}`));
     expect([await at("blocked"), await at("moderated"), await at("fails")]).toEqual([1026, 1027, 1000]);
     expect([await at("busy"), await at("broken"), await at("overloaded")]).toEqual([1002, 1000, 1001]);
     const some = await draw({ n: 3 }, "sim:one-fails");
@@ -127,9 +127,9 @@ describe("contract 2.1 to 2.3: films in three steps", () => {
     expect(sayOf(heard)).toContain(said);
   });
 
-  test("fates of a task", async () => {
-    const ended = async (fate: string): Promise<Heard> => {
-      const { task_id } = (await start({}, `sim:${fate}`)).body;
+  test("outcomes of a task", async () => {
+    const ended = async (outcome: string): Promise<Heard> => {
+      const { task_id } = (await start({}, `sim:${outcome}`)).body;
       stage.nowMs += 20;
       return poll(task_id);
     };
@@ -203,17 +203,17 @@ describe("contract 2.1 to 2.3: films of the second generation", () => {
     });
   });
 
-  test("fates of a task", async () => {
-    const startAs = (fate: string): Promise<Heard> => start([{ type: "text", text: `sim:${fate}` }]);
-    const ended = async (fate: string): Promise<Heard> => {
-      const { task_id } = (await startAs(fate)).body;
+  test("outcomes of a task", async () => {
+    const startAs = (outcome: string): Promise<Heard> => start([{ type: "text", text: `sim:${outcome}` }]);
+    const ended = async (outcome: string): Promise<Heard> => {
+      const { task_id } = (await startAs(outcome)).body;
       stage.nowMs += 20;
       return poll(task_id);
     };
     expect(taskOf(await ended("moderated"))).toMatchObject({ status: "failed", error: { code: 1027 } });
     expect(taskOf(await ended("fails"))).toMatchObject({ status: "failed", error: { code: 1000 } });
     expect((await ended("forgotten")).status).toBe(404);
-    const at = async (fate: string): Promise<number> => (await startAs(fate)).status;
+    const at = async (outcome: string): Promise<number> => (await startAs(outcome)).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
     ]);

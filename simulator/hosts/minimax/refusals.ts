@@ -1,7 +1,7 @@
 import { HostError } from "../../host-error.ts";
 import type { Json, JsonObject } from "../../json.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 
 /** What the numbers of this host mean. */
 export const CODES = {

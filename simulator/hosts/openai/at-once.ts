@@ -1,8 +1,8 @@
 import type { HostError } from "../../host-error.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 import { openaiFailure } from "./text/errors.ts";
 
-/** The fates that are refusals on the spot, in OpenAI's words. */
+/** The outcomes that are refusals on the spot, in OpenAI's words. */
 export function wordsAtOnce(model: string, blocked: HostError): AtOnce {
   return {
     blocked,

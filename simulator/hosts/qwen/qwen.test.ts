@@ -116,7 +116,7 @@ describe("providers 2.5: pictures at once", () => {
     ).toBeUndefined();
   });
 
-  const FATES: readonly [string, number, string | undefined][] = [
+  const OUTCOMES: readonly [string, number, string | undefined][] = [
     ["blocked", 400, "DataInspectionFailed"],
     ["moderated", 400, "DataInspectionFailed"],
     ["fails", 500, "InternalError"],
@@ -125,8 +125,8 @@ describe("providers 2.5: pictures at once", () => {
     ["overloaded", 503, "ServiceUnavailable"],
     ["garbage", 200, undefined],
   ];
-  test.each(FATES)("plays %s", async (fate, status, code) => {
-    const heard = await draw("standard", small, messagesOf(`sim:${fate}`));
+  test.each(OUTCOMES)("plays %s", async (outcome, status, code) => {
+    const heard = await draw("standard", small, messagesOf(`sim:${outcome}`));
     expect([heard.status, heard.body["code"]]).toEqual([status, code]);
   });
 
@@ -160,13 +160,17 @@ describe("providers 2.5: pictures as tasks", () => {
   });
 
   test("one failed result stands among the good ones; moderation and failure come inside HTTP 200", async () => {
-    const byFate = (fate: string, n = 1) => ended("text", "standard", { prompt: `sim:${fate}` }, { ...small, n });
-    const partly = outputOf(await byFate("one-fails", 3));
+    const byOutcome = (outcome: string, n = 1) =>
+      ended("text", "standard", { prompt: `sim:${outcome}` }, { ...small, n });
+    const partly = outputOf(await byOutcome("one-fails", 3));
     expect(partly).toMatchObject({ task_status: "SUCCEEDED", task_metrics: { TOTAL: 3, SUCCEEDED: 2, FAILED: 1 } });
     expect((partly["results"] as JsonObject[])[1]).toMatchObject({ code: "DataInspectionFailed" });
-    expect(outputOf(await byFate("moderated"))).toMatchObject({ task_status: "FAILED", code: "DataInspectionFailed" });
-    expect(outputOf(await byFate("fails"))).toMatchObject({ task_status: "FAILED", code: "InternalError.Algo" });
-    expect(outputOf(await byFate("forgotten"))).toMatchObject({ task_status: "UNKNOWN" });
+    expect(outputOf(await byOutcome("moderated"))).toMatchObject({
+      task_status: "FAILED",
+      code: "DataInspectionFailed",
+    });
+    expect(outputOf(await byOutcome("fails"))).toMatchObject({ task_status: "FAILED", code: "InternalError.Algo" });
+    expect(outputOf(await byOutcome("forgotten"))).toMatchObject({ task_status: "UNKNOWN" });
   });
 
   test("a task is UNKNOWN after 24 hours, to another key, and where there never was one", async () => {
@@ -249,11 +253,14 @@ describe("providers 3.5: Wan", () => {
     expect(refused).toMatchObject({ status: 400, body: { code: "InvalidParameter" } });
   });
 
-  test("fates of a film", async () => {
-    const byFate = (fate: string) => ended("video", "standard", { prompt: `sim:${fate}` }, {});
-    expect(outputOf(await byFate("moderated"))).toMatchObject({ task_status: "FAILED", code: "DataInspectionFailed" });
-    expect(outputOf(await byFate("fails"))).toMatchObject({ task_status: "FAILED" });
-    expect((await rehearsal.fetchLink(outputOf(await byFate("expired"))["video_url"])).status).toBe(403);
+  test("outcomes of a film", async () => {
+    const byOutcome = (outcome: string) => ended("video", "standard", { prompt: `sim:${outcome}` }, {});
+    expect(outputOf(await byOutcome("moderated"))).toMatchObject({
+      task_status: "FAILED",
+      code: "DataInspectionFailed",
+    });
+    expect(outputOf(await byOutcome("fails"))).toMatchObject({ task_status: "FAILED" });
+    expect((await rehearsal.fetchLink(outputOf(await byOutcome("expired"))["video_url"])).status).toBe(403);
     expect(await submit("video", "standard", { prompt: "sim:blocked" }, {})).toMatchObject({ status: 400 });
   });
 });

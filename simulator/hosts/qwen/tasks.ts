@@ -1,9 +1,9 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
-import { chooseFate } from "../../media/choose-fate.ts";
+import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
-import { isHeldBack, playAtOnce } from "../../media/play-fate.ts";
+import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
 import { publishFilm } from "../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, FAILED, HELD_BACK } from "./errors.ts";
 import { choicesOf, KEPT_MS, linksOf, usageOf } from "./images/images.ts";
@@ -31,23 +31,23 @@ export function createTask(
   }
   const asked = read(bodyOf(exchange));
   exchange.countModel(asked.model);
-  const fate = chooseFate(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const wish = { asked, canceled: false };
-  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
   return Response.json({ output: { task_id: id, task_status: "PENDING" }, request_id: crypto.randomUUID() });
 }
 
-interface Outcome {
+interface TaskResult {
   output: JsonObject;
   usage?: JsonObject;
 }
 
-const failed = (reason: JsonObject): Outcome => ({ output: { task_status: "FAILED", ...reason } });
+const failed = (reason: JsonObject): TaskResult => ({ output: { task_status: "FAILED", ...reason } });
 
-function imagesOutcome({ fate }: Task, asked: ImagesWish, context: MediaContext): Outcome {
-  const links = linksOf(asked, fate, context);
+function imagesResult({ outcome }: Task, asked: ImagesWish, context: MediaContext): TaskResult {
+  const links = linksOf(asked, outcome, context);
   const made = links.filter((link) => link !== undefined);
   const counted = { TOTAL: links.length, SUCCEEDED: made.length, FAILED: links.length - made.length };
   if (made.length === 0) return failed({ ...HELD_BACK, task_metrics: counted });
@@ -60,14 +60,14 @@ function imagesOutcome({ fate }: Task, asked: ImagesWish, context: MediaContext)
   return { output: { task_status: "SUCCEEDED", results, task_metrics: counted }, usage };
 }
 
-function videoOutcome({ fate }: Task, asked: VideoWish, context: MediaContext): Outcome {
-  if (isHeldBack(fate, 0)) return failed(HELD_BACK);
+function videoResult({ outcome }: Task, asked: VideoWish, context: MediaContext): TaskResult {
+  if (isHeldBack(outcome, 0)) return failed(HELD_BACK);
   const { prompt, size, seconds, seed, audio, frames } = asked;
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   return {
     output: {
       task_status: "SUCCEEDED",
-      video_url: publishFilm(context, film, { fate, keptMs: KEPT_MS }),
+      video_url: publishFilm(context, film, { outcome, keptMs: KEPT_MS }),
       orig_prompt: prompt,
       ...(asked.extends ? { actual_prompt: `${prompt} In the simulator's own light.` } : {}),
     },
@@ -83,10 +83,10 @@ function videoOutcome({ fate }: Task, asked: VideoWish, context: MediaContext): 
   };
 }
 
-function outcomeOf(task: Task, context: MediaContext): Outcome {
-  if (task.fate === "fails") return failed(FAILED);
+function resultOf(task: Task, context: MediaContext): TaskResult {
+  if (task.outcome === "fails") return failed(FAILED);
   const { asked } = task.wish;
-  return asked.kind === "images" ? imagesOutcome(task, asked, context) : videoOutcome(task, asked, context);
+  return asked.kind === "images" ? imagesResult(task, asked, context) : videoResult(task, asked, context);
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 23).replace("T", " ");
@@ -112,7 +112,7 @@ export function showTask(context: MediaContext, key: string, id: string): Respon
   }
   if (phase === "running")
     return Response.json({ request_id, output: { task_id: id, task_status: "RUNNING", ...times } });
-  const { output, usage } = outcomeOf(task, context);
+  const { output, usage } = resultOf(task, context);
   return Response.json({
     request_id,
     output: { task_id: id, ...times, end_time: timeOf(task.endsAtMs), ...output },

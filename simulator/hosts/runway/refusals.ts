@@ -1,7 +1,7 @@
 import { HostError } from "../../host-error.ts";
 import type { JsonObject } from "../../json.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 
 export function refused(status: number, error: string, more: JsonObject = {}): HostError {
   return new HostError(status, JSON.stringify({ error, ...more }));

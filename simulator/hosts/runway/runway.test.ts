@@ -19,8 +19,8 @@ const poll = (id: unknown, headers: Record<string, string> = KEY): Promise<Heard
   stage.send(`${ROOT}/tasks/${id}`, { headers });
 const remove = (id: unknown): Promise<Heard> => stage.send(`${ROOT}/tasks/${id}`, { method: "DELETE", headers: KEY });
 
-async function ended(fate: string): Promise<Heard> {
-  const { id } = (await animate({ promptText: `sim:${fate}` })).body;
+async function ended(outcome: string): Promise<Heard> {
+  const { id } = (await animate({ promptText: `sim:${outcome}` })).body;
   stage.nowMs += 20;
   return poll(id);
 }
@@ -81,7 +81,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     expect((await poll(other, { ...KEY, authorization: "Bearer another" })).status).toBe(404);
   });
 
-  test("fates", async () => {
+  test("outcomes", async () => {
     expect((await ended("moderated")).body).toMatchObject({
       status: "FAILED",
       failureCode: expect.stringMatching(/^SAFETY\./),
@@ -96,7 +96,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     expect(pair.sort()).toEqual(["FAILED", "SUCCEEDED"]);
     const { output } = (await ended("expired")).body as { output: string[] };
     expect((await stage.fetchLink(output[0])).status).toBe(403);
-    const at = async (fate: string): Promise<number> => (await animate({ promptText: `sim:${fate}` })).status;
+    const at = async (outcome: string): Promise<number> => (await animate({ promptText: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
     ]);

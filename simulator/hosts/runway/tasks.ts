@@ -1,9 +1,9 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
-import { chooseFate } from "../../media/choose-fate.ts";
+import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
-import { playAtOnce } from "../../media/play-fate.ts";
+import { playAtOnce } from "../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { type Endpoint, readTask, type Wish } from "./read-task.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
@@ -21,11 +21,11 @@ interface Task extends Wish {
 /** Takes a task at one of the addresses that make something. */
 export function startTask(exchange: Exchange, context: MediaContext, endpoint: Endpoint, key: string): Response {
   const asked = readTask(exchange, endpoint);
-  const fate = chooseFate(asked.film.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(asked.film.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const wish: Task = { ...asked, ended: undefined };
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
   return Response.json({ id: job.id });
 }
 
@@ -37,7 +37,7 @@ function findTask(context: MediaContext, id: string, key: string): MediaJob<Task
 
 function publish(job: MediaJob<Task>, context: MediaContext): string {
   const { film, isFilm, inputs, model } = job.wish;
-  const life = { fate: job.fate, keptMs: KEPT_MS };
+  const life = { outcome: job.outcome, keptMs: KEPT_MS };
   if (isFilm) return publishFilm(context, film, life);
   const { prompt, width, height, seed } = film;
   return publishPicture(context, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
@@ -49,11 +49,11 @@ function standing(job: MediaJob<Task>, context: MediaContext, key: string): Json
   if (phase === "queued") return { status: context.jobs.running(HOST, key) > MOST_AT_ONCE ? "THROTTLED" : "PENDING" };
   if (phase === "running") return { status: "RUNNING", progress: context.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
-  if (job.fate === "moderated") {
+  if (job.outcome === "moderated") {
     const kind = job.wish.isFilm ? "VIDEO" : "IMAGE";
     return failed("The result was held back by content moderation.", `SAFETY.OUTPUT.${kind}`);
   }
-  if (job.fate === "fails") return failed("An unexpected error occurred.", "INTERNAL.BAD_OUTPUT.CODE01");
+  if (job.outcome === "fails") return failed("An unexpected error occurred.", "INTERNAL.BAD_OUTPUT.CODE01");
   return { status: "SUCCEEDED", output: [publish(job, context)] };
 }
 

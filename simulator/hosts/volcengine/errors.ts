@@ -2,7 +2,7 @@ import type { Exchange } from "../../exchange.ts";
 import { HostError } from "../../host-error.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { type FieldRules, faultIn } from "../../media/field-rules.ts";
-import type { AtOnce } from "../../media/play-fate.ts";
+import type { AtOnce } from "../../media/play-outcome.ts";
 import { saysJson } from "../../media/says-json.ts";
 
 const TYPES: Readonly<Record<number, string>> = {

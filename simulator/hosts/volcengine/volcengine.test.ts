@@ -145,7 +145,7 @@ describe("providers 2.4: Seedream", () => {
     ).toBeUndefined();
   });
 
-  const FATES: readonly [string, number, string | undefined][] = [
+  const OUTCOMES: readonly [string, number, string | undefined][] = [
     ["blocked", 400, "InputTextSensitiveContentDetected"],
     ["moderated", 400, "OutputImageSensitiveContentDetected"],
     ["fails", 500, "InternalServiceError"],
@@ -154,8 +154,8 @@ describe("providers 2.4: Seedream", () => {
     ["overloaded", 503, "ServerOverloaded"],
     ["garbage", 200, undefined],
   ];
-  test.each(FATES)("plays %s", async (fate, status, code) => {
-    const { status: heard, body } = await draw({ prompt: `a cat sim:${fate}` });
+  test.each(OUTCOMES)("plays %s", async (outcome, status, code) => {
+    const { status: heard, body } = await draw({ prompt: `a cat sim:${outcome}` });
     expect(heard).toBe(status);
     expect(codeIn(body)).toBe(code);
   });
@@ -253,18 +253,18 @@ describe("providers 3.3: Seedance", () => {
     expect((await show(late)).body).toMatchObject({ status: "expired" });
   });
 
-  test("fates inside a task are told with HTTP 200; of two films, one fails", async () => {
-    const byFate = (fate: string) => ended({ content: [said(`sim:${fate}`)] });
-    expect(await byFate("moderated")).toMatchObject({
+  test("outcomes inside a task are told with HTTP 200; of two films, one fails", async () => {
+    const byOutcome = (outcome: string) => ended({ content: [said(`sim:${outcome}`)] });
+    expect(await byOutcome("moderated")).toMatchObject({
       status: "failed",
       error: { code: "OutputVideoSensitiveContentDetected" },
     });
-    expect(await byFate("fails")).toMatchObject({ status: "failed", error: { code: "InternalServiceError" } });
-    const words = [(await byFate("one-fails"))["status"], (await byFate("one-fails"))["status"]];
+    expect(await byOutcome("fails")).toMatchObject({ status: "failed", error: { code: "InternalServiceError" } });
+    const words = [(await byOutcome("one-fails"))["status"], (await byOutcome("one-fails"))["status"]];
     expect(words).toEqual(["failed", "succeeded"]);
-    const dead = (await byFate("expired"))["content"] as JsonObject;
+    const dead = (await byOutcome("expired"))["content"] as JsonObject;
     expect((await rehearsal.fetchLink(dead["video_url"])).status).toBe(403);
-    expect(codeIn(await byFate("forgotten"))).toBe("ResourceNotFound");
+    expect(codeIn(await byOutcome("forgotten"))).toBe("ResourceNotFound");
     expect((await film({ content: [said("sim:blocked")] })).status).toBe(400);
   });
 

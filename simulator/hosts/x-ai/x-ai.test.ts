@@ -104,23 +104,23 @@ describe("contract 2.4: pictures", () => {
     expect(await rehearsal.answerTo("/hosts/x-ai/v1/chat/completions", { body })).toBeUndefined();
   });
 
-  test("fates: moderation stands beside the pictures, and a failure inside a 200", async () => {
-    const fate = (name: string, more: JsonObject = {}) => generate({ prompt: `sim:${name}`, ...more });
+  test("outcomes: moderation stands beside the pictures, and a failure inside a 200", async () => {
+    const outcome = (name: string, more: JsonObject = {}) => generate({ prompt: `sim:${name}`, ...more });
     const held = (body: JsonObject) => dataOf(body).map((one) => one.respect_moderation === false);
-    expect((await fate("blocked")).status).toBe(400);
-    const moderated = await fate("moderated", { n: 2 });
+    expect((await outcome("blocked")).status).toBe(400);
+    const moderated = await outcome("moderated", { n: 2 });
     expect(held(moderated.body)).toEqual([true, true]);
     expect(dataOf(moderated.body)[0]?.url).toBe("");
-    expect(held((await fate("one-fails", { n: 3 })).body)).toEqual([false, true, false]);
-    expect(held((await fate("one-fails")).body)).toEqual([true]);
-    expect(held((await fate("one-fails")).body)).toEqual([false]);
-    expect(await fate("fails")).toMatchObject({ status: 200, body: { code: "Internal error" } });
-    const expired = await fate("expired");
+    expect(held((await outcome("one-fails", { n: 3 })).body)).toEqual([false, true, false]);
+    expect(held((await outcome("one-fails")).body)).toEqual([true]);
+    expect(held((await outcome("one-fails")).body)).toEqual([false]);
+    expect(await outcome("fails")).toMatchObject({ status: 200, body: { code: "Internal error" } });
+    const expired = await outcome("expired");
     expect((await rehearsal.fetchLink(String(dataOf(expired.body)[0]?.url))).status).toBe(403);
-    expect((await fate("forgotten")).status).toBe(200);
-    expect((await fate("busy")).status).toBe(429);
-    expect((await fate("broken")).status).toBe(500);
-    expect((await fate("overloaded")).status).toBe(503);
+    expect((await outcome("forgotten")).status).toBe(200);
+    expect((await outcome("busy")).status).toBe(429);
+    expect((await outcome("broken")).status).toBe(500);
+    expect((await outcome("overloaded")).status).toBe(503);
   });
 });
 
@@ -177,7 +177,7 @@ describe("contract 2.2: films", () => {
     expect(rehearsal.context.jobs.made).toBe(0);
   });
 
-  test("fates", async () => {
+  test("outcomes", async () => {
     const end = async (name: string) => {
       const { body } = await film({ prompt: `a cat sim:${name}` });
       rehearsal.nowMs += rehearsal.takesMs;

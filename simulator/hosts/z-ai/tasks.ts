@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../json.ts";
-import type { Fate } from "../../media/fate.ts";
 import type { MediaContext } from "../../media/media-host.ts";
+import type { Outcome } from "../../media/outcome.ts";
 import { openaiError } from "../openai/text/errors.ts";
 
 const HOST = "z-ai";
@@ -16,11 +16,11 @@ export interface Task {
   heldBack: JsonObject;
 }
 
-export function takeTask(task: Task, fate: Fate | undefined, context: MediaContext, key: string): Response {
+export function takeTask(task: Task, outcome: Outcome | undefined, context: MediaContext, key: string): Response {
   const { model, requestId } = task;
   // The host's own ids are a long row of digits, then of letters and digits.
   const id = `${context.nowMs()}-${crypto.randomUUID().replaceAll("-", "")}`;
-  context.jobs.create({ id, host: HOST, key, wish: task, fate });
+  context.jobs.create({ id, host: HOST, key, wish: task, outcome });
   return Response.json({ id, model, request_id: requestId, task_status: "PROCESSING" });
 }
 
@@ -31,7 +31,7 @@ export function tellTask(context: MediaContext, key: string, id: string): Respon
   const { model, requestId, result, heldBack } = job.wish;
   const told = { id, model, request_id: requestId };
   if (context.jobs.phase(job) !== "ended") return Response.json({ ...told, task_status: "PROCESSING" });
-  if (job.fate === "moderated") return Response.json({ ...told, task_status: "FAIL", ...heldBack });
-  if (job.fate === "fails") return Response.json({ ...told, task_status: "FAIL" });
+  if (job.outcome === "moderated") return Response.json({ ...told, task_status: "FAIL", ...heldBack });
+  if (job.outcome === "fails") return Response.json({ ...told, task_status: "FAIL" });
   return Response.json({ ...told, task_status: "SUCCESS", ...result() });
 }

@@ -74,19 +74,19 @@ describe("contract 2.4: pictures", () => {
     expect(await rehearsal.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
-  test("fates at once", async () => {
-    const fate = (name: string) => generate({ prompt: `sim:${name}` });
-    expect(codeOf(await fate("blocked"))).toEqual([400, "1301"]);
-    const moderated = await fate("moderated");
+  test("outcomes at once", async () => {
+    const outcome = (name: string) => generate({ prompt: `sim:${name}` });
+    expect(codeOf(await outcome("blocked"))).toEqual([400, "1301"]);
+    const moderated = await outcome("moderated");
     expect(moderated.body).toMatchObject({ data: [], content_filter: [{ role: "assistant", level: 0 }] });
-    expect((await fate("one-fails")).body.data).toEqual([]);
-    expect((await fate("one-fails")).body.data).toHaveLength(1);
-    expect(codeOf(await fate("fails"))).toEqual([500, "500"]);
-    expect(codeOf(await fate("busy"))).toEqual([429, "1302"]);
-    expect(codeOf(await fate("broken"))).toEqual([500, "500"]);
-    expect(codeOf(await fate("overloaded"))).toEqual([503, "1305"]);
-    expect((await fate("forgotten")).status).toBe(200);
-    const expired = await fate("expired");
+    expect((await outcome("one-fails")).body.data).toEqual([]);
+    expect((await outcome("one-fails")).body.data).toHaveLength(1);
+    expect(codeOf(await outcome("fails"))).toEqual([500, "500"]);
+    expect(codeOf(await outcome("busy"))).toEqual([429, "1302"]);
+    expect(codeOf(await outcome("broken"))).toEqual([500, "500"]);
+    expect(codeOf(await outcome("overloaded"))).toEqual([503, "1305"]);
+    expect((await outcome("forgotten")).status).toBe(200);
+    const expired = await outcome("expired");
     const url = String((expired.body.data as JsonObject[])[0]?.url);
     expect((await rehearsal.fetchLink(url)).status).toBe(403);
     const garbage = await rehearsal.ask(`${BASE}/images/generations`, {
@@ -134,7 +134,7 @@ describe("contract 2.2: films", () => {
     expect((await film({ model: "vidu9" })).status).toBe(404);
   });
 
-  test("fates: failures stand inside a 200", async () => {
+  test("outcomes: failures stand inside a 200", async () => {
     const end = async (name: string) => {
       const { body } = await film({ prompt: `a cat sim:${name}`, size: "64x64" });
       rehearsal.nowMs += rehearsal.takesMs;

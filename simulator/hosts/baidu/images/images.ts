@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { givenPicture } from "../../../media/given-picture.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import type { Outcome } from "../../../media/outcome.ts";
+import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
@@ -73,12 +73,17 @@ function readWish(values: JsonObject, service: ImageService): ImageWish {
   };
 }
 
-async function entry(wish: ImageWish, at: number, fate: Fate | undefined, context: MediaContext): Promise<JsonObject> {
+async function entry(
+  wish: ImageWish,
+  at: number,
+  outcome: Outcome | undefined,
+  context: MediaContext,
+): Promise<JsonObject> {
   const { prompt, measures, inputs, model } = wish;
   const seed = (wish.seed + at) % (MOST_SEED + 1);
   const picture = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
   if (!wish.asLink) return { b64_json: await encodePicture(picture) };
-  return { url: publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS }) };
+  return { url: publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }) };
 }
 
 export async function makeImages(
@@ -89,16 +94,16 @@ export async function makeImages(
 ): Promise<Response> {
   const wish = readWish(jsonFields(exchange), service);
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
   const refused = (what: string) => invalid(`${what} holds content that is not allowed.`, "prompt", "content_filter");
-  const struck = playAtOnce(fate, wordsAtOnce(wish.model, refused("The prompt")));
+  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, refused("The prompt")));
   if (struck !== undefined) return struck;
-  await takeTime(fate, exchange);
-  if (fate === "fails") throw openaiFailure("500", wish.model);
-  if (fate === "moderated") throw refused("The picture");
-  const count = fate === "one-fails" ? wish.count - 1 : wish.count;
+  await takeTime(outcome, exchange);
+  if (outcome === "fails") throw openaiFailure("500", wish.model);
+  if (outcome === "moderated") throw refused("The picture");
+  const count = outcome === "one-fails" ? wish.count - 1 : wish.count;
   const data: JsonObject[] = [];
-  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, fate, context));
+  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, outcome, context));
   const id = `as-${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}`;
   return Response.json({ id, created: Math.floor(context.nowMs() / 1_000), data });
 }

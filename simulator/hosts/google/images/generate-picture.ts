@@ -1,17 +1,17 @@
 import type { Exchange } from "../../../exchange.ts";
 import { HostError } from "../../../host-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import type { Outcome } from "../../../media/outcome.ts";
+import { playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import { pause } from "../../../play.ts";
 import { noSuchModel, wordsAtOnce } from "../refusals.ts";
 import type { GoogleHost } from "../text/errors.ts";
 import { frameText } from "../text/framing.ts";
 import { readPictureCall } from "./picture-call.ts";
-import { type Outcome, pictureChunks } from "./picture-chunks.ts";
+import { type ImageResult, pictureChunks } from "./picture-chunks.ts";
 
 const MODELS =
   /^(?:standard-image|gemini-\d(?:\.\d)?-(?:flash|flash-lite|pro)-image(?:-preview|-\d+)*|gemini-2\.0-flash-(?:preview|exp)-image-generation)$/;
@@ -59,27 +59,27 @@ function streamed(chunks: readonly JsonObject[], exchange: Exchange, host: Googl
   return new StreamedAnswer(exchange, contentType, frames());
 }
 
-function outcomeOf(fate: Fate | undefined): Outcome {
-  if (fate === "blocked") return "blocked";
-  if (fate === "moderated") return "IMAGE_SAFETY";
-  return fate === "fails" ? "IMAGE_OTHER" : "drawn";
+function resultOf(outcome: Outcome | undefined): ImageResult {
+  if (outcome === "blocked") return "blocked";
+  if (outcome === "moderated") return "IMAGE_SAFETY";
+  return outcome === "fails" ? "IMAGE_OTHER" : "drawn";
 }
 
 async function answer({ exchange, context, host, model, caller, streams }: PictureRequest): Promise<Response> {
   if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
   const call = readPictureCall(exchange, host, model);
-  const fate = chooseFate(call.prompt, 1, exchange, caller);
+  const outcome = chooseOutcome(call.prompt, 1, exchange, caller);
   const { blocked: _, ...refusals } = wordsAtOnce(model, host);
   // A blocked prompt is no error on this wire: the answer says so.
-  const struck = playAtOnce(fate, refusals);
+  const struck = playAtOnce(outcome, refusals);
   if (struck !== undefined) return struck;
-  const outcome = outcomeOf(fate);
-  if (outcome !== "blocked") {
+  const result = resultOf(outcome);
+  if (result !== "blocked") {
     const id = crypto.randomUUID();
-    const job = context.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, fate });
-    if (fate === "slow") await waitFor(job, context, exchange.signal);
+    const job = context.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, outcome });
+    if (outcome === "slow") await waitFor(job, context, exchange.signal);
   }
-  const chunks = await pictureChunks(call, host, model, outcome, context.nowMs());
+  const chunks = await pictureChunks(call, host, model, result, context.nowMs());
   return streams ? streamed(chunks, exchange, host) : Response.json(joined(chunks));
 }
 

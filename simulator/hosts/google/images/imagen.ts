@@ -1,8 +1,8 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { encodePicture } from "../../../media/publish.ts";
 import { noSuchModel, wordsAtOnce } from "../refusals.ts";
 import { type GoogleHost, googleFailure } from "../text/errors.ts";
@@ -61,15 +61,21 @@ export async function predictPictures(
   exchange.countModel(model);
   if (!MODELS.test(model)) throw noSuchModel(host, model, "predict", exchange.url.pathname);
   const wish = readImagen(exchange, host, model);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, caller);
-  const struck = playAtOnce(fate, wordsAtOnce(model, host));
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, caller);
+  const struck = playAtOnce(outcome, wordsAtOnce(model, host));
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: `${host} predict`, key: caller, wish: null, fate });
-  if (fate === "slow") await waitFor(job, context, exchange.signal);
-  if (fate === "fails") throw googleFailure("500", model, host);
+  const job = context.jobs.create({
+    id: crypto.randomUUID(),
+    host: `${host} predict`,
+    key: caller,
+    wish: null,
+    outcome,
+  });
+  if (outcome === "slow") await waitFor(job, context, exchange.signal);
+  if (outcome === "fails") throw googleFailure("500", model, host);
 
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
-  const made = indexes.filter((index) => !isHeldBack(fate, index));
+  const made = indexes.filter((index) => !isHeldBack(outcome, index));
   const pictures = await Promise.all(made.map((index) => prediction(wish, index, model)));
   const predictions = [...pictures, ...filteredItems(wish, wish.count - made.length)];
   if (predictions.length === 0) return Response.json({});

@@ -8,7 +8,7 @@ import { TEXT_PURPOSE } from "../text/read-contents.ts";
 import type { PictureCall } from "./picture-call.ts";
 
 /** What the host makes of the call: the picture, or a reason why there is none. */
-export type Outcome = "drawn" | "blocked" | "IMAGE_SAFETY" | "IMAGE_OTHER";
+export type ImageResult = "drawn" | "blocked" | "IMAGE_SAFETY" | "IMAGE_OTHER";
 
 const THOUGHT_TOKENS = 180;
 
@@ -24,18 +24,18 @@ function pictureTokens(call: PictureCall, model: string): number {
   return call.tier === "4K" ? 2_000 : 1_120;
 }
 
-async function contentOf(call: PictureCall, model: string, outcome: Outcome): Promise<Chunk[]> {
-  if (outcome === "blocked" || outcome === "IMAGE_SAFETY") return [];
+async function contentOf(call: PictureCall, model: string, result: ImageResult): Promise<Chunk[]> {
+  if (result === "blocked" || result === "IMAGE_SAFETY") return [];
   const thinks = !model.startsWith("gemini-2");
   const chunks: Chunk[] = [];
   if (thinks && call.showsThoughts) {
     chunks.push({ part: { text: "Simulated thoughts on the picture.", thought: true }, text: 0, image: 0 });
   }
   if (call.writes) {
-    const text = outcome === "drawn" ? "Here is the simulated picture. " : "No picture could be made of this. ";
+    const text = result === "drawn" ? "Here is the simulated picture. " : "No picture could be made of this. ";
     chunks.push({ part: { text }, text: countTokens(text), image: 0 });
   }
-  if (call.draws && outcome === "drawn") {
+  if (call.draws && result === "drawn") {
     const data = await encodePicture({
       prompt: call.prompt,
       width: call.width,
@@ -75,16 +75,16 @@ export async function pictureChunks(
   call: PictureCall,
   host: GoogleHost,
   model: string,
-  outcome: Outcome,
+  result: ImageResult,
   nowMs: number,
 ): Promise<JsonObject[]> {
-  const thoughts = model.startsWith("gemini-2") || outcome === "blocked" ? 0 : THOUGHT_TOKENS;
+  const thoughts = model.startsWith("gemini-2") || result === "blocked" ? 0 : THOUGHT_TOKENS;
   const frame = {
     modelVersion: model,
     responseId: new Seed(`${model} ${call.prompt} ${call.seed}`).token("response", 22),
     ...(host === "vertex" ? { createTime: new Date(nowMs).toISOString() } : {}),
   };
-  if (outcome === "blocked") {
+  if (result === "blocked") {
     return [
       { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: usageOf(call, host, 0, 0, 0), ...frame },
     ];
@@ -92,16 +92,16 @@ export async function pictureChunks(
   let text = 0;
   let image = 0;
   const chunks: JsonObject[] = [];
-  for (const chunk of await contentOf(call, model, outcome)) {
+  for (const chunk of await contentOf(call, model, result)) {
     text += chunk.text;
     image += chunk.image;
     const candidate = { content: { parts: [chunk.part], role: "model" }, index: 0 };
     chunks.push({ candidates: [candidate], usageMetadata: usageOf(call, host, thoughts, text, image), ...frame });
   }
   const ending =
-    outcome === "drawn"
+    result === "drawn"
       ? { content: { role: "model" }, finishReason: "STOP", index: 0 }
-      : { finishReason: outcome, finishMessage: `Simulated: no picture (${outcome}). Rephrase the prompt.`, index: 0 };
+      : { finishReason: result, finishMessage: `Simulated: no picture (${result}). Rephrase the prompt.`, index: 0 };
   chunks.push({ candidates: [ending], usageMetadata: usageOf(call, host, thoughts, text, image), ...frame });
   return chunks;
 }

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { linkLifeMs } from "../../../media/play-fate.ts";
+import { linkLifeMs } from "../../../media/play-outcome.ts";
 import { callerOf } from "../caller.ts";
 import { googleError } from "../text/errors.ts";
 import { filmOf } from "./veo.ts";
@@ -14,14 +14,14 @@ export function sendToFilm(exchange: Exchange, context: MediaContext, file: stri
   const caller = callerOf(exchange, context, "gemini");
   const job = context.jobs.recall<VeoWish>("gemini", file.slice(0, -1), caller);
   const index = Number(file.slice(-1));
-  const made = job === undefined || job.fate === "fails" ? 0 : job.wish.count - job.wish.heldBack;
+  const made = job === undefined || job.outcome === "fails" ? 0 : job.wish.count - job.wish.heldBack;
   if (job === undefined || context.jobs.phase(job) !== "ended" || !(index < made)) {
     const message = `You do not have permission to access the File ${file} or it may not exist.`;
     throw googleError(403, "PERMISSION_DENIED", message);
   }
   const base = `${context.baseUrl}${SECOND_PLACE}`;
   const make = (): Promise<Uint8Array> => filmOf(job.wish, index);
-  const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.fate, KEPT_MS));
+  const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.outcome, KEPT_MS));
   return new Response(null, { status: 302, headers: { location } });
 }
 

@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce } from "../../../media/play-fate.ts";
+import { isHeldBack, playAtOnce } from "../../../media/play-outcome.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { jsonBody } from "../read-envelope.ts";
 import { GOOGLE_REFUSALS, noSuchModel, wordsAtOnce } from "../refusals.ts";
@@ -55,13 +55,13 @@ export function startFilm(
   exchange.countModel(model);
   if (!MODELS.test(model)) throw noSuchModel(host, model, "predictLongRunning", exchange.url.pathname);
   const read = readVeo(exchange, host, model);
-  const fate = chooseFate(read.film.prompt, read.count, exchange, caller);
-  const struck = playAtOnce(fate, wordsAtOnce(model, host));
+  const outcome = chooseOutcome(read.film.prompt, read.count, exchange, caller);
+  const struck = playAtOnce(outcome, wordsAtOnce(model, host));
   if (struck !== undefined) return struck;
   const indexes = Array.from({ length: read.count }, (_, index) => index);
-  const heldBack = indexes.filter((index) => isHeldBack(fate, index)).length;
+  const heldBack = indexes.filter((index) => isHeldBack(outcome, index)).length;
   const wish: VeoWish = { ...read, heldBack };
-  const job = context.jobs.create({ id: newId(host), host, key: caller, wish, fate });
+  const job = context.jobs.create({ id: newId(host), host, key: caller, wish, outcome });
   return Response.json({ name: `${resourceOf(exchange, host, model)}/operations/${job.id}` });
 }
 
@@ -104,7 +104,7 @@ export async function showOperation(
     throw googleError(404, "NOT_FOUND", `The operation ${name} was not found.`);
   }
   if (context.jobs.phase(job) !== "ended") return Response.json({ name });
-  if (job.fate === "fails") {
+  if (job.outcome === "fails") {
     const error = { code: INTERNAL, message: "Simulated: the film failed because of an internal error.", details: [] };
     return Response.json({ name, done: true, error });
   }

@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { Json } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
 import { givenPicture } from "../../../media/given-picture.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { PictureWish } from "../../../media-maker/draw-picture.ts";
@@ -97,20 +97,20 @@ function pictureOf(wish: Wish, index: number): PictureWish {
 /** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
 export async function makePictures(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const wish = read(exchange);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
-  const struck = playAtOnce(fate, wordsAtOnce(firstWord));
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
   const id = crypto.randomUUID().replaceAll("-", "");
-  const job = context.jobs.create({ id, host: "minimax pictures", key, wish: null, fate });
-  if (fate === "slow") await waitFor(job, context, exchange.signal);
-  if (fate === "fails") throw firstWord(200, CODES.unknown, "unknown error");
+  const job = context.jobs.create({ id, host: "minimax pictures", key, wish: null, outcome });
+  if (outcome === "slow") await waitFor(job, context, exchange.signal);
+  if (outcome === "fails") throw firstWord(200, CODES.unknown, "unknown error");
   const indexes = Array.from({ length: wish.count }, (_, index) => index);
-  const made = indexes.filter((index) => !isHeldBack(fate, index));
+  const made = indexes.filter((index) => !isHeldBack(outcome, index));
   if (made.length === 0) throw firstWord(200, CODES.outputSensitive, "output new_sensitive");
   const pictures = made.map((index) => pictureOf(wish, index));
   const data = wish.asBase64
     ? { image_base64: await Promise.all(pictures.map(encodePicture)) }
-    : { image_urls: pictures.map((picture) => publishPicture(context, picture, { fate, keptMs: KEPT_MS })) };
+    : { image_urls: pictures.map((picture) => publishPicture(context, picture, { outcome, keptMs: KEPT_MS })) };
   const metadata = { success_count: String(made.length), failed_count: String(wish.count - made.length) };
   return Response.json({ id, data, metadata, base_resp: SUCCESS });
 }

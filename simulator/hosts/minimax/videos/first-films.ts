@@ -1,11 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
 import { framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { sizeOfShortSide } from "../../../media/picture-size.ts";
-import { playAtOnce } from "../../../media/play-fate.ts";
+import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
@@ -97,10 +97,10 @@ function newNumber(): string {
 /** The first step: `POST /v1/video_generation`. */
 export function startFilm(exchange: Exchange, context: MediaContext, key: string): Response {
   const film = read(exchange);
-  const fate = chooseFate(film.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, wordsAtOnce(firstWord));
+  const outcome = chooseOutcome(film.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: newNumber(), host: HOST, key, wish: film, fate });
+  const job = context.jobs.create({ id: newNumber(), host: HOST, key, wish: film, outcome });
   return Response.json({ task_id: job.id, base_resp: SUCCESS });
 }
 
@@ -121,8 +121,8 @@ export function showFilm(exchange: Exchange, context: MediaContext, key: string)
   }
   const failed = (code: number, message: string): Response =>
     Response.json({ ...answer, status: "Fail", base_resp: baseResponse(code, message) });
-  if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
-  if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
+  if (job.outcome === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
+  if (job.outcome === "fails") return failed(CODES.unknown, "unknown error");
   const { width, height } = job.wish;
   const made = { file_id: `${FILE_START}${id}`, video_width: width, video_height: height };
   return Response.json({ ...answer, ...made, status: "Success", base_resp: SUCCESS });
@@ -135,7 +135,7 @@ export async function showFile(exchange: Exchange, context: MediaContext, key: s
     ? context.jobs.recall<FilmWish>(HOST, id.slice(FILE_START.length), key)
     : undefined;
   const isThere =
-    job !== undefined && context.jobs.phase(job) === "ended" && job.fate !== "moderated" && job.fate !== "fails";
+    job !== undefined && context.jobs.phase(job) === "ended" && job.outcome !== "moderated" && job.outcome !== "fails";
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
   const file = {
     file_id: id,
@@ -143,7 +143,7 @@ export async function showFile(exchange: Exchange, context: MediaContext, key: s
     created_at: Math.floor(job.endsAtMs / 1_000),
     filename: "output.mp4",
     purpose: "video_generation",
-    download_url: publishFilm(context, job.wish, { fate: job.fate, keptMs: KEPT_MS }),
+    download_url: publishFilm(context, job.wish, { outcome: job.outcome, keptMs: KEPT_MS }),
   };
   return Response.json({ file, base_resp: SUCCESS });
 }

@@ -1,12 +1,12 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
 import { framesOf } from "../../../media/given-picture.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
-import { playAtOnce } from "../../../media/play-fate.ts";
+import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
@@ -57,11 +57,11 @@ function read(exchange: Exchange): Pick<Wish, "film" | "resolution" | "ratio"> {
 /** `POST /v2/video_generation` */
 export function startSecondFilm(exchange: Exchange, context: MediaContext, key: string): Response {
   const asked = read(exchange);
-  const fate = chooseFate(asked.film.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, wordsAtOnce(secondWord));
+  const outcome = chooseOutcome(asked.film.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(secondWord));
   if (struck !== undefined) return struck;
   const wish: Wish = { ...asked, cancelled: false };
-  const job = context.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, outcome });
   return Response.json({ task_id: job.id });
 }
 
@@ -77,9 +77,9 @@ function standing(job: MediaJob<Wish>, context: MediaContext): JsonObject {
   if (wish.cancelled) return { status: "cancelled" };
   if (phase !== "ended") return { status: phase };
   const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
-  if (job.fate === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
-  if (job.fate === "fails") return failed(CODES.unknown, "unknown error");
-  const url = publishFilm(context, wish.film, { fate: job.fate, keptMs: KEPT_MS });
+  if (job.outcome === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
+  if (job.outcome === "fails") return failed(CODES.unknown, "unknown error");
+  const url = publishFilm(context, wish.film, { outcome: job.outcome, keptMs: KEPT_MS });
   const { seconds } = wish.film;
   const usage = { total_seconds: seconds, input_seconds: 0, output_seconds: seconds };
   return { status: "succeeded", content: { url }, usage };

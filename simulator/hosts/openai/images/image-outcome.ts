@@ -1,5 +1,5 @@
 import type { HostError } from "../../../host-error.ts";
-import type { Fate } from "../../../media/fate.ts";
+import type { Outcome } from "../../../media/outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { PictureWish } from "../../../media-maker/draw-picture.ts";
 import { openaiError, openaiFailure } from "../text/errors.ts";
@@ -32,12 +32,12 @@ export function blockedBy(wish: ImageWish): HostError {
 }
 
 /** The error that a wish ends with after it was begun; undefined where pictures come. */
-export function failureOf(wish: ImageWish, fate: Fate | undefined): HostError | undefined {
-  if (fate === "fails") return openaiFailure("500", wish.model);
-  return fate === "moderated" ? blockedBy(wish) : undefined;
+export function failureOf(wish: ImageWish, outcome: Outcome | undefined): HostError | undefined {
+  if (outcome === "fails") return openaiFailure("500", wish.model);
+  return outcome === "moderated" ? blockedBy(wish) : undefined;
 }
 
 /** The host does not say that one of several was held back: there is one less. */
-export function pictureCount(wish: ImageWish, fate: Fate | undefined): number {
-  return fate === "one-fails" ? wish.count - 1 : wish.count;
+export function pictureCount(wish: ImageWish, outcome: Outcome | undefined): number {
+  return outcome === "one-fails" ? wish.count - 1 : wish.count;
 }

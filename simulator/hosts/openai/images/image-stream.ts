@@ -1,7 +1,7 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import type { Fate } from "../../../media/fate.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
+import type { Outcome } from "../../../media/outcome.ts";
 import { encodePicture } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import type { PictureWish } from "../../../media-maker/draw-picture.ts";
@@ -18,7 +18,7 @@ function partialsOf(wish: ImageWish): number {
   return wish.quality === "low" ? Math.min(1, wish.partials) : wish.partials;
 }
 
-async function* frames(wish: ImageWish, fate: Fate | undefined, context: MediaContext): AsyncGenerator<string> {
+async function* frames(wish: ImageWish, outcome: Outcome | undefined, context: MediaContext): AsyncGenerator<string> {
   const prefix = wish.action === "edit" ? "image_edit" : "image_generation";
   const told = async (picture: PictureWish): Promise<JsonObject> => ({
     b64_json: await encodePicture(picture),
@@ -28,8 +28,8 @@ async function* frames(wish: ImageWish, fate: Fate | undefined, context: MediaCo
     background: wish.background,
     output_format: wish.format,
   });
-  const failure = failureOf(wish, fate);
-  const count = failure === undefined ? pictureCount(wish, fate) : 1;
+  const failure = failureOf(wish, outcome);
+  const count = failure === undefined ? pictureCount(wish, outcome) : 1;
   for (let at = 0; at < count; at += 1) {
     for (let partial = 0; partial < partialsOf(wish); partial += 1) {
       const body = await told(pictureOf(wish, at, partial));
@@ -45,8 +45,8 @@ async function* frames(wish: ImageWish, fate: Fate | undefined, context: MediaCo
 export function streamImages(
   exchange: Exchange,
   wish: ImageWish,
-  fate: Fate | undefined,
+  outcome: Outcome | undefined,
   context: MediaContext,
 ): Response {
-  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", frames(wish, fate, context));
+  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", frames(wish, outcome, context));
 }

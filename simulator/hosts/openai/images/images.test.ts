@@ -174,9 +174,9 @@ describe("contract 2.5: the older models, and what prompts ask for", () => {
     expect(dataOf(body)[0]?.revised_prompt).toContain("a cat");
   });
 
-  test("fates", async () => {
-    const send = async (fate: string, more: JsonObject = {}) => {
-      const { status, body } = await generate({ prompt: `a cat sim:${fate}`, ...more });
+  test("outcomes", async () => {
+    const send = async (outcome: string, more: JsonObject = {}) => {
+      const { status, body } = await generate({ prompt: `a cat sim:${outcome}`, ...more });
       return { status, code: body.error === undefined ? dataOf(body).length : errorOf(body).code };
     };
     expect(await send("blocked")).toEqual({ status: 400, code: "moderation_blocked" });

@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import type { Outcome } from "../../../media/outcome.ts";
+import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { wordsAtOnce } from "../at-once.ts";
 import { anyFields, type Fields, jsonFields } from "../request-fields.ts";
@@ -16,15 +16,15 @@ import { type ImageAction, type ImageWish, modelOf, readImageWish } from "./imag
 
 const LINK_KEPT_MS = 60 * 60_000;
 
-async function answer(wish: ImageWish, fate: Fate | undefined, context: MediaContext): Promise<Response> {
-  const count = pictureCount(wish, fate);
+async function answer(wish: ImageWish, outcome: Outcome | undefined, context: MediaContext): Promise<Response> {
+  const count = pictureCount(wish, outcome);
   const data: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) {
     const revised = wish.revises ? { revised_prompt: `${wish.prompt} (revised)` } : {};
     const picture = pictureOf(wish, at);
     const result: JsonObject =
       wish.answersWith === "url"
-        ? { url: publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS }) }
+        ? { url: publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }) }
         : { b64_json: await encodePicture(picture) };
     data.push({ ...revised, ...result });
   }
@@ -57,12 +57,12 @@ export async function makeImages(
   const single = !imageFamilyOf(model).gpt;
   const inputs = action === "edit" ? readInputs(fields, single) : [];
   const wish = readImageWish(fields.values, action, fields.files !== undefined, inputs);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
-  const struck = playAtOnce(fate, wordsAtOnce(model, blockedBy(wish)));
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(model, blockedBy(wish)));
   if (struck !== undefined) return struck;
-  await takeTime(fate, exchange);
-  if (wish.stream) return streamImages(exchange, wish, fate, context);
-  const failure = failureOf(wish, fate);
+  await takeTime(outcome, exchange);
+  if (wish.stream) return streamImages(exchange, wish, outcome, context);
+  const failure = failureOf(wish, outcome);
   if (failure !== undefined) throw failure;
-  return answer(wish, fate, context);
+  return answer(wish, outcome, context);
 }

@@ -95,9 +95,9 @@ describe("contract 2.2: the life of a film", () => {
     expect(rehearsal.context.jobs.made).toBe(0);
   });
 
-  test("fates", async () => {
-    const end = async (fate: string) => {
-      const { body } = await create({ prompt: `a cat sim:${fate}` });
+  test("outcomes", async () => {
+    const end = async (outcome: string) => {
+      const { body } = await create({ prompt: `a cat sim:${outcome}` });
       rehearsal.nowMs += rehearsal.takesMs;
       return rehearsal.send(`${VIDEOS}/${String(body.id)}`);
     };

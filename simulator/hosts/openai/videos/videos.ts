@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { HostError } from "../../../host-error.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-fate.ts";
+import { playAtOnce } from "../../../media/play-outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { drawPicture } from "../../../media-maker/draw-picture.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
@@ -23,13 +23,13 @@ const KEPT_MS = 60 * 60_000;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
-const expiresAtMs = (job: VideoJob): number => job.endsAtMs + (job.fate === "expired" ? 0 : KEPT_MS);
+const expiresAtMs = (job: VideoJob): number => job.endsAtMs + (job.outcome === "expired" ? 0 : KEPT_MS);
 
 function errorOf(job: VideoJob): JsonObject | null {
-  if (job.fate === "moderated") {
+  if (job.outcome === "moderated") {
     return { code: "moderation_blocked", message: "The film was held back by the moderation system." };
   }
-  return job.fate === "fails" ? { code: "server_error", message: "The film could not be made." } : null;
+  return job.outcome === "fails" ? { code: "server_error", message: "The film could not be made." } : null;
 }
 
 function statusOf(job: VideoJob, context: MediaContext): string {
@@ -73,15 +73,15 @@ const find = (id: string, key: string, context: MediaContext): VideoJob =>
 
 function take(wish: VideoWish, exchange: Exchange, context: MediaContext, key: string): Response {
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
   const blocked = openaiError(400, "Your request was blocked by our moderation system.", {
     type: "video_generation_user_error",
     code: "moderation_blocked",
   });
-  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
+  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
   const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
-  return told(context.jobs.create({ id, host: HOST, key, wish, fate }), context);
+  return told(context.jobs.create({ id, host: HOST, key, wish, outcome }), context);
 }
 
 export async function createVideo(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {

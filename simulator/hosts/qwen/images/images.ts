@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import type { Outcome } from "../../../media/outcome.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { publishPicture } from "../../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, HELD_BACK } from "../errors.ts";
 import { type ImagesWish, readImages } from "./read-images.ts";
@@ -11,9 +11,9 @@ import { type ImagesWish, readImages } from "./read-images.ts";
 export const KEPT_MS = 24 * 3_600_000;
 
 /** The link of each picture; undefined where it is held back. */
-export function linksOf(wish: ImagesWish, fate: Fate | undefined, context: MediaContext): (string | undefined)[] {
+export function linksOf(wish: ImagesWish, outcome: Outcome | undefined, context: MediaContext): (string | undefined)[] {
   return Array.from({ length: wish.count }, (_, index) => {
-    if (isHeldBack(fate, index)) return undefined;
+    if (isHeldBack(outcome, index)) return undefined;
     const picture = {
       prompt: wish.prompt,
       ...wish.size,
@@ -22,7 +22,7 @@ export function linksOf(wish: ImagesWish, fate: Fate | undefined, context: Media
       inputs: wish.inputs,
       note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
     } as const;
-    return publishPicture(context, picture, { fate, keptMs: KEPT_MS });
+    return publishPicture(context, picture, { outcome, keptMs: KEPT_MS });
   });
 }
 
@@ -48,13 +48,13 @@ export async function generateImages(exchange: Exchange, context: MediaContext, 
   }
   const wish = readImages(bodyOf(exchange), "sync");
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, outcome });
   await waitFor(job, context, exchange.signal);
-  if (fate === "fails") throw AT_ONCE.broken;
-  const links = linksOf(wish, fate, context).filter((link) => link !== undefined);
+  if (outcome === "fails") throw AT_ONCE.broken;
+  const links = linksOf(wish, outcome, context).filter((link) => link !== undefined);
   if (links.length === 0) throw dashscopeError(400, HELD_BACK.code, HELD_BACK.message);
   return Response.json({
     output: { choices: choicesOf(links, wish.spread) },

@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-fate.ts";
+import type { Outcome } from "../../../media/outcome.ts";
+import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import type { PictureWish } from "../../../media-maker/draw-picture.ts";
@@ -18,12 +18,12 @@ const HELD_BACK = {
 
 interface Batch {
   wish: SeedreamWish;
-  fate: Fate | undefined;
+  outcome: Outcome | undefined;
   context: MediaContext;
   createdAt: number;
 }
 
-async function pictureAt({ wish, fate, context }: Batch, index: number): Promise<JsonObject> {
+async function pictureAt({ wish, outcome, context }: Batch, index: number): Promise<JsonObject> {
   const picture: PictureWish = {
     prompt: wish.prompt,
     ...wish.size,
@@ -34,12 +34,12 @@ async function pictureAt({ wish, fate, context }: Batch, index: number): Promise
   };
   const size = `${wish.size.width}x${wish.size.height}`;
   if (wish.encoded) return { b64_json: await encodePicture(picture), size };
-  return { url: publishPicture(context, picture, { fate, keptMs: KEPT_MS }), size };
+  return { url: publishPicture(context, picture, { outcome, keptMs: KEPT_MS }), size };
 }
 
-function usageOf({ wish, fate }: Batch): JsonObject {
+function usageOf({ wish, outcome }: Batch): JsonObject {
   const { count, size, inputs, searches } = wish;
-  const made = Array.from({ length: count }, (_, index) => index).filter((index) => !isHeldBack(fate, index)).length;
+  const made = Array.from({ length: count }, (_, index) => index).filter((index) => !isHeldBack(outcome, index)).length;
   const tokens = made * Math.floor((size.width * size.height) / 256);
   return {
     generated_images: made,
@@ -51,11 +51,11 @@ function usageOf({ wish, fate }: Batch): JsonObject {
 }
 
 async function wholeAnswer(batch: Batch): Promise<Response> {
-  const { wish, fate, createdAt } = batch;
-  if (fate === "fails") throw AT_ONCE.broken;
+  const { wish, outcome, createdAt } = batch;
+  if (outcome === "fails") throw AT_ONCE.broken;
   const data: JsonObject[] = [];
   for (let index = 0; index < wish.count; index += 1) {
-    data.push(isHeldBack(fate, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
+    data.push(isHeldBack(outcome, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
   }
   // The whole request is an error only where nothing came of it.
   if (data.every((item) => item["error"] !== undefined)) throw arkError(400, HELD_BACK.code, HELD_BACK.message);
@@ -63,14 +63,14 @@ async function wholeAnswer(batch: Batch): Promise<Response> {
 }
 
 async function* events(batch: Batch): AsyncGenerator<JsonObject> {
-  const { wish, fate, createdAt } = batch;
-  if (fate === "fails") {
+  const { wish, outcome, createdAt } = batch;
+  if (outcome === "fails") {
     yield { type: "error", error: { code: "InternalServiceError", message: "The service failed at the picture." } };
     return;
   }
   const envelope = { model: wish.model, created: createdAt };
   for (let index = 0; index < wish.count; index += 1) {
-    yield isHeldBack(fate, index)
+    yield isHeldBack(outcome, index)
       ? { type: "image_generation.partial_failed", ...envelope, image_index: index, error: HELD_BACK }
       : {
           type: "image_generation.partial_succeeded",
@@ -101,11 +101,11 @@ async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Respons
 export async function generateImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const wish = readImages(bodyOf(exchange));
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, fate });
-  const batch = { wish, fate, context, createdAt: Math.floor(job.createdAtMs / 1000) };
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, outcome });
+  const batch = { wish, outcome, context, createdAt: Math.floor(job.createdAtMs / 1000) };
   await waitFor(job, context, exchange.signal);
   return wish.stream ? streamedAnswer(exchange, batch) : wholeAnswer(batch);
 }

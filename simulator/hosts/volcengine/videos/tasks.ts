@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-fate.ts";
+import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../../media/publish.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
 import { FRAMES_PER_SECOND, readTask, type SeedanceWish } from "./read-task.ts";
@@ -21,12 +21,12 @@ type Task = MediaJob<SeedanceWish>;
 export function createTask(exchange: Exchange, context: MediaContext, key: string): Response {
   const wish = readTask(bodyOf(exchange));
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, AT_ONCE);
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const day = new Date(context.nowMs()).toISOString().slice(0, 19).replace(/\D/g, "");
   const id = `cgt-${day}-${crypto.randomUUID().slice(0, 5)}`;
-  context.jobs.create({ id, host: HOST, key, wish, fate });
+  context.jobs.create({ id, host: HOST, key, wish, outcome });
   return Response.json({ id });
 }
 
@@ -44,12 +44,12 @@ function statusOf(task: Task, context: MediaContext): string {
   const isLate = task.createdAtMs + task.wish.expiresAfterMs < Math.min(task.endsAtMs, context.nowMs());
   if (isLate) return "expired";
   if (phase !== "ended") return phase;
-  return task.fate === "moderated" || task.fate === "fails" ? "failed" : "succeeded";
+  return task.outcome === "moderated" || task.outcome === "fails" ? "failed" : "succeeded";
 }
 
-function contentOf({ wish, fate }: Task, context: MediaContext): JsonObject {
+function contentOf({ wish, outcome }: Task, context: MediaContext): JsonObject {
   const { prompt, size, seconds, seed, audio, frames } = wish;
-  const life = { fate, keptMs: KEPT_MS };
+  const life = { outcome, keptMs: KEPT_MS };
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const still = { prompt, ...size, seed, format: "png", note: "last frame" } as const;
   return {
@@ -82,7 +82,7 @@ export function showTask(context: MediaContext, key: string, id: string): Respon
     id,
     model: task.wish.model,
     status,
-    error: status !== "failed" ? null : task.fate === "moderated" ? SENSITIVE : FAILED,
+    error: status !== "failed" ? null : task.outcome === "moderated" ? SENSITIVE : FAILED,
     created_at: Math.floor(task.createdAtMs / 1000),
     updated_at: Math.floor(Math.min(context.nowMs(), task.endsAtMs) / 1000),
     service_tier: task.wish.serviceTier,

@@ -1,11 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { GivenPicture } from "../../../media/given-picture.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
+import type { Outcome } from "../../../media/outcome.ts";
 import { sizeOfShortSide } from "../../../media/picture-size.ts";
-import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { PictureWish } from "../../../media-maker/draw-picture.ts";
@@ -88,12 +88,17 @@ function pictureOf({ prompt, measures, inputs, model }: ImageWish, at: number): 
 }
 
 /** A picture that moderation holds back stands among the others, without its bytes or address. */
-async function entry(wish: ImageWish, at: number, fate: Fate | undefined, context: MediaContext): Promise<JsonObject> {
-  const heldBack = isHeldBack(fate, at);
+async function entry(
+  wish: ImageWish,
+  at: number,
+  outcome: Outcome | undefined,
+  context: MediaContext,
+): Promise<JsonObject> {
+  const heldBack = isHeldBack(outcome, at);
   const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
   const picture = pictureOf(wish, at);
   if (!wish.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
-  return { url: heldBack ? "" : publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS }), ...shared };
+  return { url: heldBack ? "" : publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }), ...shared };
 }
 
 export async function makeImages(
@@ -105,12 +110,12 @@ export async function makeImages(
   const values = jsonFields(exchange);
   const wish = readWish(values, edits);
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, wish.count, exchange, key);
+  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
+  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
-  await takeTime(fate, exchange);
-  if (fate === "fails") {
+  await takeTime(outcome, exchange);
+  if (outcome === "fails") {
     // This host is known to tell a failure with status 200.
     const said = {
       status: 500,
@@ -122,7 +127,7 @@ export async function makeImages(
     return Response.json(inXAiWords(said));
   }
   const data: JsonObject[] = [];
-  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, fate, context));
+  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, outcome, context));
   const ticks = (MODELS[wish.model]?.ticks ?? 0) * wish.count;
   return Response.json({ data, usage: { cost_in_usd_ticks: ticks } });
 }

@@ -1,9 +1,9 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-fate.ts";
+import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { FilmWish } from "../../../media-maker/film-wish.ts";
@@ -21,11 +21,11 @@ const TICKS: Readonly<Record<string, number>> = { "480p": 800_000_000, "720p": 1
 export function createVideo(exchange: Exchange, context: MediaContext, key: string, action: VideoAction): Response {
   const wish = readVideoWish(jsonFields(exchange), action);
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = playAtOnce(fate, wordsAtOnce(wish.model, blocked));
+  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, blocked));
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, fate });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
   return Response.json({ request_id: job.id });
 }
 
@@ -42,16 +42,16 @@ function filmOf({ prompt, measures, seconds, firstFrame }: VideoWish): FilmWish 
 }
 
 function ended(job: MediaJob<VideoWish>, context: MediaContext): JsonObject {
-  const { wish, fate } = job;
+  const { wish, outcome } = job;
   const usage = { cost_in_usd_ticks: (TICKS[wish.resolution] ?? 0) * wish.seconds };
-  if (fate === "fails") {
+  if (outcome === "fails") {
     return { status: "failed", model: wish.model, error: { code: "internal_error", message: "The film failed." } };
   }
   // What nobody fetched in time is gone, and this host has a word for that.
-  if (fate === "expired" || context.nowMs() - job.endsAtMs > LINK_KEPT_MS)
+  if (outcome === "expired" || context.nowMs() - job.endsAtMs > LINK_KEPT_MS)
     return { status: "expired", model: wish.model };
-  const heldBack = fate === "moderated";
-  const url = heldBack ? "" : publishFilm(context, filmOf(wish), { fate, keptMs: LINK_KEPT_MS });
+  const heldBack = outcome === "moderated";
+  const url = heldBack ? "" : publishFilm(context, filmOf(wish), { outcome, keptMs: LINK_KEPT_MS });
   const video = { url, duration: wish.seconds, respect_moderation: !heldBack };
   return { status: "done", video, model: wish.model, usage };
 }

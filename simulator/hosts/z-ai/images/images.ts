@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
-import type { Fate } from "../../../media/fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
+import type { Outcome } from "../../../media/outcome.ts";
 import { parseDrawable } from "../../../media/picture-size.ts";
-import { playAtOnce, takeTime } from "../../../media/play-fate.ts";
+import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
 import { publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
@@ -76,10 +76,10 @@ function readWish(values: JsonObject, background: boolean): ImageWish {
   return { model: name, prompt, measures: measuresOf(size, model) };
 }
 
-function publish(wish: ImageWish, fate: Fate | undefined, context: MediaContext): string {
+function publish(wish: ImageWish, outcome: Outcome | undefined, context: MediaContext): string {
   const { prompt, measures, model } = wish;
   const picture = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
-  return publishPicture(context, picture, { fate, keptMs: LINK_KEPT_MS });
+  return publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS });
 }
 
 /** 0 is the gravest: then there is no picture. */
@@ -95,24 +95,24 @@ export async function makeImage(
   const values = jsonFields(exchange);
   const wish = readWish(values, background);
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, wordsAtOnce(wish.model, contentRefused()));
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, contentRefused()));
   if (struck !== undefined) return struck;
   if (background) {
     const task: Task = {
       model: wish.model,
       requestId: requestIdOf(values),
-      result: () => ({ image_result: [{ url: publish(wish, fate, context) }] }),
+      result: () => ({ image_result: [{ url: publish(wish, outcome, context) }] }),
       heldBack: { content_filter: filtered(0) },
     };
-    return takeTask(task, fate, context, key);
+    return takeTask(task, outcome, context, key);
   }
-  await takeTime(fate, exchange);
-  if (fate === "fails") throw openaiFailure("500", wish.model);
-  const heldBack = fate === "moderated";
+  await takeTime(outcome, exchange);
+  if (outcome === "fails") throw openaiFailure("500", wish.model);
+  const heldBack = outcome === "moderated";
   return Response.json({
     created: Math.floor(context.nowMs() / 1_000),
-    data: heldBack ? [] : [{ url: publish(wish, fate, context) }],
+    data: heldBack ? [] : [{ url: publish(wish, outcome, context) }],
     content_filter: filtered(heldBack ? 0 : 3),
   });
 }

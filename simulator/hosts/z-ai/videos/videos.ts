@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { Json, JsonObject } from "../../../json.ts";
-import { chooseFate } from "../../../media/choose-fate.ts";
+import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../../media/picture-size.ts";
-import { playAtOnce } from "../../../media/play-fate.ts";
+import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
@@ -110,16 +110,16 @@ export function makeVideo(exchange: Exchange, context: MediaContext, key: string
   const values = jsonFields(exchange);
   const wish = readWish(values);
   exchange.countModel(wish.model);
-  const fate = chooseFate(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(fate, wordsAtOnce(wish.model, contentRefused()));
+  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, contentRefused()));
   if (struck !== undefined) return struck;
   const { model, measures, ...film } = wish;
   const seed = seedOf(wish.prompt);
-  const life = { fate, keptMs: LINK_KEPT_MS };
+  const life = { outcome, keptMs: LINK_KEPT_MS };
   const result = (): JsonObject => {
     const url = publishFilm(context, { ...film, ...measures, seed }, life);
     const cover = { prompt: wish.prompt, ...measures, seed, format: "jpeg", note: model } as const;
     return { video_result: [{ url, cover_image_url: publishPicture(context, cover, life) }] };
   };
-  return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, fate, context, key);
+  return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, outcome, context, key);
 }

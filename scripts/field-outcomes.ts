@@ -29,14 +29,14 @@ function nodeOf(schema: TSchema): SchemaNode {
  * the receipt says so. `gateway`: the gateway itself honours it. `tag`: it has no meaning apart from its neighbours.
  * `lost`: nothing depends on it and nobody is told (H09).
  */
-export type Fate = "exact" | "approximated" | "dropped" | "gateway" | "tag" | "lost";
+export type Outcome = "exact" | "approximated" | "dropped" | "gateway" | "tag" | "lost";
 
-export interface FateAt {
-  fate: Fate;
+export interface OutcomeAt {
+  outcome: Outcome;
   reasons: readonly string[];
 }
 
-export interface FieldFate {
+export interface FieldOutcome {
   dialect: DialectName;
   sample: string;
   member: Member;
@@ -44,29 +44,29 @@ export interface FieldFate {
   isTag: boolean;
   /** Refused at the contract's own addresses; other addresses take it. */
   dropInOnly: boolean;
-  at: Readonly<Record<UpstreamDialectName, FateAt>>;
+  at: Readonly<Record<UpstreamDialectName, OutcomeAt>>;
 }
 
 /** What becomes of every member of a request at a usual target of each dialect. */
-export async function fatesOf({ dialect, name, text }: SampleRequest): Promise<FieldFate[]> {
+export async function outcomesOf({ dialect, name, text }: SampleRequest): Promise<FieldOutcome[]> {
   const body = parseInOrder(text) as JsonObject;
   const whole = await encodings(dialect, checkedRequest(dialect, text, "dropin"));
-  const fates: FieldFate[] = [];
+  const outcomes: FieldOutcome[] = [];
   for (const member of judged(dialect, membersOf(REQUEST_SCHEMAS[dialect], body))) {
     const meaning = meaningOf(dialect, member);
     const others = meaning === "gateway" ? [] : await variants(dialect, body, member, whole);
     const at = Object.fromEntries(
       UPSTREAM_DIALECT_NAMES.map((target) => [
         target,
-        fateAt(
+        outcomeAt(
           member,
           whole[target],
           others.map((other) => other[target]),
           meaning,
         ),
       ]),
-    ) as Record<UpstreamDialectName, FateAt>;
-    fates.push({
+    ) as Record<UpstreamDialectName, OutcomeAt>;
+    outcomes.push({
       dialect,
       sample: name,
       member,
@@ -75,7 +75,7 @@ export async function fatesOf({ dialect, name, text }: SampleRequest): Promise<F
       at,
     });
   }
-  return fates;
+  return outcomes;
 }
 
 /** More values than this would show nothing new. */
@@ -154,13 +154,13 @@ function candidates({ value, nodes }: Member): unknown[] {
   return otherWords;
 }
 
-function fateAt(
+function outcomeAt(
   member: Member,
   whole: EncodedRequest,
   others: readonly EncodedRequest[],
   meaning: "gateway" | "tag" | undefined,
-): FateAt {
-  if (meaning === "gateway") return { fate: "gateway", reasons: [] };
+): OutcomeAt {
+  if (meaning === "gateway") return { outcome: "gateway", reasons: [] };
   const told = whole.notes.filter(({ path }) => concerns(path, member.path));
   // A value may be honoured in that another one would have been told as a change.
   const differs = others.some((other) => differ(whole, other) || toldAnew(member, whole, other));
@@ -168,13 +168,13 @@ function fateAt(
   if (told.length === 0) {
     // Where the contract allows no other value, a field has nothing to say.
     const silent = others.length === 0 ? "tag" : "lost";
-    return { fate: differs ? "exact" : (meaning ?? silent), reasons };
+    return { outcome: differs ? "exact" : (meaning ?? silent), reasons };
   }
-  return { fate: toldFate(told, differs), reasons };
+  return { outcome: toldOutcome(told, differs), reasons };
 }
 
 /** What is told as approximated, but leaves no trace in the request, is dropped in truth. */
-function toldFate(told: readonly FieldNote[], differs: boolean): "approximated" | "dropped" {
+function toldOutcome(told: readonly FieldNote[], differs: boolean): "approximated" | "dropped" {
   if (!differs) return "dropped";
   return told.some(({ action }) => action === "approximated") ? "approximated" : "dropped";
 }

@@ -1,15 +1,15 @@
 import type { Exchange } from "../exchange.ts";
-import { type Fate, fateOf } from "./fate.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 
 const MOST_ENTRIES = 1_000;
 
 /**
- * The fate of a request for `count` results. Where a host makes one at a time, several are had by asking several times:
+ * The outcome of a request for `count` results. Where a host makes one at a time, several are had by asking several times:
  * the one of them that fails is the first that a key asks for with a prompt.
  */
-export function chooseFate(prompt: string, count: number, exchange: Exchange, key: string): Fate | undefined {
-  const fate = fateOf(prompt);
-  if (fate !== "one-fails" || count > 1) return fate;
+export function chooseOutcome(prompt: string, count: number, exchange: Exchange, key: string): Outcome | undefined {
+  const outcome = outcomeOf(prompt);
+  if (outcome !== "one-fails" || count > 1) return outcome;
   const { flaky } = exchange.state;
   const who = `one-fails ${exchange.url.pathname} ${key} ${prompt}`;
   const asked = flaky.get(who) ?? 0;

@@ -1,38 +1,38 @@
 import type { Exchange } from "../exchange.ts";
 import type { HostError } from "../host-error.ts";
 import { pause } from "../play.ts";
-import type { Fate } from "./fate.ts";
 import { type MediaJob, SLOW_JOB_MS } from "./jobs.ts";
 import type { MediaContext } from "./media-host.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** What a host says at once, in its own words. */
 export type AtOnce = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
 
-/** Plays the fates that strike before a job is taken. */
-export function playAtOnce(fate: Fate | undefined, words: Partial<AtOnce>): Response | undefined {
-  if (fate === "garbage") {
+/** Plays the outcomes that come before a job is taken. */
+export function playAtOnce(outcome: Outcome | undefined, words: Partial<AtOnce>): Response | undefined {
+  if (outcome === "garbage") {
     return new Response("<html><body><h1>It works!</h1></body></html>", { headers: { "content-type": "text/html" } });
   }
-  if (fate === "blocked" || fate === "busy" || fate === "broken" || fate === "overloaded") {
-    const refusal = words[fate];
+  if (outcome === "blocked" || outcome === "busy" || outcome === "broken" || outcome === "overloaded") {
+    const refusal = words[outcome];
     if (refusal !== undefined) throw refusal;
   }
   return undefined;
 }
 
 /** Whether moderation holds back the result at `index` of those that were asked for. */
-export function isHeldBack(fate: Fate | undefined, index: number): boolean {
-  return fate === "moderated" || (fate === "one-fails" && index === 1);
+export function isHeldBack(outcome: Outcome | undefined, index: number): boolean {
+  return outcome === "moderated" || (outcome === "one-fails" && index === 1);
 }
 
 /** How long a link lives. */
-export function linkLifeMs(fate: Fate | undefined, keptMs: number): number {
-  return fate === "expired" ? 0 : keptMs;
+export function linkLifeMs(outcome: Outcome | undefined, keptMs: number): number {
+  return outcome === "expired" ? 0 : keptMs;
 }
 
 /** Where the answer itself is waited for, a slow job is a slow answer. */
-export async function takeTime(fate: Fate | undefined, exchange: Exchange): Promise<void> {
-  if (fate !== "slow") return;
+export async function takeTime(outcome: Outcome | undefined, exchange: Exchange): Promise<void> {
+  if (outcome !== "slow") return;
   await pause(SLOW_JOB_MS, exchange.signal);
   if (exchange.signal.aborted) exchange.ended("client gone");
 }

@@ -27,16 +27,16 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-function submit(model: VideoModel, fate: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
+function submit(model: VideoModel, outcome: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
   const { id, frames } = model;
   const { durationSeconds, resolution } = parametersFor(model);
   const image = frames.endsWith("needed") ? { image: frame } : {};
   const config = { durationSeconds, resolution, numberOfVideos };
-  return client.models.generateVideos({ model: id, source: { prompt: `${id} sim:${fate}`, ...image }, config });
+  return client.models.generateVideos({ model: id, source: { prompt: `${id} sim:${outcome}`, ...image }, config });
 }
 
-async function failureOf(model: VideoModel, fate: string): Promise<SdkFailure> {
-  const thrown: unknown = await submit(model, fate).then(
+async function failureOf(model: VideoModel, outcome: string): Promise<SdkFailure> {
+  const thrown: unknown = await submit(model, outcome).then(
     ({ name }) => new Error(`it was taken as ${name}`),
     (error: unknown) => error,
   );
@@ -44,11 +44,11 @@ async function failureOf(model: VideoModel, fate: string): Promise<SdkFailure> {
 }
 
 /** Ends without a video, and costs nothing. */
-async function endOf(model: VideoModel, fate: string): Promise<GenerateVideosOperation> {
-  const submitted = await submit(model, fate);
+async function endOf(model: VideoModel, outcome: string): Promise<GenerateVideosOperation> {
+  const submitted = await submit(model, outcome);
   const ended = await followToEnd(client, submitted);
   const receipt = await receiptOf(stand, submitted.name);
-  expect({ fate, cost: receipt.cost_nano_usd }).toEqual({ fate, cost: 0 });
+  expect({ outcome, cost: receipt.cost_nano_usd }).toEqual({ outcome, cost: 0 });
   expect(ended.response?.generatedVideos ?? []).toEqual([]);
   return ended;
 }
@@ -67,12 +67,12 @@ const STATUS_WORDS: Readonly<Record<number, string>> = { 429: "RESOURCE_EXHAUSTE
 describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
   test("choices 4: what the host refuses at once is an error of the submit", async () => {
     await Promise.all(
-      AT_ONCE.map(async ([fate, usual, word]) => {
-        const failure = await failureOf(model, fate);
-        const own = model.tells?.[fate];
+      AT_ONCE.map(async ([outcome, usual, word]) => {
+        const failure = await failureOf(model, outcome);
+        const own = model.tells?.[outcome];
         const status = typeof own === "number" ? own : usual;
         const type = own === undefined ? word : STATUS_WORDS[status];
-        expect({ fate, ...failure }).toMatchObject({ fate, class: "ApiError", status, ...(type && { type }) });
+        expect({ outcome, ...failure }).toMatchObject({ outcome, class: "ApiError", status, ...(type && { type }) });
         expect(failure.message).not.toContain("<html");
       }),
     );

@@ -1,5 +1,5 @@
 /** What a prompt may ask the simulated media hosts to play, by a word such as `sim:moderated` anywhere in it. */
-export const FATES = [
+export const OUTCOMES = [
   /** The host refuses the prompt at once. */
   "blocked",
   /** The host takes the job, and its moderation holds the result back. */
@@ -24,8 +24,8 @@ export const FATES = [
   "garbage",
 ] as const;
 
-export type Fate = (typeof FATES)[number];
+export type Outcome = (typeof OUTCOMES)[number];
 
-export function fateOf(prompt: string): Fate | undefined {
-  return FATES.find((fate) => new RegExp(`\\bsim:${fate}\\b`).test(prompt));
+export function outcomeOf(prompt: string): Outcome | undefined {
+  return OUTCOMES.find((outcome) => new RegExp(`\\bsim:${outcome}\\b`).test(prompt));
 }

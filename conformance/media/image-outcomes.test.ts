@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
-import type { Fate } from "../../simulator/media/fate.ts";
+import type { Outcome } from "../../simulator/media/outcome.ts";
 import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
 import { contractDoor, GENAI_IMAGES, type GenaiImages } from "./genai-images.ts";
 import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";
@@ -118,11 +118,11 @@ const OVERLOADED: Readonly<Record<string, keyof typeof ERRORS>> = {
   "own/hunyuan": "upstream_credentials",
 };
 
-function expectedOf(client: Client, model: string, fate: Fate): string {
+function expectedOf(client: Client, model: string, outcome: Outcome): string {
   const family = client.name.startsWith("genai") ? "genai" : "openai";
   const failed = ERRORS.upstream_failed[family];
   const keeps = HOSTS[model];
-  switch (fate) {
+  switch (outcome) {
     case "blocked":
       // This host has no code for it at the door, only for tasks that it has taken.
       if (model === "own/gen4") return family === "genai" ? "400" : "400 BadRequestError ";
@@ -164,9 +164,9 @@ const TOLD = [
 
 for (const client of CLIENTS) {
   describe(client.name, () => {
-    test.each(TOLD)("contract 7, choices 4: the fate %s is told in the caller's protocol", async (fate) => {
-      const outcomes = MODELS.map(async (model) => [model, await client.ask(model, `a fox sim:${fate}`)] as const);
-      const expected = MODELS.map((model) => [model, expectedOf(client, model, fate)] as const);
+    test.each(TOLD)("contract 7, choices 4: the outcome %s is told in the caller's protocol", async (outcome) => {
+      const outcomes = MODELS.map(async (model) => [model, await client.ask(model, `a fox sim:${outcome}`)] as const);
+      const expected = MODELS.map((model) => [model, expectedOf(client, model, outcome)] as const);
       expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(Object.fromEntries(expected));
     });
   });
@@ -184,9 +184,9 @@ test("a question about a job that goes without an answer is put again: nobody is
 
 describe("two offers", () => {
   const [openai] = OPENAI_IMAGES;
-  const draw = async (fate: Fate) => {
+  const draw = async (outcome: Outcome) => {
     const client = openai?.connect({ baseURL: `${stand.gateway.url}/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
-    const asked = client?.images.generate({ model: TWO_OFFERS, prompt: `a fox sim:${fate}` });
+    const asked = client?.images.generate({ model: TWO_OFFERS, prompt: `a fox sim:${outcome}` });
     const { data, response } = (await asked?.withResponse()) ?? {};
     await lookAt(data?.data?.[0]?.b64_json);
     return receiptOf(stand, response?.headers.get("x-trivium-receipt"));
