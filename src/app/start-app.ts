@@ -209,7 +209,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       for (const field of restartFields(config, changed)) log.warn(`${field} needs a restart; the old value stays`);
     },
     (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),
-    { settleMs: timings.configSettleMs },
+    { clock, settleMs: timings.configSettleMs },
   );
 
   phase = "running";

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, loadConfig } from "./load.ts";
 import { type ConfigWatch, watchConfig } from "./watch.ts";
@@ -11,12 +12,14 @@ let file: string;
 let watch: ConfigWatch | undefined;
 let changes: Config[];
 let problems: ConfigError[];
+let clock: VirtualClock;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "trivium-watch-"));
   file = join(folder, "trivium.yaml");
   changes = [];
   problems = [];
+  clock = new VirtualClock();
 });
 
 afterEach(() => {
@@ -38,20 +41,21 @@ function start(signal?: AbortSignal): ConfigWatch {
     load,
     (config) => changes.push(config),
     (error) => problems.push(error),
-    { settleMs: SETTLE_MS, ...(signal ? { signal } : {}) },
+    { clock, ...(signal ? { signal } : {}) },
   );
   return watch;
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 4000;
-  while (!condition() && Date.now() < end) await Bun.sleep(20);
+  // The time of a file is no finer than this: two states within it would look the same.
+  await Bun.sleep(5);
+  for (let look = 0; !condition() && look < 100; look++) await clock.pass(100);
   expect(condition()).toBe(true);
 }
 
-const SETTLE_MS = 150;
+const SETTLE_MS = 2_000;
 /** Longer than a change takes to be noticed. */
-const awhile = () => Bun.sleep(500);
+const awhile = () => clock.pass(3 * SETTLE_MS);
 
 test("H25: a change comes whole, a bad file leaves the old one, a mended one comes again", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
@@ -126,7 +130,7 @@ test("H25: a file that is written slowly is read when it is whole, and never bef
   const lines = ["server: { port: 1002 }", "simulator: false", "data_dir: ./elsewhere", "storage: sqlite:./x.db"];
   writeFileSync(file, "");
   for (const line of lines) {
-    await Bun.sleep(SETTLE_MS / 2);
+    await clock.pass(SETTLE_MS / 2);
     appendFileSync(file, `${line}\n`);
   }
   await until(() => changes.length === 1);
@@ -180,7 +184,8 @@ test("a burst of writes is not read write by write, and its last is what stays",
   start();
   for (let port = 2001; port <= 2020; port++) {
     writeFileSync(file, `server: { port: ${port} }\n`);
-    await Bun.sleep(20);
+    await Bun.sleep(5);
+    await clock.pass(20);
   }
   await until(() => changes.at(-1)?.server.port === 2020);
   expect(changes.length).toBeLessThan(5);
@@ -199,6 +204,7 @@ test("reload reads at once, also what the receiver refuses; an aborted watch sta
       throw refusal;
     },
     (error) => problems.push(error),
+    { clock },
   );
   refusing.reload();
   refusing.close();

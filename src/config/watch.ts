@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { refuseLosses } from "./lost-sections.ts";
@@ -17,22 +18,29 @@ const LOOK_EVERY_MS = 250;
 /** A change counts once the file has been left alone for this long, so that it is not read half written. */
 const SETTLE_MS = 2_000;
 
+interface WatchOptions {
+  clock: Clock;
+  signal?: AbortSignal;
+  /** How long a changed file must be left alone. */
+  settleMs?: number;
+}
+
 /**
  * Hands over each new configuration whole. One that is wrong, or gone, is a problem for `onProblem`, and the old one
  * stays (H25). `load` is called once at the start to learn which file to look at; where there is none yet, that is the one
- * that would be read. `settleMs`: how long a changed file must be left alone.
+ * that would be read.
  */
 export function watchConfig(
   load: () => Config,
   onChange: (config: Config) => void,
   onProblem: (error: ConfigError) => void,
-  { signal, settleMs = SETTLE_MS }: { signal?: AbortSignal; settleMs?: number } = {},
+  { clock, signal, settleMs = SETTLE_MS }: WatchOptions,
 ): ConfigWatch {
   let file: string | undefined;
   let found = false;
   let loaded: string | undefined;
   let seen: string | undefined;
-  let seenMs = performance.now();
+  let seenMs = clock.nowMs();
   let taken: Config | undefined;
 
   const attempt = (use: (config: Config) => void, asked: boolean) => {
@@ -58,16 +66,14 @@ export function watchConfig(
     const state = stateOf(file);
     if (state !== seen) {
       seen = state;
-      seenMs = performance.now();
+      seenMs = clock.nowMs();
     }
-    if (state === undefined || state === loaded || performance.now() - seenMs < settleMs) return;
+    if (state === undefined || state === loaded || clock.nowMs() - seenMs < settleMs) return;
     attempt(onChange, false);
   };
 
   attempt(() => {}, true);
-  const timer = setInterval(look, Math.min(LOOK_EVERY_MS, settleMs));
-  timer.unref();
-  const close = () => clearInterval(timer);
+  const close = clock.every(Math.min(LOOK_EVERY_MS, settleMs), look, { background: true });
   signal?.addEventListener("abort", close, { once: true });
   return { reload: () => attempt(onChange, true), close };
 }

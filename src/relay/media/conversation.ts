@@ -97,9 +97,11 @@ async function streamAnswer(
     return [...unfold(reply)].map((event) => encoder.push(event)).join("");
   };
   const work = answer(call, relay, gateway, plan, encode);
-  const late = dialect.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs));
+  const late = dialect.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs, gateway.clock));
   const body = late
-    ? writtenBody(call.client, gateway.timings.slowReaderMs, (write) => writeLate(work, relay, gateway, write))
+    ? writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
+        writeLate(work, relay, gateway, write),
+      )
     : await work;
   const headers = answerHeaders(relay, arrayFraming ? "application/json" : "text/event-stream");
   headers["cache-control"] = "no-cache";
@@ -112,7 +114,7 @@ async function writeLate(work: Promise<string>, relay: ImageRelay, gateway: Gate
   const { keepAlive = "" } = dialect;
   try {
     await write(keepAlive);
-    await write(await keptAlive(work, write, keepAlive, gateway.timings.keepAliveMs));
+    await write(await keptAlive(work, write, keepAlive, gateway.timings.keepAliveMs, gateway.clock));
   } catch (thrown) {
     const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
     const writes = dialect.encodeStreamError(error, requestId, { array: false, begun: true });

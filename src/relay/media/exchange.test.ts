@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { system } from "../../base/system.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { openMedia, readAnswer } from "./exchange.ts";
 
@@ -16,7 +17,7 @@ const BODIES: Readonly<Record<string, () => Response>> = {
 const packed = (content: Buffer) => new Response(gzipSync(content), { headers: { "content-encoding": "gzip" } });
 
 describe("every buffer has a bound: a media API's answer", () => {
-  const options = { signal: new AbortController().signal, timeoutMs: 5_000 };
+  const options = { clock: system.clock, signal: new AbortController().signal, timeoutMs: 5_000 };
   let asked: Headers;
   let host: Bun.Server<undefined>;
   beforeAll(() => {

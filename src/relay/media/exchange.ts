@@ -1,3 +1,5 @@
+import type { Clock } from "../../base/clock.ts";
+import { deadline } from "../../base/deadline.ts";
 import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
@@ -14,6 +16,7 @@ const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 export class UncertainError extends GatewayError {}
 
 export interface ExchangeOptions {
+  clock: Clock;
   /** Ends the exchange before its time. */
   signal: AbortSignal;
   /** For the whole exchange. */
@@ -32,7 +35,7 @@ export async function openMedia(
   options: ExchangeOptions,
 ): Promise<Response> {
   const { url, ...init } = await mediaOf(provider).outgoing(request);
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+  const signal = AbortSignal.any([options.signal, deadline(options.clock, options.timeoutMs).signal]);
   try {
     const headers = { "accept-encoding": "identity", ...init.headers };
     return await fetch(url, { ...init, headers, signal, redirect: "manual" });
@@ -61,7 +64,7 @@ export async function readAnswer(
     status: response.status,
     body: parseObject(text, parseLargeJson),
     text,
-    retryAfterSeconds: readRetryAfter(response.headers.get("retry-after"), Date.now()),
+    retryAfterSeconds: readRetryAfter(response.headers.get("retry-after"), options.clock.wallMs()),
   };
 }
 

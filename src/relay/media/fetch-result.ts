@@ -27,13 +27,13 @@ interface Fetching {
  * else's as any address that came from outside (S12), and never with the credential.
  */
 export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
-  const { provider, signal } = fetching;
+  const { clock, provider, signal } = fetching;
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const own = url.startsWith("/") || mediaOf(provider).owns(url);
     if (!own) return fetchForeign(url, fetching);
     const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
-    const response = await openMedia(provider, request, { signal, timeoutMs: TIMEOUT_MS });
+    const response = await openMedia(provider, request, { clock, signal, timeoutMs: TIMEOUT_MS });
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null) {
       await response.body?.cancel();

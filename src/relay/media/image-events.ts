@@ -57,7 +57,7 @@ async function* streamedSteps(
 ): AsyncGenerator<ImageStep> {
   const { provider, adapter, signal } = batch;
   const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
-  const options = { signal, timeoutMs: MAX_STREAM_MS };
+  const options = { clock: batch.clock, signal, timeoutMs: MAX_STREAM_MS };
   const request = stream.submit(call, context);
   batch.begin(call.count);
   const response = await openMedia(provider, request, options);

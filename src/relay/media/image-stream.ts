@@ -34,9 +34,9 @@ export async function streamImages(
   plan: readonly ImageTarget[],
 ): Promise<Response> {
   const opening = tryMediaOffers(call, gateway, plan, (target) => openAt(call, gateway, target));
-  if (!(await isLate(opening, gateway.timings.commitDeadlineMs))) await opening;
+  if (!(await isLate(opening, gateway.timings.commitDeadlineMs, gateway.clock))) await opening;
   opening.catch(() => {});
-  const body = writtenBody(call.client, gateway.timings.slowReaderMs, (write) =>
+  const body = writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
     writeEvents(call, gateway, opening, write),
   );
   const headers = answerHeaders(call, "text/event-stream");
@@ -55,7 +55,8 @@ async function openAt(call: ImageRelay, gateway: Gateway, target: ImageTarget): 
 async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening, write: Write): Promise<void> {
   const { work, client, request } = call;
   const createdSeconds = Math.floor(gateway.wallMs() / 1000);
-  const awaited = <T>(next: Promise<T>) => keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs);
+  const awaited = <T>(next: Promise<T>) =>
+    keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs, gateway.clock);
   let encoder = createImageEventEncoder(request, createdSeconds);
   const told = (error: GatewayError) =>
     inClientWords(work.made?.target.provider.redactError(error) ?? error, request.paths);

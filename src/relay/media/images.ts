@@ -87,5 +87,5 @@ async function wholeImages(
   const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);
   await settleImages(call, gateway, "ok");
-  return identifiedResponse(jsonBody(answer, client, gateway.timings), answerHeaders(call, "application/json"));
+  return identifiedResponse(jsonBody(answer, client, gateway), answerHeaders(call, "application/json"));
 }

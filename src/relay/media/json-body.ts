@@ -1,7 +1,8 @@
+import type { Clock } from "../../base/clock.ts";
 import { jsonPieces } from "../../wire/json-pieces.ts";
 import type { ClientPresence } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
 import type { DirectController } from "../stream.ts";
-import type { Timings } from "../timings.ts";
 
 /**
  * The body of an answer in JSON. A large one is written piece by piece as the client takes it: the runtime would hold all
@@ -10,7 +11,7 @@ import type { Timings } from "../timings.ts";
 export function jsonBody(
   value: unknown,
   client: ClientPresence,
-  { slowReaderMs }: Pick<Timings, "slowReaderMs">,
+  { clock, timings: { slowReaderMs } }: Pick<Gateway, "clock" | "timings">,
 ): string | ReadableStream {
   const pieces = jsonPieces(value);
   const first = pieces.next();
@@ -20,11 +21,11 @@ export function jsonBody(
   const pull = async (controller: DirectController) => {
     controller.write(first.value);
     controller.write(second.value);
-    await taken(controller, client, slowReaderMs);
+    await taken(controller, client, slowReaderMs, clock);
     for (const piece of pieces) {
       if (client.gone) break;
       controller.write(piece);
-      await taken(controller, client, slowReaderMs);
+      await taken(controller, client, slowReaderMs, clock);
     }
     controller.close();
   };
@@ -33,8 +34,13 @@ export function jsonBody(
 }
 
 /** Resolves when the client has what was written. One that takes nothing for too long is taken for gone. */
-async function taken(controller: DirectController, client: ClientPresence, slowReaderMs: number): Promise<void> {
-  const timer = setTimeout(() => client.leave(), slowReaderMs);
+async function taken(
+  controller: DirectController,
+  client: ClientPresence,
+  slowReaderMs: number,
+  clock: Clock,
+): Promise<void> {
+  const cancel = clock.after(slowReaderMs, () => client.leave());
   await Promise.race([controller.flush(true), client.left]);
-  clearTimeout(timer);
+  cancel();
 }

@@ -1,13 +1,14 @@
+import type { Clock } from "../../base/clock.ts";
 import { ClientGoneError, type ClientPresence } from "../call.ts";
 
 /** Whether the deadline comes first: then the headers leave with a keep-alive, so that no proxy on the way gives up. */
-export async function isLate(work: Promise<unknown>, deadlineMs: number): Promise<boolean> {
+export async function isLate(work: Promise<unknown>, deadlineMs: number, clock: Clock): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(true), deadlineMs);
+  const cancel = clock.after(deadlineMs, () => resolve(true));
   const settled = () => resolve(false);
   work.then(settled, settled);
   const late = await promise;
-  clearTimeout(timer);
+  cancel();
   return late;
 }
 
@@ -15,11 +16,17 @@ export async function isLate(work: Promise<unknown>, deadlineMs: number): Promis
 export type Write = (text: string) => Promise<void>;
 
 /** Waits for something, and keeps the client's connection alive meanwhile. */
-export async function keptAlive<T>(work: Promise<T>, write: Write, keepAlive: string, everyMs: number): Promise<T> {
+export async function keptAlive<T>(
+  work: Promise<T>,
+  write: Write,
+  keepAlive: string,
+  everyMs: number,
+  clock: Clock,
+): Promise<T> {
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<"silent">();
-    const timer = setTimeout(() => resolve("silent"), everyMs);
-    const first = await Promise.race([work.then((value) => ({ value })), promise]).finally(() => clearTimeout(timer));
+    const cancel = clock.after(everyMs, () => resolve("silent"));
+    const first = await Promise.race([work.then((value) => ({ value })), promise]).finally(cancel);
     if (first !== "silent") return first.value;
     await write(keepAlive);
   }
@@ -32,6 +39,7 @@ export async function keptAlive<T>(work: Promise<T>, write: Write, keepAlive: st
 export function writtenBody(
   client: ClientPresence,
   slowReaderMs: number,
+  clock: Clock,
   produce: (write: Write) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -42,12 +50,12 @@ export function writtenBody(
         if (client.gone) return;
         taken = Promise.withResolvers();
         controller.enqueue(encoder.encode(text));
-        const timer = setTimeout(() => {
+        const cancel = clock.after(slowReaderMs, () => {
           client.leave();
           controller.error(new ClientGoneError());
-        }, slowReaderMs);
+        });
         await Promise.race([taken.promise, client.left]);
-        clearTimeout(timer);
+        cancel();
       };
       const close = () => {
         if (!client.gone) controller.close();

@@ -32,7 +32,7 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
   const { clock, provider, adapter, signal } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
-  const options = { signal, timeoutMs: MAX_WAIT_MS };
+  const options = { clock, signal, timeoutMs: MAX_WAIT_MS };
   const request = adapter.submit(call, context);
   upstream.begin(call.count);
   const first = await exchangeMedia(provider, request, options);
@@ -59,12 +59,12 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
 
 async function ask(
   job: JobHandle,
-  { provider, adapter, signal }: ImageUpstream,
+  { clock, provider, adapter, signal }: ImageUpstream,
   context: AdapterContext,
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll)
     throw new Error("an adapter whose jobs wait must say how they are asked about");
-  const options = { signal, timeoutMs: POLL_TIMEOUT_MS };
+  const options = { clock, signal, timeoutMs: POLL_TIMEOUT_MS };
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);

@@ -68,7 +68,8 @@ async function submitPart(
   const context = mediaOf(provider).context(offer.upstreamModel, `${operation.id}-${index + 1}`);
   try {
     const request = adapter.submit(share, context);
-    const options = { signal: new AbortController().signal, timeoutMs: provider.timeoutMs.firstByte };
+    const { signal } = new AbortController();
+    const options = { clock: gateway.clock, signal, timeoutMs: provider.timeoutMs.firstByte };
     const answer = await exchangeMedia(provider, request, options);
     if (!isSuccess(answer)) throw adapter.error(answer);
     const state = readTaken(() => adapter.readSubmit(answer, share, context));

@@ -28,7 +28,11 @@ export class VideoJobs implements JobRunner {
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
     const request = adapter.poll(part.providerJob, context);
     try {
-      const answer = await exchangeMedia(provider, request, { signal, timeoutMs: POLL_TIMEOUT_MS });
+      const answer = await exchangeMedia(provider, request, {
+        clock: this.#gateway.clock,
+        signal,
+        timeoutMs: POLL_TIMEOUT_MS,
+      });
       if (isSuccess(answer)) return redacted(adapter.readPoll(answer, part.providerJob, context), provider);
       const error = adapter.error(answer);
       // What the host calls the job is not for the client's eyes.
