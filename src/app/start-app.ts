@@ -86,7 +86,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 async function startWith(config: Config, storage: Storage, options: AppOptions): Promise<App> {
   const { log, environment, sources = system } = options;
   const { clock, random } = sources;
-  const { nowMs, wallMs } = clock;
+  const { wallMs } = clock;
   const warn = ({ warnings }: Config) => {
     for (const warning of warnings) log.warn(tellProblem(warning));
   };
@@ -126,7 +126,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       clock,
       onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
     }),
-    admissions: new Admissions({ nowMs, wallMs, spent: await spentAt(wallMs()) }),
+    admissions: new Admissions({ nowMs: clock.nowMs, wallMs, spent: await spentAt(wallMs()) }),
     ledger: new LedgerWriter({
       storage,
       clock,
@@ -138,8 +138,6 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
     files,
     log,
-    nowMs,
-    wallMs,
     publicUrl: () => publicUrl,
     timings,
     runningCalls: 0,

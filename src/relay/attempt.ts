@@ -46,7 +46,7 @@ export class Attempt {
     this.target = target;
     this.lane = chooseLane(call, gateway, target);
     call.asked = { target, lane: this.lane.name };
-    this.startedAtMs = gateway.nowMs();
+    this.startedAtMs = gateway.clock.nowMs();
     const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#patience = new Patience(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
@@ -78,11 +78,11 @@ export class Attempt {
       return;
     }
     gateway.leftTexts++;
-    this.#leftAtMs = gateway.nowMs();
+    this.#leftAtMs = gateway.clock.nowMs();
   }
 
   get msSoFar(): number {
-    return Math.round(this.#gateway.nowMs() - this.startedAtMs);
+    return Math.round(this.#gateway.clock.nowMs() - this.startedAtMs);
   }
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
@@ -103,7 +103,7 @@ export class Attempt {
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
-    const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.#gateway.wallMs());
+    const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.#gateway.clock.wallMs());
     this.expectEnd(this.#gateway.timings.afterFinishMs);
     const body = await this.#readAll(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
       if (this.#call.client.gone || this.#gateway.closing) throw error;

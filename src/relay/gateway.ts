@@ -37,10 +37,6 @@ export interface Gateway extends Sources {
   readonly fetchMedia: FetchMedia;
   /** Generated media that are kept for a while. */
   readonly files: Files;
-  /** A clock that only goes on, for everything that is waited for or measured; its zero is that of the other at the start. */
-  readonly nowMs: () => number;
-  /** The clock of the machine, for every moment that is kept or told; it may be set (H30). */
-  readonly wallMs: () => number;
   /** How clients reach it; a reload may change it. */
   readonly publicUrl: () => string;
   readonly timings: Timings;

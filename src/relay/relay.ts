@@ -25,7 +25,7 @@ import { relayUnary } from "./unary.ts";
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { dialect, request, verb } = incoming;
   const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
-  const startedAtMs = gateway.nowMs();
+  const startedAtMs = gateway.clock.nowMs();
 
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const client = new ClientPresence(request, incoming.connection, gateway.watchdog);

@@ -88,7 +88,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   const { usage, offer } = bill;
   const { costNanoUsd, rule } = priceCall(usage, bill, bill.terms ?? []);
   call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
-  const now = gateway.nowMs();
+  const now = gateway.clock.nowMs();
   const receipt: Receipt = {
     id: call.receiptId,
     project: call.principal.project,
@@ -164,7 +164,7 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput
     ? unseenTokens(call, {
         contentSeen: firstContentAtMs !== undefined,
         reasoningSeen: ending.reasoningSeen,
-        waitedMs: (firstContentAtMs ?? gateway.nowMs()) - call.startedAtMs,
+        waitedMs: (firstContentAtMs ?? gateway.clock.nowMs()) - call.startedAtMs,
       })
     : 0;
   const most = Math.max(passed, Math.min(passed + unseen, outputLimit(call, Number.MAX_SAFE_INTEGER)));

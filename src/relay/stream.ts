@@ -144,7 +144,7 @@ class StreamWriter {
   #begin(stream: OpenStream): void {
     this.#stream = stream;
     this.#call.received = undefined;
-    this.#firstContentAtMs = this.#gateway.nowMs();
+    this.#firstContentAtMs = this.#gateway.clock.nowMs();
   }
 
   /**
@@ -228,7 +228,7 @@ class StreamWriter {
   /** Back-pressure: the upstream is read on only when the client has taken what it was sent, or is taken for gone. */
   async #waitForReader(controller: DirectController): Promise<void> {
     const { client } = this.#call;
-    this.#blockedSinceMs = this.#gateway.nowMs();
+    this.#blockedSinceMs = this.#gateway.clock.nowMs();
     this.#stream?.attempt.pause();
     await Promise.race([controller.flush(true), client.left]);
     this.#stream?.attempt.resume();

@@ -127,7 +127,7 @@ export class TranslatedLane implements Lane {
     const { incoming, body } = this.#call;
     return {
       ...answerContext(this.#call, this.#gateway, this.#target),
-      nowSeconds: () => Math.floor(this.#gateway.wallMs() / 1000),
+      nowSeconds: () => Math.floor(this.#gateway.clock.wallMs() / 1000),
       estimateInputTokens: () => incoming.dialect.estimateTokens(body),
       note: (note) => this.#note(note),
     };

@@ -33,7 +33,7 @@ export async function relayUnary(call: Call, gateway: Gateway, plan: readonly Te
     generatedCharacters: characters,
     reasoningSeen: false,
     stop: answer.stop,
-    firstContentAtMs: gateway.nowMs(),
+    firstContentAtMs: gateway.clock.nowMs(),
   });
   return identifiedResponse(answer.text, answerHeaders(call, "application/json"));
 }

@@ -37,10 +37,10 @@ beforeAll(async () => {
     random: system.random,
   });
   const gateway = {
-    ...system,
+    clock: { ...system.clock, nowMs: () => nowMs },
+    random: system.random,
     keys,
     timings: DEFAULT_TIMINGS,
-    nowMs: () => nowMs,
     log: { error: console.error, debug: () => {} },
   } as unknown as Gateway;
   const context = {

@@ -11,7 +11,7 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
   const { request, parameters } = routed;
   const { gateway } = context;
   const { files } = gateway;
-  const nowMs = gateway.nowMs();
+  const nowMs = gateway.clock.nowMs();
   const record = await files.read(parameters["id"] ?? "", claimsOf(routed, context), nowMs);
   if (!record) throw noSuchFile();
   const headers = headersOf(record, nowMs);

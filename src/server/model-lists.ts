@@ -33,7 +33,7 @@ function shapeOf({ request, dialect, door }: RoutedRequest): DialectName {
 
 export const listModels: Handler = (routed, { gateway }) => {
   const models = gateway.snapshot.catalogue.list();
-  return Response.json(LISTS[shapeOf(routed)](models, gateway.wallMs()));
+  return Response.json(LISTS[shapeOf(routed)](models, gateway.clock.wallMs()));
 };
 
 export const showModel: Handler = (routed, { gateway }) => {
@@ -41,5 +41,5 @@ export const showModel: Handler = (routed, { gateway }) => {
   const name =
     routed.dialect.name === "genai" || publisher !== undefined ? modelInAddress(routed.parameters) : (id ?? "");
   const { model } = gateway.snapshot.catalogue.resolve(name, namingOf(routed));
-  return Response.json(ENTRIES[shapeOf(routed)](model, gateway.wallMs()));
+  return Response.json(ENTRIES[shapeOf(routed)](model, gateway.clock.wallMs()));
 };

@@ -143,7 +143,7 @@ async function partOf(
   image: InlineImage,
   call: Call,
   relay: ImageRelay,
-  { files, nowMs }: Gateway,
+  { files, clock }: Gateway,
 ): Promise<ReplyPart> {
   const { mimeType, base64 } = image;
   if (call.incoming.dialect.name !== "messages") {
@@ -151,7 +151,7 @@ async function partOf(
   }
   const { project } = call.principal;
   const content = Buffer.from(base64, "base64");
-  const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: nowMs() });
+  const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: clock.nowMs() });
   relay.notes.push({
     path: "content",
     action: "approximated",
@@ -176,7 +176,7 @@ function contextOf(
     receivedAtMs: call.startedAtMs,
     // Images are counted beside the tokens that the protocol tells: the cost is that of the receipt.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
-    nowSeconds: () => Math.floor(gateway.wallMs() / 1000),
+    nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.estimateTokens(body),
     note: (note) => relay.notes.push(note),
   };

@@ -54,7 +54,7 @@ async function openAt(call: ImageRelay, gateway: Gateway, target: ImageTarget): 
 /** Writes a stream, to its end without its client where that has left. The last event waits for the commit of the ledger's row. */
 async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening, write: Write): Promise<void> {
   const { work, client, request } = call;
-  const createdSeconds = Math.floor(gateway.wallMs() / 1000);
+  const createdSeconds = Math.floor(gateway.clock.wallMs() / 1000);
   const awaited = <T>(next: Promise<T>) =>
     keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs, gateway.clock);
   let encoder = createImageEventEncoder(request, createdSeconds);

@@ -21,7 +21,7 @@ import { tryMediaOffers } from "./try-offers.ts";
 
 /** The life of a call for images: the same as that of any other call, with calls to media APIs in its middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
-  const startedAtMs = gateway.nowMs();
+  const startedAtMs = gateway.clock.nowMs();
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const client = new ClientPresence(incoming.request, incoming.connection, gateway.watchdog);
   const { admission, memory, model, plan, request } = await beforeAdmission(
@@ -84,7 +84,7 @@ async function wholeImages(
   call.work.made = { target, reply, whole: true };
   if (client.gone) throw new ClientGoneError();
   const { receiptId, principal } = call;
-  const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.nowMs() };
+  const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.clock.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);
   await settleImages(call, gateway, "ok");
   return identifiedResponse(jsonBody(answer, client, gateway), answerHeaders(call, "application/json"));

@@ -27,7 +27,7 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
   const { operationId } = decodePoll(await readSmallBody(incoming.request, MAX_POLL_BYTES, principal, gateway));
   // A stranger's operation and one that never was look the same (S09).
   const operation = await operations.find(principal.project, operationId);
-  if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.nowMs()) {
+  if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.clock.nowMs()) {
     const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for ${operations.keptHours} h after they end, and only the project that made one can see it.`;
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }
@@ -41,12 +41,12 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
   }
 }
 
-async function videosOf(operation: Operation, { files, nowMs }: Gateway, inline: boolean): Promise<DeliveredVideo[]> {
+async function videosOf(operation: Operation, { files, clock }: Gateway, inline: boolean): Promise<DeliveredVideo[]> {
   if (operation.state !== "done") return [];
   const kept = operation.parts.flatMap((part) => part.videos);
   return Promise.all(
     kept.map(async ({ file, mimeType }): Promise<DeliveredVideo> => {
-      const record = await files.read(file, [{ project: operation.project }], nowMs());
+      const record = await files.read(file, [{ project: operation.project }], clock.nowMs());
       if (record === undefined) return { mimeType };
       if (!inline) return { url: files.urlOf(record), mimeType };
       const opened = await files.open(record);

@@ -20,9 +20,9 @@ export function expectedVideoBytes({ seconds, count, resolution }: FittedVideoCa
 
 /** Before a provider is paid for what could not be kept. */
 export async function requireFileRoom(gateway: Gateway, project: string, bytes: number): Promise<void> {
-  const { files, log, nowMs } = gateway;
+  const { files, log, clock } = gateway;
   try {
-    await files.requireRoom(project, bytes, nowMs());
+    await files.requireRoom(project, bytes, clock.nowMs());
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.kind === "overloaded") log.error({ project }, `${error.message} To cure it: ${FULL_STORE_CURE}.`);

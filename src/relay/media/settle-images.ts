@@ -68,7 +68,7 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
     ...bill,
     usage: abandoned === undefined ? bill.usage : withExpected(bill, call, abandoned.images),
     source: outcome === "ok" || made?.whole ? measured : "partial",
-    firstContentAtMs: made === undefined ? undefined : gateway.nowMs(),
+    firstContentAtMs: made === undefined ? undefined : gateway.clock.nowMs(),
   });
 }
 

@@ -77,7 +77,7 @@ async function submitPart(
     part.state = "waiting";
     part.providerJob = state.job;
     part.dueAtMs =
-      gateway.nowMs() +
+      gateway.clock.nowMs() +
       (state.afterMs ?? adapter.pollIntervalMs ?? DEFAULT_VIDEO_POLL_MS) * gateway.timings.mediaPollFactor;
   } catch (thrown) {
     const error = asGatewayError(thrown);

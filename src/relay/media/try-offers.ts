@@ -16,12 +16,12 @@ export function tryMediaOffers<Adapter, T>(
   mayRepeat?: (error: GatewayError) => boolean,
 ): Promise<{ result: T; target: MediaTarget<Adapter> }> {
   const begin = (target: MediaTarget<Adapter>): MediaTry<Adapter> => {
-    const startedAtMs = gateway.nowMs();
+    const startedAtMs = gateway.clock.nowMs();
     call.asked = { target, lane: "translated" };
     return {
       target,
       get msSoFar() {
-        return Math.round(gateway.nowMs() - startedAtMs);
+        return Math.round(gateway.clock.nowMs() - startedAtMs);
       },
       close: () => {},
     };

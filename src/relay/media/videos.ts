@@ -63,13 +63,13 @@ async function submit(
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const startedAtMs = gateway.nowMs();
+  const startedAtMs = gateway.clock.nowMs();
   const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
   const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
   // Before anything that may come out otherwise the second time: links to frames die, and offers change.
-  const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.wallMs());
+  const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
   if (repeated) return named(repeated, incoming, {});
 
   const decoded = decodeVideo(body);

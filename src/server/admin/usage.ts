@@ -15,7 +15,7 @@ export const showUsage: Handler = async ({ query }, { storage, gateway }) => {
   if (!(days > 0 && days <= 3660)) {
     throw new GatewayError("invalid_request", "days must be a number from 1 to 3660.", { path: "days" });
   }
-  const untilMs = gateway.wallMs() + 1;
+  const untilMs = gateway.clock.wallMs() + 1;
   const project = query.get("project");
   const data = await summariseUsage(storage, {
     ...(project === null ? {} : { project }),
