@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
-import { MOST_LEFT_IMAGES } from "../../src/relay/media/image-work.ts";
+import { MAX_LEFT_IMAGES } from "../../src/relay/media/image-work.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
 
@@ -248,7 +248,7 @@ describe("H26: a client that leaves", () => {
 
   test("beyond the bound ends its provider's work, and pays what the image was expected to cost", async () => {
     const held = holdRequests();
-    const leaving = Array.from({ length: MOST_LEFT_IMAGES + 2 }, () => new AbortController());
+    const leaving = Array.from({ length: MAX_LEFT_IMAGES + 2 }, () => new AbortController());
     const asked = leaving.map(({ signal }) =>
       post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), signal).catch(() => undefined),
     );
@@ -266,9 +266,9 @@ describe("H26: a client that leaves", () => {
     );
     await until(() => upstream.left === 2, "two are ended");
     for (const response of held) if (!response.destroyed) sendJson(response, WHOLE);
-    const rows = await newRows(MOST_LEFT_IMAGES);
+    const rows = await newRows(MAX_LEFT_IMAGES);
     expect(new Set(rows.map(({ usage_source }) => usage_source))).toEqual(new Set(["measured"]));
-    expect(rows.reduce((sum, row) => sum + row.cost_nano_usd, 0)).toBe(MOST_LEFT_IMAGES * PRICE_NANO_USD);
+    expect(rows.reduce((sum, row) => sum + row.cost_nano_usd, 0)).toBe(MAX_LEFT_IMAGES * PRICE_NANO_USD);
   });
 });
 

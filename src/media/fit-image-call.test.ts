@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
-import { fitImageCall, mostPerCall } from "./fit-image-call.ts";
+import { fitImageCall, maxPerCall } from "./fit-image-call.ts";
 import type { ImageCall } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 
@@ -167,8 +167,8 @@ describe("contract 1: rules that depend on more than one field", () => {
   test("images that go in and come out are counted together", () => {
     const capabilities = { ...ABILITIES, perCall: 15, together: 15 };
     const given = (count: number) => call({ inputs: new Array(count).fill(IMAGE) });
-    expect([0, 2, 14, 15].map((count) => mostPerCall(given(count), capabilities))).toEqual([15, 13, 1, 1]);
-    expect(mostPerCall(given(14), ABILITIES)).toBe(1);
+    expect([0, 2, 14, 15].map((count) => maxPerCall(given(count), capabilities))).toEqual([15, 13, 1, 1]);
+    expect(maxPerCall(given(14), ABILITIES)).toBe(1);
   });
 });
 

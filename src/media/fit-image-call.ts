@@ -154,7 +154,7 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageCapabilities, m
 }
 
 /** Most images of this call that one call to the provider makes. */
-export function mostPerCall(
+export function maxPerCall(
   { inputs }: ImageCall,
   { perCall, together = Number.POSITIVE_INFINITY }: ImageCapabilities,
 ): number {

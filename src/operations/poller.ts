@@ -33,15 +33,15 @@ export interface PollerOptions {
   onUnkept: (operation: Operation, error: GatewayError) => void;
 }
 
-const MOST_AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 const MIN_SLEEP_MS = 20;
 /** So many questions in a row may go wrong before the job counts as lost. */
-const MOST_FAILURES = 8;
+const MAX_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
 /** So many poll intervals of the provider lie between two attempts to keep a video that the store does not take. */
 const UNKEPT_INTERVALS = 4;
 /** No provider makes longer videos in one job. */
-const MOST_SECONDS = 3_600;
+const MAX_VIDEO_SECONDS = 3_600;
 
 /** Somebody else took the operation after our lease had run out; what we found is theirs to find again. */
 class LeaseLost extends Error {}
@@ -90,7 +90,7 @@ export class OperationPoller {
   async #lookOnce(): Promise<void> {
     const { storage, clock, leaseMs, settlement } = this.#options;
     await settlement.followOthers();
-    const room = MOST_AT_ONCE - this.#underWay.size;
+    const room = MAX_CONCURRENT - this.#underWay.size;
     if (room <= 0) return;
     const now = clock.nowMs();
     // Another name for each look: a process that stood still may find that its own lease has run out, and take it anew.
@@ -183,7 +183,7 @@ export class OperationPoller {
         return;
       }
       part.failures += 1;
-      if (error.kind === "not_found" || part.failures > MOST_FAILURES) return fail(part, error);
+      if (error.kind === "not_found" || part.failures > MAX_FAILURES) return fail(part, error);
       part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, pollIntervalMs * 2 ** Math.min(part.failures, 6));
       return;
     }
@@ -220,7 +220,7 @@ export class OperationPoller {
 /** What the provider tells of its videos. */
 function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoReply): void {
   // A length that no video has is not told: what was asked for counts, and no sum is spoilt.
-  if (seconds !== undefined && seconds > 0 && seconds <= MOST_SECONDS) part.seconds = seconds;
+  if (seconds !== undefined && seconds > 0 && seconds <= MAX_VIDEO_SECONDS) part.seconds = seconds;
   if (resolution !== undefined) part.resolution = resolution;
   if (audio !== undefined) part.audio = audio;
 }

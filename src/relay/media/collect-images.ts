@@ -1,7 +1,7 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { convertImage } from "../../media/convert-image.ts";
-import { type ImageNote, mostPerCall } from "../../media/fit-image-call.ts";
+import { type ImageNote, maxPerCall } from "../../media/fit-image-call.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
@@ -12,8 +12,8 @@ import { failedImage } from "../../providers/media/failed-job.ts";
 import { fetchImage } from "./fetch-result.ts";
 import { type ImageUpstream, makeImages } from "./make-images.ts";
 
-/** So many calls of one client's run at a provider at once. */
-const MOST_AT_ONCE = 5;
+/** Concurrent calls to a provider for one call of a client. */
+const MAX_CONCURRENT_CALLS = 5;
 
 export interface ImageBatch extends ImageUpstream {
   /** What the client asked for; the type of its images is made here where the provider has another. */
@@ -45,7 +45,7 @@ export async function collectImages(call: FittedImageCall, batch: ImageBatch): P
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, shares.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_CALLS, shares.length) }, work));
   if (errors.length === shares.length) throw errors[0];
   const reply = join(replies);
   const [first] = reply.results;
@@ -56,7 +56,7 @@ export async function collectImages(call: FittedImageCall, batch: ImageBatch): P
 
 /** Each share has a seed of its own, else all would be the same image. */
 function sharesOf(call: FittedImageCall, capabilities: ImageCapabilities): FittedImageCall[] {
-  const perCall = mostPerCall(call, capabilities);
+  const perCall = maxPerCall(call, capabilities);
   const shares: FittedImageCall[] = [];
   for (let made = 0; made < call.count; made += perCall) {
     const count = Math.min(perCall, call.count - made);

@@ -7,12 +7,12 @@ import { priceUsage } from "../../catalogue/pricing.ts";
  * The most tokens that an image of each quality takes by the publishers' own tables, where images are priced by tokens.
  * Without a word about quality the model chooses, and may choose the best.
  */
-const MOST_TOKENS: ReadonlyMap<string, number> = new Map([
+const MAX_TOKENS: ReadonlyMap<string, number> = new Map([
   ["low", 408],
   ["medium", 1_584],
   ["standard", 1_584],
 ]);
-const MOST_OF_ANY = 6_240;
+const MAX_TOKENS_OF_ANY = 6_240;
 
 /** What so many images may cost at the dearest of the offers (H23). Who prices them by number is not asked about tokens. */
 export function expectedImageCost(
@@ -30,5 +30,5 @@ export function expectedImageCost(
 /** What so many images use at most, in the unit that they are priced by. */
 export function expectedImageUsage(count: number, quality: string | undefined, { image = [] }: Pricings): Usage {
   if (image.some(({ unit }) => unit === "perCount")) return { images: count };
-  return { images: count, imageOutput: count * (MOST_TOKENS.get(quality ?? "") ?? MOST_OF_ANY) };
+  return { images: count, imageOutput: count * (MAX_TOKENS.get(quality ?? "") ?? MAX_TOKENS_OF_ANY) };
 }

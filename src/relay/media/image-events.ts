@@ -2,7 +2,7 @@ import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
-import { mostPerCall } from "../../media/fit-image-call.ts";
+import { maxPerCall } from "../../media/fit-image-call.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
@@ -33,7 +33,7 @@ export async function* imageSteps(
 /** The provider's own stream, where it has one for all images of the call. */
 export function streamFor(call: FittedImageCall, adapter: ImageAdapter, model: string): StreamAdapter | undefined {
   const { stream } = adapter;
-  return stream?.serves(model) && call.count <= mostPerCall(call, adapter.capabilities(model)) ? stream : undefined;
+  return stream?.serves(model) && call.count <= maxPerCall(call, adapter.capabilities(model)) ? stream : undefined;
 }
 
 async function* wholeSteps({ results, settings, usage }: ImageReply): AsyncGenerator<ImageStep> {

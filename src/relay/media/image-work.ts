@@ -4,7 +4,7 @@ import { ClientGoneError, type ClientPresence } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 
 /** So many calls may go on at once whose clients have left; each may hold a few images in memory. */
-export const MOST_LEFT_IMAGES = 32;
+export const MAX_LEFT_IMAGES = 32;
 
 /** What a provider does for one call. */
 export interface AtWork {
@@ -78,7 +78,7 @@ export class ImageWork {
 
   #leave(): void {
     if (this.#ended || this.#left) return;
-    if (!this.#atWork?.images || this.#gateway.closing || this.#gateway.leftImages >= MOST_LEFT_IMAGES) {
+    if (!this.#atWork?.images || this.#gateway.closing || this.#gateway.leftImages >= MAX_LEFT_IMAGES) {
       this.#end(new ClientGoneError());
       return;
     }

@@ -11,8 +11,8 @@ import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 const MAX_WAIT_MS = 600_000;
 const DEFAULT_POLL_MS = 2_000;
 const POLL_TIMEOUT_MS = 60_000;
-/** So many questions in a row may go without an answer. The job is under way and will be paid for: asking anew makes two. */
-const MOST_UNANSWERED = 5;
+/** Polls in a row that may fail. The job is running and will be billed, so that submitting it again would cost twice. */
+const MAX_FAILED_POLLS = 5;
 
 export interface ImageUpstream {
   clock: Clock;
@@ -38,19 +38,19 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
   const first = await exchangeMedia(provider, request, options);
   if (!isSuccess(first)) throw adapter.error(first);
   let state: JobState<UpstreamImageReply> = adapter.readSubmit(first, call, context);
-  let unanswered = 0;
+  let failedPolls = 0;
   while (state.state === "waiting") {
     if (clock.nowMs() > deadlineMs) {
       throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
     }
     const pollIntervalMs = state.afterMs ?? adapter.pollIntervalMs ?? DEFAULT_POLL_MS;
-    await sleep(pollIntervalMs * (1 + unanswered) * upstream.pollFactor, clock, signal);
+    await sleep(pollIntervalMs * (1 + failedPolls) * upstream.pollFactor, clock, signal);
     try {
       state = await ask(state.job, upstream, context);
-      unanswered = 0;
+      failedPolls = 0;
     } catch (thrown) {
       if (!mayPass(thrown)) throw thrown;
-      if (++unanswered > MOST_UNANSWERED) throw silent(thrown);
+      if (++failedPolls > MAX_FAILED_POLLS) throw silent(thrown);
     }
   }
   if (state.state === "failed") throw state.error;
