@@ -217,15 +217,15 @@ export class OperationPoller {
   }
 }
 
-/** What the provider tells of its videos. */
+/** Takes over what the provider reports about its videos. */
 function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoReply): void {
-  // A length that no video has is not told: what was asked for counts, and no sum is spoilt.
+  // An impossible length is ignored: the requested one counts then, and no bill is spoilt.
   if (seconds !== undefined && seconds > 0 && seconds <= MAX_VIDEO_SECONDS) part.seconds = seconds;
   if (resolution !== undefined) part.resolution = resolution;
   if (audio !== undefined) part.audio = audio;
 }
 
-/** The gateway's own store is full or broken; all other kinds tell of the provider, or of the video. */
+/** The gateway's own store is full or broken; all other kinds are about the provider, or the video. */
 const isOurs = ({ kind }: GatewayError): boolean => kind === "overloaded" || kind === "internal";
 
 /**

@@ -2,8 +2,8 @@ import { GatewayError } from "../../canon/error.ts";
 import { FieldRefusal } from "../../media/refuse-field.ts";
 
 /**
- * The path of a canonical field is told by its name in the client's request. Each host has a code of its own for what its
- * moderation holds back; clients are told the protocol's.
+ * An error as its client knows it: the path of a canonical field becomes the field's name in the client's request, and a
+ * host's own code for what its moderation blocked becomes the protocol's.
  */
 export function inClientWords(error: GatewayError, paths: Readonly<Partial<Record<string, string>>>): GatewayError {
   const path = error.path === undefined ? undefined : (paths[error.path] ?? error.path);
@@ -11,7 +11,7 @@ export function inClientWords(error: GatewayError, paths: Readonly<Partial<Recor
     return new GatewayError(error.kind, error.message, path === undefined ? {} : { path });
   }
   if (path === undefined) return error;
-  const told = error.withPath(path);
+  const renamed = error.withPath(path);
   const named = !(error instanceof FieldRefusal) || error.message.startsWith(`${path}: `);
-  return named ? told : told.withMessage(`${path}: ${error.message}`);
+  return named ? renamed : renamed.withMessage(`${path}: ${error.message}`);
 }

@@ -25,8 +25,8 @@ export interface ImageBatch extends ImageUpstream {
 type Finishing = Pick<ImageBatch, "clock" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note">;
 
 /**
- * All images of a call. More than the provider makes at once are asked for by several calls; what fails of them is told
- * image by image, unless all of it failed.
+ * Makes all images of a call, by several calls to the provider where one cannot make as many. Failures are reported image
+ * by image, unless everything failed.
  */
 export async function collectImages(call: FittedImageCall, batch: ImageBatch): Promise<ImageReply> {
   const shares = sharesOf(call, batch.adapter.capabilities(batch.upstreamModel));

@@ -41,7 +41,7 @@ export async function relayConversationImages(
   const resolved = await withImages(asked, gateway, signal);
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
   const plan = imageOffersThatFit(request, targets, call.model);
-  // Its images can only be told by their address there.
+  // An answer of that protocol can hold an image's URL alone.
   if (incoming.dialect.name === "messages") {
     await requireFileRoom(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
@@ -174,7 +174,7 @@ function contextOf(
     arrayFraming: incoming.arrayFraming,
     makeId: gateway.random.id,
     receivedAtMs: call.startedAtMs,
-    // Images are counted beside the tokens that the protocol tells: the cost is that of the receipt.
+    // Images are counted in addition to the tokens that the protocol reports: the cost is the receipt's.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.estimateTokens(body),

@@ -71,7 +71,7 @@ export async function readAnswer(
 async function readText(response: Response, options: ExchangeOptions, maxBytes: number): Promise<string> {
   const declared = response.headers.get("content-length");
   if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
-  // Some hosts compress though nobody asked them to; how much it was before, no header tells.
+  // Some hosts compress unasked, and no header says how large the body was before.
   const plain = (response.headers.get("content-encoding") ?? "identity") === "identity";
   try {
     // The runtime makes the text as the bytes come, so that they are never held twice.

@@ -15,10 +15,10 @@ import { unreadExtras } from "./unread-extras.ts";
 /** The call as this offer's model takes it, and what of it is not honoured. */
 export function fitVideo(asked: VideoRequest, { adapter, offer, provider }: VideoTarget, model: Model) {
   const { call, notes } = fitInClientWords(asked, adapter.capabilities(offer.upstreamModel), model.id);
-  const told = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
+  const fitNotes = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, "");
   const unread = unreadExtras(call, (watched) => adapter.submit({ ...watched, count: 1 }, context));
-  return { call, notes: boundNotes([...asked.notes, ...told, ...unread]) };
+  return { call, notes: boundNotes([...asked.notes, ...fitNotes, ...unread]) };
 }
 
 function fitInClientWords(asked: VideoRequest, capabilities: VideoCapabilities, model: string) {

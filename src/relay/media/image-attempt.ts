@@ -27,7 +27,7 @@ export async function imagesOf(call: ImageRelay, gateway: Gateway, target: Image
   return { ...reply, results: reply.results.map((result) => redacted(result, target.provider)) };
 }
 
-/** What a provider says of an image that it did not make is told without its secrets (S10). */
+/** Removes the provider's secrets from its reason for not making an image (S10). */
 function redacted(result: ImageResult, provider: Provider): ImageResult {
   if (result.kind === "filtered") return { ...result, reason: provider.redact(result.reason) };
   return result.kind === "failed" ? { ...result, error: provider.redactError(result.error) } : result;
@@ -82,28 +82,30 @@ export async function fitFor(call: ImageRelay, target: ImageTarget): Promise<Fit
   call.work.turnTo(target);
   const capabilities = adapter.capabilities(offer.upstreamModel);
   const { call: fitted, notes } = fitImageCall(request.call, capabilities, call.model.id);
-  const told = notes.map(({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }));
+  const fitNotes = notes.map(
+    ({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }),
+  );
   const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
   const unread = unreadExtras(fitted, (watched) => adapter.submit(watched, context));
   refuseUnreadInputs(unread, call.model.id);
   if (request.partialImages > 0 && !showsPartials(fitted, adapter, offer.upstreamModel)) {
-    told.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
+    fitNotes.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
   }
-  call.notes = boundNotes([...request.notes, ...told, ...unread]);
-  call.told = asTold(fitted);
+  call.notes = boundNotes([...request.notes, ...fitNotes, ...unread]);
+  call.sent = asSent(fitted);
   if (call.incoming.strict || call.principal.strict) refuseNotes(call.notes);
   if (fitted.mask === undefined || capabilities.maskForm !== "white") return fitted;
   return { ...fitted, mask: await whiteMask(fitted.mask) };
 }
 
-/** The size that the model is told stands where a client's would: prices and answers go by it. */
-function asTold({ pixels, ...call }: FittedImageCall): ImageCall {
+/** The call with the size that is sent to the model in place of the client's: prices and answers follow it. */
+function asSent({ pixels, ...call }: FittedImageCall): ImageCall {
   return pixels === undefined ? call : { ...call, size: pixels };
 }
 
-/** The request as the offer that answers was told it. An answer states no setting that nobody heard (contract 2.14). */
-export function requestTold({ request, told }: Pick<ImageRelay, "request" | "told">): ImageRequest {
-  return told === undefined ? request : { ...request, call: told };
+/** The request as it was sent to the offer that answers: an answer states no setting that the model never got (contract 2.14). */
+export function requestSent({ request, sent }: Pick<ImageRelay, "request" | "sent">): ImageRequest {
+  return sent === undefined ? request : { ...request, call: sent };
 }
 
 /** What an image is made of: without it, it would be another image than the one asked for. */

@@ -41,9 +41,9 @@ async function* wholeSteps({ results, settings, usage }: ImageReply): AsyncGener
   if (usage !== undefined) yield { kind: "usage", usage };
 }
 
-/** Each image tells the size that it has itself. */
-async function resultStep(result: ImageResult, told?: ImageSettings): Promise<ResultStep> {
-  const settings = await withRealSize(told, result);
+/** An image with its real size. */
+async function resultStep(result: ImageResult, reported?: ImageSettings): Promise<ResultStep> {
+  const settings = await withRealSize(reported, result);
   return { kind: "result", result, ...(settings === undefined ? {} : { settings }) };
 }
 

@@ -29,13 +29,13 @@ export interface IncomingImages {
 export interface ImageProtocol {
   /** Reads and checks the body. */
   read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
-  /** A prompt that moderation refuses is told inside the answer, image by image (contract 7), and not as an error. */
+  /** A prompt that moderation blocks is reported in the answer, image by image (contract 7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
 }
 
 export interface ImageAnswering {
-  /** As the offer that answered was told it. */
+  /** As it was sent to the offer that answered. */
   request: ImageRequest;
   project: string;
   receiptId: string;
@@ -46,8 +46,8 @@ export interface ImageAnswering {
 export interface ImageRelay extends AdmittedCall {
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
-  /** What the offer in turn is asked for: the options that it hears, and its own size. Absent before the first. */
-  told?: ImageCall;
+  /** What is sent to the current offer: the options that it takes, and its own size. Absent before the first offer. */
+  sent?: ImageCall;
   client: ClientPresence;
   /** What is done for it upstream. */
   work: ImageWork;

@@ -9,7 +9,7 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { inClientWords } from "./client-words.ts";
 import { sumUsage } from "./collect-images.ts";
-import { batchFor, fitFor, requestTold } from "./image-attempt.ts";
+import { batchFor, fitFor, requestSent } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
 import type { ImageRelay } from "./image-relay.ts";
@@ -58,7 +58,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
   const awaited = <T>(next: Promise<T>) =>
     keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs, gateway.clock);
   let encoder = createImageEventEncoder(request, createdSeconds);
-  const told = (error: GatewayError) =>
+  const toClient = (error: GatewayError) =>
     inClientWords(work.made?.target.provider.redactError(error) ?? error, request.paths);
   try {
     const opened = await awaited(opening);
@@ -67,7 +67,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     const made: ImagesMade = { target: opened.target, reply, whole: false };
     work.made = made;
     // Only now is it known who answers, and what was asked there.
-    encoder = createImageEventEncoder(requestTold(call), createdSeconds);
+    encoder = createImageEventEncoder(requestSent(call), createdSeconds);
     const { steps } = opened.result;
     let held: MadeStep | undefined;
     for (let next = opened.result.first; !next.done; next = await awaited(steps.next())) {
@@ -97,13 +97,13 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     if (held) await write(completed(held, encoder, reply.usage));
     // Clients read no further than an error: whatever was made stands before it.
     const [first] = notMade;
-    if (first) await write(encoder.error(told(failureOf(first))));
+    if (first) await write(encoder.error(toClient(failureOf(first))));
   } catch (thrown) {
     const error = asGatewayError(thrown);
     await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
     if (error.kind === "internal" && !(error instanceof ClientGoneError))
       gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    await write(encoder.error(told(error)));
+    await write(encoder.error(toClient(error)));
   }
 }
 

@@ -10,7 +10,7 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { RelayError } from "../relay-error.ts";
 import { inClientWords } from "./client-words.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
-import { imageOffersThatFit, imagesOf, imagesOrReasons, requestTold } from "./image-attempt.ts";
+import { imageOffersThatFit, imagesOf, imagesOrReasons, requestSent } from "./image-attempt.ts";
 import { withImages } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
@@ -84,7 +84,7 @@ async function wholeImages(
   call.work.made = { target, reply, whole: true };
   if (client.gone) throw new ClientGoneError();
   const { receiptId, principal } = call;
-  const answering = { request: requestTold(call), project: principal.project, receiptId, nowMs: gateway.clock.nowMs() };
+  const answering = { request: requestSent(call), project: principal.project, receiptId, nowMs: gateway.clock.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);
   await settleImages(call, gateway, "ok");
   return identifiedResponse(jsonBody(answer, client, gateway), answerHeaders(call, "application/json"));

@@ -10,19 +10,19 @@ const MADE = { kind: "made", image: { mimeType: "image/png", base64: "iVBORw==" 
 
 describe("docs/media.md, what is billed: the price of an image that was made", () => {
   const request = decodeGeneration({ model: "a/b", prompt: "a fox", size: "4096x4096" });
-  const priceOf = (told?: Partial<ImageCall>, size?: string) => {
-    const call = { request, model, ...(told && { told: { ...request.call, ...told } }) };
+  const priceOf = (sent?: Partial<ImageCall>, size?: string) => {
+    const call = { request, model, ...(sent && { sent: { ...request.call, ...sent } }) };
     const reply = { results: [MADE], ...(size === undefined ? {} : { settings: { size } }) };
     return billOfImages(call, undefined, reply).pricings.image?.map(({ value }) => value);
   };
 
   test.each([
     ["its own size", { size: { width: 4096, height: 4096 } }, "2048x2048", 2],
-    ["the size that its model was told", { size: { width: 2048, height: 2048 } }, undefined, 2],
-    ["the level that its model was told", { size: "auto", tier: "2K" }, "auto", 2],
-    ["the size asked for, where no model was told one", undefined, undefined, 4],
-  ] as const)("by %s", (_, told, size, value) => {
-    expect(priceOf(told, size)).toEqual([value]);
+    ["the size that was sent to its model", { size: { width: 2048, height: 2048 } }, undefined, 2],
+    ["the level that was sent to its model", { size: "auto", tier: "2K" }, "auto", 2],
+    ["the size asked for, where none was sent to a model", undefined, undefined, 4],
+  ] as const)("by %s", (_, sent, size, value) => {
+    expect(priceOf(sent, size)).toEqual([value]);
   });
 
   test("only those made are counted", () => {

@@ -11,7 +11,7 @@ import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
 import { sumUsage } from "./collect-images.ts";
 import { expectedImageUsage } from "./expected-image-cost.ts";
-import { requestTold } from "./image-attempt.ts";
+import { requestSent } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
 
 /** What the price may depend on. */
@@ -20,31 +20,31 @@ export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTie
   return resolution === undefined ? {} : { resolution };
 }
 
-/** The same of images that were made: by their own size where it is known, else by the one that their model was told. */
-function resolutionMade(call: ToldCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
+/** The resolution of images that were made: by their real size where it is known, else by the size sent to the model. */
+function resolutionMade(call: SentCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
   const real = settings?.size === undefined ? undefined : tierOf(readSize(settings.size)?.size);
-  return real === undefined ? resolutionOf(requestTold(call).call) : { resolution: real };
+  return real === undefined ? resolutionOf(requestSent(call).call) : { resolution: real };
 }
 
-type ToldCall = Pick<ImageRelay, "request" | "told"> & { model: Pick<Model, "pricings"> };
+type SentCall = Pick<ImageRelay, "request" | "sent"> & { model: Pick<Model, "pricings"> };
 type Billed = Pick<ImageReply, "results" | "usage" | "settings">;
 
 interface BilledUsage {
   usage: Usage;
   pricings: Pricings;
-  /** The provider did not tell what its price goes by. */
+  /** The provider did not report the usage that its price depends on. */
   estimated?: true;
 }
 
 /** Images that were made are billed, those held back or failed are not. */
-export function billOfImages(call: ToldCall, target: ImageTarget | undefined, reply: Billed | undefined): BilledUsage {
+export function billOfImages(call: SentCall, target: ImageTarget | undefined, reply: Billed | undefined): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
   const pricings = pricingsOfImage(target?.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings));
   if (made === 0) return { usage: reply?.usage === undefined ? {} : { ...reply.usage, images: 0 }, pricings };
   const usage = { ...reply?.usage, images: made };
   if (completionTokens(usage) > 0 || !isPricedByTokens(pricings)) return { usage, pricings };
-  // Images have tokens: a provider that tells none has not counted, and will not make a present of them (H26).
-  const expected = expectedImageUsage(made, requestTold(call).call.quality, pricings);
+  // Images have tokens: a provider that reports none has not counted them, and will bill them all the same (H26).
+  const expected = expectedImageUsage(made, requestSent(call).call.quality, pricings);
   return { usage: { ...usage, ...expected }, pricings, estimated: true };
 }
 
@@ -75,6 +75,6 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
 /** Nobody waited to hear whether the rest was made; its provider had been asked for it. */
 function withExpected({ usage, pricings }: BilledUsage, call: ImageRelay, images: number): Usage {
   const missing = Math.max(0, images - (usage.images ?? 0));
-  const expected = expectedImageUsage(missing, requestTold(call).call.quality, pricings);
+  const expected = expectedImageUsage(missing, requestSent(call).call.quality, pricings);
   return sumUsage([usage, expected]) ?? usage;
 }

@@ -78,7 +78,7 @@ export class VideoJobs implements JobRunner {
   }
 }
 
-/** What a provider says of a video that it did not make is told without its secrets (S10). */
+/** Removes the provider's secrets from its reasons for not making a video (S10). */
 function redacted(state: JobState<VideoReply>, provider: Provider): JobState<VideoReply> {
   if (state.state === "failed") return { ...state, error: provider.redactError(state.error) };
   if (state.state !== "done") return state;
