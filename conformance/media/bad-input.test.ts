@@ -300,7 +300,7 @@ refused(
   404,
 );
 
-const OUTSIDE = /Give a public https address, or the image itself/;
+const OUTSIDE = /Give a public https URL, or the image itself/;
 
 refused(
   "S12: an address of an image leads nowhere but to the public web",

@@ -227,7 +227,7 @@ test("the simulator's models are sim/image and sim/video; what they were called 
   );
   for (const list of lists) {
     for (const name of ["sim/image", "sim/video"]) expect(list.split(`${name}"`)).toHaveLength(2);
-    expect(list).not.toMatch(/sim\/(picture|video)"/);
+    expect(list).not.toMatch(/sim\/(picture|film)"/);
   }
   const post = (path: string, body: object) =>
     fetch(gateway.url + path, {

@@ -5,7 +5,7 @@ import { Reservations } from "../operations/reservations.ts";
 import { Settlement } from "../operations/settlement.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { logCall } from "../relay/log-call.ts";
-import { FULL_STORE_CURE } from "../relay/media/require-file-room.ts";
+import { FULL_STORE_CURE } from "../relay/media/require-file-space.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
 import type { Storage } from "../storage/storage.ts";
 

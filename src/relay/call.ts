@@ -37,8 +37,8 @@ export interface IncomingCall {
   /** How the name of the model is read. */
   naming: Naming;
   /** genai: the address names the model and whether to stream; elsewhere the body does. */
-  modelInAddress?: string;
-  streamInAddress?: boolean;
+  modelInPath?: string;
+  streamInPath?: boolean;
   bareFinishReason: boolean;
   arrayFraming: boolean;
   betas: readonly string[];

@@ -61,7 +61,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     received: checked,
     body,
-    stream: incoming.streamInAddress ?? body["stream"] === true,
+    stream: incoming.streamInPath ?? body["stream"] === true,
     startedAtMs,
     offersTried: [],
     adapted: checked.adapted === undefined ? notes : [...notes, ...checked.adapted],
@@ -99,7 +99,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
 }
 
 function modelName(incoming: IncomingCall, body: JsonObject): string {
-  const name = incoming.modelInAddress ?? stringAt(body, "model");
+  const name = incoming.modelInPath ?? stringAt(body, "model");
   if (name) return name;
   const found = body["model"] === undefined ? "is missing" : `is ${JSON.stringify(body["model"])?.slice(0, 40)}`;
   throw new GatewayError("invalid_request", `model ${found}; it must be a string such as "<provider>/<model_name>".`, {

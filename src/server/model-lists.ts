@@ -10,7 +10,7 @@ import {
 import type { Model } from "../catalogue/model.ts";
 import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
-import { modelInAddress } from "./text-calls.ts";
+import { modelInPath } from "./text-calls.ts";
 
 const LISTS: Readonly<Record<DialectName, (models: readonly Model[], nowMs: number) => object>> = {
   chat: chatModelList,
@@ -38,8 +38,7 @@ export const listModels: Handler = (routed, { gateway }) => {
 
 export const showModel: Handler = (routed, { gateway }) => {
   const { id, publisher } = routed.parameters;
-  const name =
-    routed.dialect.name === "genai" || publisher !== undefined ? modelInAddress(routed.parameters) : (id ?? "");
+  const name = routed.dialect.name === "genai" || publisher !== undefined ? modelInPath(routed.parameters) : (id ?? "");
   const { model } = gateway.snapshot.catalogue.resolve(name, namingOf(routed));
   return Response.json(ENTRIES[shapeOf(routed)](model, gateway.clock.wallMs()));
 };

@@ -34,7 +34,7 @@ export const createMessage: Handler = (routed, { gateway }) => {
 export const countMessageTokens: Handler = (routed, { gateway }) => {
   checkVersion(routed.request.headers);
   const betas = readBetas(routed.request.headers);
-  return relay({ ...incomingCall(routed), verb: "count_tokens", streamInAddress: false, betas }, gateway);
+  return relay({ ...incomingCall(routed), verb: "count_tokens", streamInPath: false, betas }, gateway);
 };
 
 const STREAM_VERB = "streamGenerateContent";
@@ -54,8 +54,8 @@ export const generateContent: Handler = (routed, { gateway }) => {
   return relay(
     {
       ...incomingCall(routed),
-      modelInAddress: modelInAddress(routed.parameters),
-      streamInAddress: stream,
+      modelInPath: modelInPath(routed.parameters),
+      streamInPath: stream,
       bareFinishReason: readsVendorSpelling(routed),
       arrayFraming: stream && routed.query.get("alt") !== "sse",
     },
@@ -64,15 +64,12 @@ export const generateContent: Handler = (routed, { gateway }) => {
 };
 
 export const countGenaiTokens: Handler = (routed, { gateway }) => {
-  const modelName = modelInAddress(routed.parameters);
-  return relay(
-    { ...incomingCall(routed), verb: "count_tokens", modelInAddress: modelName, streamInAddress: false },
-    gateway,
-  );
+  const modelName = modelInPath(routed.parameters);
+  return relay({ ...incomingCall(routed), verb: "count_tokens", modelInPath: modelName, streamInPath: false }, gateway);
 };
 
 /** A name without a publisher is one of the vendor's own, whose SDK leaves it out. */
-export function modelInAddress({ publisher, name, id, bareId }: Readonly<Record<string, string>>): string {
+export function modelInPath({ publisher, name, id, bareId }: Readonly<Record<string, string>>): string {
   if (publisher !== undefined && name !== undefined) return `${publisher}/${name}`;
   const found = id ?? bareId ?? "";
   return found.includes("/") ? found : `${IMPLIED_PUBLISHER}/${found}`;

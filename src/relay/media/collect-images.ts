@@ -16,9 +16,9 @@ import { type ImageUpstream, makeImages } from "./make-images.ts";
 const MAX_CONCURRENT_CALLS = 5;
 
 export interface ImageBatch extends ImageUpstream {
-  /** What the client asked for; the type of its images is made here where the provider has another. */
+  /** What the client asked for; images of another type are converted to the one in it. */
   asked: ImageCall;
-  /** For the receipt: what only shows when the images are there. */
+  /** Adds a note to the receipt that depends on the images made. */
   note: (note: ImageNote) => void;
 }
 
@@ -49,12 +49,12 @@ export async function collectImages(call: FittedImageCall, batch: ImageBatch): P
   if (errors.length === shares.length) throw errors[0];
   const reply = join(replies);
   const [first] = reply.results;
-  // Not one was made or even held back: another offer may do better.
+  // No image was made or blocked by moderation: another offer may do better.
   if (first?.kind === "failed" && reply.results.every(({ kind }) => kind === "failed")) throw first.error;
   return reply;
 }
 
-/** Each share has a seed of its own, else all would be the same image. */
+/** Each share has a seed of its own, else all of them would make the same image. */
 function sharesOf(call: FittedImageCall, capabilities: ImageCapabilities): FittedImageCall[] {
   const perCall = maxPerCall(call, capabilities);
   const shares: FittedImageCall[] = [];
@@ -69,7 +69,7 @@ function sharesOf(call: FittedImageCall, capabilities: ImageCapabilities): Fitte
   return shares;
 }
 
-/** Some hosts do not say that one of several came to nothing: there is one less. */
+/** Some hosts leave out the images that they did not make, without a word. */
 function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): UpstreamImageReply {
   return { ...reply, results: [...reply.results, ...missingImages(count - reply.results.length)] };
 }
@@ -82,7 +82,7 @@ export function missingImages(count: number): ImageResult<never>[] {
   }));
 }
 
-/** Links fetched, types converted. */
+/** Fetches links and converts types. */
 async function finish(reply: UpstreamImageReply, batch: ImageBatch): Promise<ImageReply> {
   const results = await Promise.all(reply.results.map((result) => finishResult(result, batch)));
   const settings = await withRealSize(
@@ -92,7 +92,7 @@ async function finish(reply: UpstreamImageReply, batch: ImageBatch): Promise<Ima
   return { ...reply, results, ...(settings === undefined ? {} : { settings }) };
 }
 
-/** The settings with the size that an image has by its bytes: providers round, and few say to what. */
+/** The settings with the size that the image's bytes have: providers round, and few say to what. */
 export async function withRealSize(
   settings: ImageSettings | undefined,
   result: ImageResult | undefined,
@@ -105,7 +105,7 @@ async function factsOf({ base64 }: InlineImage): Promise<ImageFacts | undefined>
   try {
     return await inspectImage(base64);
   } catch (error) {
-    // More pixels than the gateway would decode: it was made all the same, and nobody decodes it here.
+    // More pixels than the gateway would decode. It was made all the same, and is not decoded here.
     if (error instanceof GatewayError) return undefined;
     throw error;
   }
@@ -134,7 +134,7 @@ async function asAsked(image: InlineImage, { asked, adapter, upstreamModel, note
   try {
     return await convertImage(image, outputMimeType, compression);
   } catch (error) {
-    // It was made and will be paid for: an image of another type is better than none, and says its type.
+    // It was made and will be billed: an image of another type is better than none, and states its type.
     if (!(error instanceof GatewayError) || error.kind !== "upstream_failed") throw error;
     note({
       field: "outputMimeType",

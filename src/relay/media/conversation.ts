@@ -20,7 +20,7 @@ import { withImages } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { ImageWork } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
-import { BYTES_PER_IMAGE, requireFileRoom } from "./require-file-room.ts";
+import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
 import { billOfImages, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
@@ -43,7 +43,7 @@ export async function relayConversationImages(
   const plan = imageOffersThatFit(request, targets, call.model);
   // An answer of that protocol can hold an image's URL alone.
   if (incoming.dialect.name === "messages") {
-    await requireFileRoom(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
+    await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
   const work = new ImageWork(client, gateway);
   const relay: ImageRelay = { ...call, incoming, request, work, notes: [...request.notes] };
@@ -57,7 +57,7 @@ export async function relayConversationImages(
 
 type Encode = (reply: CanonReply, context: EncodeAnswerContext) => string;
 
-/** The whole answer as text, when its row is committed. A client that has left gets none, and pays for it (H26). */
+/** The whole answer as text, once its row is committed. A client that has disconnected gets none, and is billed (H26). */
 async function answer(
   call: Call,
   relay: ImageRelay,
@@ -84,7 +84,7 @@ async function answer(
   }
 }
 
-/** There is nothing to show before the end; the connection is kept alive where the protocol has a way to. */
+/** There is nothing to send before the end; the connection is kept alive where the protocol has a way to. */
 async function streamAnswer(
   call: Call,
   relay: ImageRelay,
@@ -138,7 +138,7 @@ async function replyOf(reply: ImageReply, call: Call, relay: ImageRelay, gateway
   };
 }
 
-/** The messages protocol has no place for an image in an answer: it is kept, and the answer says where. */
+/** An answer of the messages protocol cannot hold an image: it is stored, and the answer holds its URL. */
 async function partOf(
   image: InlineImage,
   call: Call,
@@ -155,7 +155,7 @@ async function partOf(
   relay.notes.push({
     path: "content",
     action: "approximated",
-    reason: "this protocol has no place for images in answers; the text says where it is kept",
+    reason: "answers of this protocol cannot hold images; the text holds the image's URL",
   });
   return { type: "text", text: `![image](${files.urlOf(file)})` };
 }
@@ -182,7 +182,7 @@ function contextOf(
   };
 }
 
-/** A model that makes videos is asked at an address of its own. */
+/** A model that makes videos has an endpoint of its own. */
 export function refuseVideos(model: { id: string }): never {
   const message = `${model.id} makes videos, which take minutes: submit one with POST …/${model.id.replace("/", "/models/")}:predictLongRunning.`;
   throw new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });

@@ -40,7 +40,7 @@ describe("every buffer has a bound: a media API's answer", () => {
     return openMedia({ media } as unknown as Provider, { method: "GET", url: path }, options);
   };
 
-  test.each(["/large", "/large-chunked", "/large-packed"])("%s is too large by what it unfolds to", async (path) => {
+  test.each(["/large", "/large-chunked", "/large-packed"])("%s is too large by its decompressed size", async (path) => {
     const response = await open(path);
     await expect(readAnswer(response, options, 64 * 1024)).rejects.toThrow("larger than 65536 bytes");
   });
@@ -49,7 +49,7 @@ describe("every buffer has a bound: a media API's answer", () => {
     expect((await readAnswer(await open(path), options, 64 * 1024)).body).toEqual({ ok: true });
   });
 
-  test("no compression is asked for", async () => {
+  test("asks for no compression", async () => {
     await open("/small");
     expect(asked.get("accept-encoding")).toBe("identity");
     expect(asked.get("accept")).toBe("*/*");

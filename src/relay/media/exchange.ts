@@ -9,10 +9,10 @@ import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
 import { connectionFailure, errnoOf } from "../connection-failure.ts";
 
-/** Several large images in base64; nothing honest is larger. */
+/** Enough for several large images in base64. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 
-/** The request had left when the connection broke or the time was up: it may have arrived, and asking again may do it twice. */
+/** The connection broke or timed out after the request was sent: it may have arrived, and a retry may run it twice. */
 export class UncertainError extends GatewayError {}
 
 export interface ExchangeOptions {
@@ -28,7 +28,7 @@ export function mediaOf(provider: Provider): ProviderMedia {
   return provider.media;
 }
 
-/** Sends a request to a provider's media API; the answer's headers are there. Redirects are answers like any other. */
+/** Sends a request to a provider's media API, and resolves when the answer's headers have come. Redirects are not followed. */
 export async function openMedia(
   provider: Provider,
   request: MediaRequest,
@@ -74,7 +74,7 @@ async function readText(response: Response, options: ExchangeOptions, maxBytes: 
   // Some hosts compress unasked, and no header says how large the body was before.
   const plain = (response.headers.get("content-encoding") ?? "identity") === "identity";
   try {
-    // The runtime makes the text as the bytes come, so that they are never held twice.
+    // The runtime decodes the text as bytes arrive, so that they are never held twice.
     if (plain && declared !== null) return await response.text();
     const decoder = new TextDecoder();
     let text = "";

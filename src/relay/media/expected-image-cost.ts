@@ -5,7 +5,7 @@ import { priceUsage } from "../../catalogue/pricing.ts";
 
 /**
  * The most tokens that an image of each quality takes by the publishers' own tables, where images are priced by tokens.
- * Without a word about quality the model chooses, and may choose the best.
+ * Where no quality is set the model chooses, and may choose the best.
  */
 const MAX_TOKENS: ReadonlyMap<string, number> = new Map([
   ["low", 408],
@@ -14,7 +14,7 @@ const MAX_TOKENS: ReadonlyMap<string, number> = new Map([
 ]);
 const MAX_TOKENS_OF_ANY = 6_240;
 
-/** What so many images may cost at the dearest of the offers (H23). Who prices them by number is not asked about tokens. */
+/** What so many images may cost at the most expensive of the offers (H23). */
 export function expectedImageCost(
   count: number,
   kind: ImageKind & { quality?: string | undefined },
@@ -27,7 +27,7 @@ export function expectedImageCost(
   return Math.max(0, ...costs);
 }
 
-/** What so many images use at most, in the unit that they are priced by. */
+/** The most that so many images use, in the unit that they are priced by. */
 export function expectedImageUsage(count: number, quality: string | undefined, { image = [] }: Pricings): Usage {
   if (image.some(({ unit }) => unit === "perCount")) return { images: count };
   return { images: count, imageOutput: count * (MAX_TOKENS.get(quality ?? "") ?? MAX_TOKENS_OF_ANY) };

@@ -3,15 +3,15 @@ import type { InlineImage } from "../../media/image.ts";
 import { MediaFetchError } from "../../wire/media-fetch.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** An address that a client gave, and where in its request it stands. */
-export interface NamedInput {
+/** A URL that a client gave, and its path in the request. */
+export interface LinkedInput {
   url: string;
   path: string;
 }
 
-/** An image that a client named by its address (S12). */
+/** Fetches an image that a client gave by its URL (S12). */
 export async function fetchInput(
-  { url, path }: NamedInput,
+  { url, path }: LinkedInput,
   gateway: Gateway,
   signal: AbortSignal,
 ): Promise<InlineImage> {
@@ -20,7 +20,7 @@ export async function fetchInput(
     return { mimeType, base64: Buffer.from(bytes).toString("base64") };
   } catch (error) {
     if (!(error instanceof MediaFetchError)) throw error;
-    const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Give a public https address, or the image itself.`;
+    const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Give a public https URL, or the image itself.`;
     throw new GatewayError("invalid_request", message, { path, cause: error });
   }
 }

@@ -23,8 +23,8 @@ interface Fetching {
 }
 
 /**
- * What an upstream keeps at an address. Its own hosts are asked directly, with the credential where it must be; everybody
- * else's as any address that came from outside (S12), and never with the credential.
+ * Fetches what a provider keeps at a URL. The provider's own hosts are asked directly, with the credential where the link
+ * needs it; all others under the rules for foreign URLs (S12), and never with the credential.
  */
 export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
   const { clock, provider, signal } = fetching;
@@ -54,20 +54,20 @@ export async function fetchImage(link: MediaLink, fetching: Fetching): Promise<I
 }
 
 async function readImage(content: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const piece of content) {
-      size += piece.length;
+    for await (const chunk of content) {
+      size += chunk.length;
       if (size > MAX_IMAGE_BYTES) throw notFetched(`it is larger than ${MAX_IMAGE_BYTES} bytes`);
-      pieces.push(piece);
+      chunks.push(chunk);
     }
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     signal.throwIfAborted();
-    throw notFetched("its host broke the answer off", cause);
+    throw notFetched("the host broke off its answer", cause);
   }
-  return Buffer.concat(pieces, size);
+  return Buffer.concat(chunks, size);
 }
 
 async function fetchForeign(url: string, { clock, signal }: Fetching): Promise<FetchedResult> {
@@ -86,6 +86,6 @@ async function fetchForeign(url: string, { clock, signal }: Fetching): Promise<F
 }
 
 const notFetched = (reason: string, cause?: unknown) =>
-  new GatewayError("upstream_failed", `What the provider made could not be fetched from its address: ${reason}.`, {
+  new GatewayError("upstream_failed", `What the provider made could not be fetched from its URL: ${reason}.`, {
     cause,
   });

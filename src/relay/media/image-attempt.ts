@@ -20,7 +20,7 @@ import type { ImageRelay } from "./image-relay.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
-/** All images at one offer. Throws where there is none to show: not even one that was held back. */
+/** Makes all images at one offer. Throws where there is no result: neither an image nor one that moderation blocked. */
 export async function imagesOf(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
   const fitted = await fitFor(call, target);
   const reply = await collectImages(fitted, batchFor(call, gateway, target));
@@ -33,7 +33,7 @@ function redacted(result: ImageResult, provider: Provider): ImageResult {
   return result.kind === "failed" ? { ...result, error: provider.redactError(result.error) } : result;
 }
 
-/** What one offer is asked for, beside the call itself. */
+/** What one offer needs besides the call itself. */
 export function batchFor(call: ImageRelay, gateway: Gateway, target: ImageTarget): ImageBatch {
   return {
     clock: gateway.clock,
@@ -49,7 +49,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, target: ImageTarget
   };
 }
 
-/** The same, where a refused prompt is an answer too: every image was held back. */
+/** The same, where a blocked prompt is an answer too: each of its images counts as blocked. */
 export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
   try {
     return await imagesOf(call, gateway, target);
@@ -60,7 +60,7 @@ export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, target
   }
 }
 
-/** The offers whose models make such images. */
+/** The offers whose models can make such images. */
 export function imageOffersThatFit(
   { call, paths }: ImageRequest,
   plan: readonly ImageTarget[],
@@ -108,7 +108,7 @@ export function requestSent({ request, sent }: Pick<ImageRelay, "request" | "sen
   return sent === undefined ? request : { ...request, call: sent };
 }
 
-/** What an image is made of: without it, it would be another image than the one asked for. */
+/** Inputs that an image is made from: without one, the result would not be what was asked for. */
 const INPUTS = ["referenceImages", "mask"];
 
 function refuseUnreadInputs(unread: readonly FieldNote[], model: string): void {
@@ -123,6 +123,6 @@ const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replac
 
 const NO_PARTIALS = "this model's images are not shown while they are made";
 
-/** A stream alone is not enough: some hosts send whole images, one by one. */
+/** A stream alone is not enough: some hosts stream finished images only. */
 const showsPartials = (call: FittedImageCall, adapter: ImageAdapter, model: string): boolean =>
   adapter.capabilities(model).partialImages === true && streamFor(call, adapter, model) !== undefined;

@@ -11,7 +11,7 @@ import { connectionFailure } from "../connection-failure.ts";
 import { collectImages, finishResult, type ImageBatch, missingImages, withRealSize } from "./collect-images.ts";
 import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
 
-/** One step of a streamed answer, ready to be shown. */
+/** One step of a streamed answer, ready for the client. */
 export type ImageStep =
   | { kind: "partial"; image: InlineImage; settings?: ImageSettings }
   | { kind: "result"; result: ImageResult; settings?: ImageSettings; usage?: Usage }
@@ -19,7 +19,7 @@ export type ImageStep =
 
 const MAX_STREAM_MS = 600_000;
 
-/** The images of a call as they come: with those half made where the provider shows them, else all at their end. */
+/** The images of a call as they arrive: with partial ones where the provider streams them, else all at the end. */
 export async function* imageSteps(
   call: FittedImageCall,
   partialImages: number,
@@ -30,7 +30,7 @@ export async function* imageSteps(
   else yield* streamedSteps({ ...call, partialImages }, stream, batch);
 }
 
-/** The provider's own stream, where it has one for all images of the call. */
+/** The provider's own stream, where one stream can carry all images of the call. */
 export function streamFor(call: FittedImageCall, adapter: ImageAdapter, model: string): StreamAdapter | undefined {
   const { stream } = adapter;
   return stream?.serves(model) && call.count <= maxPerCall(call, adapter.capabilities(model)) ? stream : undefined;
@@ -64,7 +64,7 @@ async function* streamedSteps(
   const type = response.headers.get("content-type") ?? "";
   if (!isSuccess(response)) throw adapter.error(await readAnswer(response, options));
   if (!type.startsWith("text/event-stream")) {
-    // Not streamed, but made and paid for: asking again would cost a second time.
+    // Not streamed, but made and billed: a retry would cost a second time.
     const state = adapter.readSubmit(await readAnswer(response, options), call, context);
     if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
     const results = await Promise.all(state.reply.results.map((result) => finishResult(result, batch)));
@@ -95,7 +95,7 @@ async function* streamedSteps(
       if (step.usage !== undefined) yield { kind: "usage", usage: step.usage };
     }
   }
-  // A body that ends politely without a finished image is a broken one (H16).
+  // A body that ends without a finished image is broken, even if it ends cleanly (H16).
   if (!ended) throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
   for (const result of missingImages(call.count - results)) yield { kind: "result", result };
 }
@@ -112,7 +112,7 @@ async function* eventsOf(response: Response) {
     }
   };
   try {
-    for await (const piece of response.body ?? []) yield* parse(splitter.push(piece));
+    for await (const chunk of response.body ?? []) yield* parse(splitter.push(chunk));
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     throw connectionFailure("broken", cause);

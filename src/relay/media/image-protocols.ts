@@ -15,12 +15,12 @@ import { readBody, readBytes } from "../read-body.ts";
 import { nothingMade } from "./image-failures.ts";
 import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 
-/** Larger images are kept in the file store and given by their address. In characters of base64. */
+/** Larger images are put into the file store and given by URL. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;
 
 const LARGE_UPLOAD = 1024 * 1024;
 
-/** Contract 2.4: `:predict`. Images that were held back are elements of the answer, so one without any is an answer. */
+/** Contract 2.4: `:predict`. Images that moderation blocked are elements of the answer, so one with nothing else is an answer too. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
   read: async (request, memory, gateway) => ({
@@ -28,14 +28,14 @@ export const PREDICT: ImageProtocol = {
   }),
   encode: async (reply, answering, gateway) => {
     if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
-    return encodePredictions(await given(reply, answering, gateway));
+    return encodePredictions(await delivered(reply, answering, gateway));
   },
 };
 
 const asImages: ImageProtocol["encode"] = async (reply, answering, gateway) => {
   if (!reply.results.some((result) => result.kind === "made")) throw nothingMade(reply.results);
   const { request, nowMs } = answering;
-  return encodeImages(await given(reply, answering, gateway), request, Math.floor(nowMs / 1000));
+  return encodeImages(await delivered(reply, answering, gateway), request, Math.floor(nowMs / 1000));
 };
 
 /** Contract part 4: `images/generations`. */
@@ -62,7 +62,7 @@ export const EDITS: ImageProtocol = {
     const form = await readForm(bytes, type, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
     const decoded = decodeEdit(form);
-    letGo(bytes);
+    freeUpload(bytes);
     return { request: decoded, ...(model && "value" in model ? { model: model.value } : {}) };
   },
   encode: asImages,
@@ -94,13 +94,13 @@ async function readForm(bytes: Uint8Array, type: string, gateway: Gateway) {
   }
 }
 
-/** Frees an upload whose images have been read out of it; the collector would leave it until the heap has grown as much. */
-function letGo({ buffer, length }: Uint8Array): void {
+/** Frees an upload once its images have been read; the garbage collector would keep it until the heap has grown as much. */
+function freeUpload({ buffer, length }: Uint8Array): void {
   if (length >= LARGE_UPLOAD && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** What a client gets of each image: itself, or where it is kept. */
-async function given(
+/** What a client receives for each image: the image itself, or its URL. */
+async function delivered(
   reply: ImageReply,
   { project, receiptId, nowMs }: ImageAnswering,
   { files }: Gateway,
@@ -114,7 +114,7 @@ async function given(
         const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
         return { ...result, image: { url: files.urlOf(file), mimeType } };
       } catch (thrown) {
-        // Made and paid for: what the store has no room for is given itself, as large as it is.
+        // Made and billed: where the store is full, the client receives the image itself, however large.
         if (asGatewayError(thrown).kind !== "overloaded") throw thrown;
         return result;
       }

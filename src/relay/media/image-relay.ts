@@ -10,7 +10,7 @@ import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
 import type { ImageWork } from "./image-work.ts";
 
-/** A request for images as the server hands it over: the body not yet read. */
+/** A request for images as the server hands it over, before its body is read. */
 export interface IncomingImages {
   request: Request;
   requestId: string;
@@ -18,14 +18,14 @@ export interface IncomingImages {
   credential: string | undefined;
   dialect: Dialect;
   strict: boolean;
-  /** How the name of the model is read. */
+  /** How the model's name is resolved. */
   naming: Naming;
-  /** genai: the address names the model; elsewhere the body does. */
-  modelInAddress?: string;
+  /** genai: the URL's path names the model; elsewhere the body does. */
+  modelInPath?: string;
   protocol: ImageProtocol;
 }
 
-/** One of the client's ways to ask for images, and to be answered. */
+/** One of the protocols in which a client asks for images and is answered. */
 export interface ImageProtocol {
   /** Reads and checks the body. */
   read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
@@ -42,13 +42,13 @@ export interface ImageAnswering {
   nowMs: number;
 }
 
-/** One call for images on its way. */
+/** One call for images. */
 export interface ImageRelay extends AdmittedCall {
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
   /** What is sent to the current offer: the options that it takes, and its own size. Absent before the first offer. */
   sent?: ImageCall;
   client: ClientPresence;
-  /** What is done for it upstream. */
+  /** The work done for it upstream. */
   work: ImageWork;
 }

@@ -27,7 +27,7 @@ interface OpenImages {
 
 type Opening = Promise<{ result: OpenImages; target: ImageTarget }>;
 
-/** Contract 2.14: a streamed answer. Until its first event another offer may still make good what one failed at. */
+/** Contract 2.14: a streamed answer. Until its first event, another offer can still replace one that failed. */
 export async function streamImages(
   call: ImageRelay,
   gateway: Gateway,
@@ -51,7 +51,7 @@ async function openAt(call: ImageRelay, gateway: Gateway, target: ImageTarget): 
   return { steps, first: await steps.next() };
 }
 
-/** Writes a stream, to its end without its client where that has left. The last event waits for the commit of the ledger's row. */
+/** Writes the stream to its end, even after the client disconnects. The last event waits for the commit of the ledger's row. */
 async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening, write: Write): Promise<void> {
   const { work, client, request } = call;
   const createdSeconds = Math.floor(gateway.clock.wallMs() / 1000);
@@ -66,7 +66,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     const reply: ImageReply = { results };
     const made: ImagesMade = { target: opened.target, reply, whole: false };
     work.made = made;
-    // Only now is it known who answers, and what was asked there.
+    // Only now is it known which offer answers, and what was sent to it.
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
     const { steps } = opened.result;
     let held: MadeStep | undefined;
@@ -76,7 +76,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
         await write(encoder.partial(step.image, step.settings));
         continue;
       }
-      // Some providers count image by image, others once at the end.
+      // Some providers report usage image by image, others once at the end.
       const usage = sumUsage([reply.usage, step.usage].filter((one) => one !== undefined));
       if (usage !== undefined) reply.usage = usage;
       if (step.kind === "usage") continue;
@@ -95,7 +95,7 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     if (notMade.length === results.length) throw nothingMade(results);
     await settleImages(call, gateway, client.gone ? "client_gone" : "ok");
     if (held) await write(completed(held, encoder, reply.usage));
-    // Clients read no further than an error: whatever was made stands before it.
+    // Clients stop reading at an error, so everything that was made comes before it.
     const [first] = notMade;
     if (first) await write(encoder.error(toClient(failureOf(first))));
   } catch (thrown) {

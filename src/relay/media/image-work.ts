@@ -3,27 +3,27 @@ import type { ImageTarget } from "../../routing/target.ts";
 import { ClientGoneError, type ClientPresence } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 
-/** So many calls may go on at once whose clients have left; each may hold a few images in memory. */
+/** Concurrent calls that may go on after their clients disconnected; each may hold a few images in memory. */
 export const MAX_LEFT_IMAGES = 32;
 
-/** What a provider does for one call. */
+/** What a provider is doing for one call. */
 export interface AtWork {
   target: ImageTarget;
   /** How many images it was asked for. */
   images: number;
 }
 
-/** What came of it. */
+/** The results so far. */
 export interface ImagesMade {
   target: ImageTarget;
   reply: ImageReply;
-  /** The provider has ended: nothing more will come, and its figures are whole. */
+  /** The provider has finished: no more results will come, and its usage is complete. */
   whole: boolean;
 }
 
 /**
- * What is being done upstream for a call for images. Once the provider was asked it goes on without the client, because it
- * will be paid for: the bill follows what it makes (H26). It is ended before its time where too many such calls go on, and
+ * The upstream work for a call for images. Once the provider has the request, work goes on after the client disconnects,
+ * because it will be billed: the client pays for what is made (H26). It is aborted where too many such calls go on, and
  * when the gateway shuts down.
  */
 export class ImageWork {
@@ -35,7 +35,7 @@ export class ImageWork {
   #ended = false;
   #atWork: AtWork | undefined;
   #abandoned = false;
-  /** What has come of it so far. */
+  /** The results so far. */
   made: ImagesMade | undefined;
 
   constructor(client: ClientPresence, gateway: Gateway) {
@@ -47,22 +47,22 @@ export class ImageWork {
     client.stopWhenGone(() => this.#leave());
   }
 
-  /** Ends everything that was begun upstream. */
+  /** Aborts everything that was started upstream. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** What the client left behind and the gateway ended: nobody will hear what it came to. */
+  /** Work that the gateway aborted after its client disconnected: its result will never be known. */
   get abandoned(): AtWork | undefined {
     return this.#abandoned ? this.#atWork : undefined;
   }
 
-  /** The next offer takes its turn. */
+  /** The next offer is tried. */
   turnTo(target: ImageTarget): void {
     this.#atWork = { target, images: 0 };
   }
 
-  /** A request for so many images is about to be sent. Nothing more is begun for a client that has left. */
+  /** A request for so many images is about to be sent. Nothing is started for a client that has disconnected. */
   begin(images: number): void {
     if (this.#client.gone) throw new ClientGoneError();
     if (this.#atWork) this.#atWork.images += images;

@@ -19,7 +19,7 @@ import { jsonBody } from "./json-body.ts";
 import { resolutionOf, settleImages } from "./settle-images.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
-/** The life of a call for images: the same as that of any other call, with calls to media APIs in its middle. */
+/** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const startedAtMs = gateway.clock.nowMs();
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
@@ -31,7 +31,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     async ({ entry, memory }) => {
       const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
       const { catalogue, targets } = gateway.snapshot;
-      const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress ?? named ?? "", incoming.naming);
+      const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
       const planned = targets.images(model, offers);
       const resolved = await withImages(read, gateway, incoming.request.signal);
       noteRoutingHeaders(incoming.request.headers, resolved.notes);

@@ -5,8 +5,8 @@ import type { Gateway } from "../gateway.ts";
 import type { DirectController } from "../stream.ts";
 
 /**
- * The body of an answer in JSON. A large one is written piece by piece as the client takes it: the runtime would hold all
- * of it a second time for a client that reads slowly.
+ * The body of an answer in JSON. A large one is written in chunks as the client reads: for a slow reader the runtime would
+ * otherwise hold all of it a second time.
  */
 export function jsonBody(
   value: unknown,
@@ -33,7 +33,7 @@ export function jsonBody(
   return new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
 }
 
-/** Resolves when the client has what was written. One that takes nothing for too long is taken for gone. */
+/** Resolves when the client has read what was written. One that reads nothing for too long counts as disconnected. */
 async function taken(
   controller: DirectController,
   client: ClientPresence,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { ClientGoneError, type ClientPresence } from "../call.ts";
 
-/** Whether the deadline comes first: then the headers leave with a keep-alive, so that no proxy on the way gives up. */
+/** Whether the deadline passes first: the headers then go out with a keep-alive, so that no proxy times out. */
 export async function isLate(work: Promise<unknown>, deadlineMs: number, clock: Clock): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const cancel = clock.after(deadlineMs, () => resolve(true));
@@ -12,10 +12,10 @@ export async function isLate(work: Promise<unknown>, deadlineMs: number, clock: 
   return late;
 }
 
-/** Resolves when the client has taken the text, or has left. */
+/** Resolves when the client has read the text, or has disconnected. */
 export type Write = (text: string) => Promise<void>;
 
-/** Waits for something, and keeps the client's connection alive meanwhile. */
+/** Waits for work, and keeps the client's connection alive meanwhile. */
 export async function keptAlive<T>(
   work: Promise<T>,
   write: Write,
@@ -33,8 +33,8 @@ export async function keptAlive<T>(
 }
 
 /**
- * The body of an answer, written at the pace at which its client reads. Whoever writes goes on to its end when the client has
- * left, or reads nothing for so long that it is taken for gone.
+ * The body of an answer, written as fast as its client reads. The producer runs to its end even when the client disconnects,
+ * or reads nothing for so long that it counts as disconnected.
  */
 export function writtenBody(
   client: ClientPresence,

@@ -7,7 +7,7 @@ import { forgottenJob } from "../../providers/media/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
-/** An image of the highest quality takes minutes; one that takes longer is not waited for. */
+/** An image of the highest quality takes minutes; longer than this is not waited for. */
 const MAX_WAIT_MS = 600_000;
 const DEFAULT_POLL_MS = 2_000;
 const POLL_TIMEOUT_MS = 60_000;
@@ -21,13 +21,13 @@ export interface ImageUpstream {
   upstreamModel: string;
   jobName: string;
   signal: AbortSignal;
-  /** Called before so many images are asked for. */
+  /** Called before a request for so many images is sent. */
   begin: (images: number) => void;
-  /** Tests do not want to wait as long as hosts want us to. */
+  /** Shortens poll intervals in tests. */
   pollFactor: number;
 }
 
-/** One call to the provider, waited for where the provider answers later. */
+/** One call to the provider, polled where the provider answers later. */
 export async function makeImages(call: FittedImageCall, upstream: ImageUpstream): Promise<UpstreamImageReply> {
   const { clock, provider, adapter, signal } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
@@ -49,8 +49,8 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
       state = await ask(state.job, upstream, context);
       failedPolls = 0;
     } catch (thrown) {
-      if (!mayPass(thrown)) throw thrown;
-      if (++failedPolls > MAX_FAILED_POLLS) throw silent(thrown);
+      if (!isTemporary(thrown)) throw thrown;
+      if (++failedPolls > MAX_FAILED_POLLS) throw unreachable(thrown);
     }
   }
   if (state.state === "failed") throw state.error;
@@ -62,23 +62,24 @@ async function ask(
   { clock, provider, adapter, signal }: ImageUpstream,
   context: AdapterContext,
 ): Promise<JobState<UpstreamImageReply>> {
-  if (!adapter.poll || !adapter.readPoll)
-    throw new Error("an adapter whose jobs wait must say how they are asked about");
+  if (!adapter.poll || !adapter.readPoll) throw new Error("an adapter with waiting jobs must have poll and readPoll");
   const options = { clock, signal, timeoutMs: POLL_TIMEOUT_MS };
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);
-  // A job that was taken and is not found has been forgotten by its host: nothing that the client named is missing.
+  // The host accepted the job and has forgotten it since: nothing that the client named is missing.
   if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
   throw error;
 }
 
-/** Another offer may be asked. This one has taken the job once. */
-const silent = (cause: unknown): GatewayError =>
-  new GatewayError("upstream_timeout", "The provider took the job, and then could not be asked about it.", { cause });
+/** Another offer may be tried; this one has accepted the job already. */
+const unreachable = (cause: unknown): GatewayError =>
+  new GatewayError("upstream_timeout", "The provider accepted the job, and could not be polled for it afterwards.", {
+    cause,
+  });
 
-/** A fault of the moment, which says nothing of the job. */
-const mayPass = (thrown: unknown): boolean =>
+/** A temporary fault, which says nothing about the job. */
+const isTemporary = (thrown: unknown): boolean =>
   ["upstream_failed", "upstream_timeout", "overloaded", "rate_limited"].includes(asGatewayError(thrown).kind);
 
 async function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -8,12 +8,12 @@ import type { VideoTarget } from "../../routing/target.ts";
 import { mediaOf } from "./exchange.ts";
 import type { fitVideo } from "./fit-video.ts";
 
-/** Given up after this long, whatever the provider says. */
+/** After this long an operation fails, whatever the provider says. */
 const DEADLINE_MS = 3 * 3_600_000;
 
 type FittedVideo = ReturnType<typeof fitVideo>;
 
-/** An operation that nobody has heard of yet. */
+/** An operation before its first save. */
 export function newOperation(
   principal: Principal,
   model: Model,

@@ -2,8 +2,8 @@ import { GatewayError } from "../../canon/error.ts";
 import type { MediaTarget } from "../../routing/target.ts";
 
 /**
- * The offers whose models can make what was asked for. What one cannot, another may: only where none can is the call
- * refused, in the words of the first (contract 2.1, 8).
+ * The offers whose models can make what was asked for. The call is refused only where no model can, with the reason of the
+ * first (contract 2.1, 8).
  */
 export function offersThatFit<Adapter, Fitted>(
   plan: readonly MediaTarget<Adapter>[],

@@ -9,7 +9,7 @@ import type { ClientConnection } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { readSmallBody } from "../read-body.ts";
 
-/** It holds the name of an operation, and nothing else. */
+/** The body holds the name of an operation, and nothing else. */
 const MAX_POLL_BYTES = 64 * 1024;
 
 export interface IncomingPoll {
@@ -17,22 +17,22 @@ export interface IncomingPoll {
   connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
-  /** The videos themselves instead of their addresses. */
+  /** Answers with the videos themselves instead of their URLs. */
   inline: boolean;
 }
 
-/** Contract 2.3: where an operation stands. It is read from its row: the poller asks the provider, at the provider's own interval. */
+/** Contract 2.3: the state of an operation, read from its row. The poller asks the provider, at the provider's own interval. */
 export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
   const principal = gateway.keys.authenticate(incoming.credential ?? "");
   const { operationId } = decodePoll(await readSmallBody(incoming.request, MAX_POLL_BYTES, principal, gateway));
-  // A stranger's operation and one that never was look the same (S09).
+  // Another project's operation looks like one that does not exist (S09).
   const operation = await operations.find(principal.project, operationId);
   if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.clock.nowMs()) {
     const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for ${operations.keptHours} h after they end, and only the project that made one can see it.`;
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }
   if (!operation.claimed) await operations.claim(operation.id);
-  // Videos in the answer are read to their end first, from a store that may be slow.
+  // Inline videos are read completely first, from a store that may be slow.
   incoming.connection.hold();
   try {
     return encodeOperation(operation, await videosOf(operation, gateway, incoming.inline));

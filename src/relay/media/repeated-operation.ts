@@ -5,7 +5,7 @@ import type { Operation } from "../../canon/operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 
 const IDEMPOTENCY_MS = 24 * 3_600_000;
-/** A client that never heard the name of its operation and asks the same again within this time gets that operation. */
+/** A client that never received its operation's name, and repeats its request within this time, gets that operation. */
 const REPETITION_MS = 600_000;
 
 export const digestOf = (...texts: string[]): string => createHash("sha256").update(texts.join("\n")).digest("hex");
@@ -15,7 +15,7 @@ export const idempotencyKey = (request: Request): string | undefined => {
   return key ? digestOf(key) : undefined;
 };
 
-/** The operation that this request made already (choices 5: Idempotency). */
+/** The operation that this request has created already (choices 5: Idempotency). */
 export async function findRepeated(
   request: Request,
   principal: Principal,

@@ -14,7 +14,7 @@ import { expectedImageUsage } from "./expected-image-cost.ts";
 import { requestSent } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
 
-/** What the price may depend on. */
+/** The resolution that the price may depend on. */
 export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTier } {
   const resolution = tier ?? tierOf(size);
   return resolution === undefined ? {} : { resolution };
@@ -36,7 +36,7 @@ interface BilledUsage {
   estimated?: true;
 }
 
-/** Images that were made are billed, those held back or failed are not. */
+/** Bills the images that were made; those that failed or were blocked cost nothing. */
 export function billOfImages(call: SentCall, target: ImageTarget | undefined, reply: Billed | undefined): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
   const pricings = pricingsOfImage(target?.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings));
@@ -51,7 +51,7 @@ export function billOfImages(call: SentCall, target: ImageTarget | undefined, re
 const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
   image.length + completion.length > 0 && image.every(({ unit }) => unit === "perMTokens");
 
-/** Writes the row of a call for images. What has come of it is billed, whoever has left meanwhile (H26). */
+/** Writes the row of a call for images. What was made is billed, even if the client has disconnected (H26). */
 export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string): Promise<void> {
   const { made, abandoned } = call.work;
   const target = made?.target ?? abandoned?.target;
@@ -72,7 +72,7 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
   });
 }
 
-/** Nobody waited to hear whether the rest was made; its provider had been asked for it. */
+/** Adds the images that were requested from a provider and aborted: whether they were made is unknown. */
 function withExpected({ usage, pricings }: BilledUsage, call: ImageRelay, images: number): Usage {
   const missing = Math.max(0, images - (usage.images ?? 0));
   const expected = expectedImageUsage(missing, requestSent(call).call.quality, pricings);

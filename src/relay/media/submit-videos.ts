@@ -19,7 +19,7 @@ export interface Submitting {
   strict: boolean;
 }
 
-/** All parts at one offer. A part that was taken is kept at once; what fails after that ends the part, not the operation. */
+/** Submits all parts to one offer. An accepted part is saved at once; a later failure ends that part, not the operation. */
 export async function submitAt(
   target: VideoTarget,
   { operation, asked, strict }: Submitting,
@@ -86,16 +86,16 @@ async function submitPart(
     if (!isCertain(error)) part.uncertain = true;
     throw thrown;
   } finally {
-    // What became of the job is no less true while the store is away: all of it is saved again when every part was asked (H29).
+    // A storage failure does not undo the job: everything is saved again when all parts have been submitted (H29).
     await save().catch(() => {});
   }
 }
 
-/** A success that cannot be read, through the host's fault or ours, may have been one. */
+/** A 2xx answer that cannot be read, by the host's fault or ours, may stand for an accepted job. */
 function readTaken<Reply>(read: () => JobState<Reply>): Exclude<JobState<Reply>, { state: "done" }> {
   try {
     const state = read();
-    if (state.state === "done") throw new Error("a video's job is done before it was asked about");
+    if (state.state === "done") throw new Error("a video's job is done before it was polled");
     return state;
   } catch (thrown) {
     const error = asGatewayError(thrown);
@@ -104,7 +104,7 @@ function readTaken<Reply>(read: () => JobState<Reply>): Exclude<JobState<Reply>,
   }
 }
 
-/** Asked again only where it is certain that the provider did not take the job: else there might be two. */
+/** A job is submitted again only where it is certain that the provider did not accept it: else there might be two. */
 export const isCertain = (error: GatewayError): boolean => !(error instanceof UncertainError);
 
 function partsOf(count: number, perJob: number): OperationPart[] {

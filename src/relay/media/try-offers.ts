@@ -7,7 +7,7 @@ interface MediaTry<Adapter> extends Try {
   target: MediaTarget<Adapter>;
 }
 
-/** Offers of media tried in order. */
+/** Tries the offers in order. */
 export function tryMediaOffers<Adapter, T>(
   call: Trying,
   gateway: Gateway,

@@ -2,8 +2,8 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 
 /**
- * The fields of a client's own that a provider's adapter does not look at. Adapters are pure, so one is simply asked for its
- * request and watched: no list beside it could go stale (H09).
+ * The client's extra fields that a provider's adapter does not read. Adapters are pure, so this builds a request and watches
+ * which fields are read: there is no list that could go stale (H09).
  */
 export function unreadExtras<Call extends Pick<ImageCall, "extras" | "extraPaths">>(
   call: Call,

@@ -10,10 +10,10 @@ import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 import { fetchResult } from "./fetch-result.ts";
 
 const POLL_TIMEOUT_MS = 60_000;
-/** Between two questions about a video, unless its adapter says otherwise. */
+/** The poll interval for a video, unless its adapter has another. */
 export const DEFAULT_VIDEO_POLL_MS = 10_000;
 
-/** Asks providers about jobs and brings their videos home, always as whoever submitted the job (H24). */
+/** Polls providers for jobs and downloads their videos, always with the credential that submitted the job (H24). */
 export class VideoJobs implements JobRunner {
   readonly #gateway: Gateway;
 
@@ -24,7 +24,7 @@ export class VideoJobs implements JobRunner {
   async poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>> {
     const { provider, adapter } = this.#bound(operation);
     if (!adapter.poll || !adapter.readPoll || part.providerJob === undefined)
-      throw new Error("a video's job cannot be asked about");
+      throw new Error("a video's job cannot be polled");
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
     const request = adapter.poll(part.providerJob, context);
     try {
@@ -35,7 +35,7 @@ export class VideoJobs implements JobRunner {
       });
       if (isSuccess(answer)) return redacted(adapter.readPoll(answer, part.providerJob, context), provider);
       const error = adapter.error(answer);
-      // What the host calls the job is not for the client's eyes.
+      // The host's id of the job is not shown to the client.
       if (error.kind === "not_found") return { state: "failed", error: provider.redactError(forgottenJob()) };
       throw error;
     } catch (thrown) {
@@ -67,7 +67,7 @@ export class VideoJobs implements JobRunner {
     throw new GatewayError("upstream_credentials", message);
   }
 
-  /** By name and credential: a provider of the same name with another key did not take the job. */
+  /** By name and credential: a provider of the same name with another key did not accept the job. */
   #find(operation: Operation): { provider: Provider; adapter: VideoAdapter } | undefined {
     const { providers } = this.#gateway.snapshot;
     const named = providers.get(operation.provider);

@@ -21,11 +21,11 @@ import { costOfVideos, fitVideo } from "./fit-video.ts";
 import { newOperation } from "./new-operation.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
-import { expectedVideoBytes, requireFileRoom } from "./require-file-room.ts";
+import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 import { tryMediaOffers } from "./try-offers.ts";
 
-/** A submit as the server hands it over. */
+/** A submit request as the server hands it over. */
 export interface IncomingVideo {
   request: Request;
   requestId: string;
@@ -33,12 +33,12 @@ export interface IncomingVideo {
   credential: string | undefined;
   dialect: Dialect;
   strict: boolean;
-  /** How the name of the model is read. */
+  /** How the model's name is resolved. */
   naming: Naming;
-  modelInAddress: string;
+  modelInPath: string;
 }
 
-/** Contract 2.1: submits a job for videos. The operation is a row before the provider hears of it. */
+/** Contract 2.1: submits a job for videos. The operation is saved before the provider gets a request. */
 export async function submitVideo(
   incoming: IncomingVideo,
   gateway: Gateway,
@@ -66,9 +66,9 @@ async function submit(
   const startedAtMs = gateway.clock.nowMs();
   const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
   const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
-  const { model, offers, notes } = catalogue.resolve(incoming.modelInAddress, incoming.naming);
+  const { model, offers, notes } = catalogue.resolve(incoming.modelInPath, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, text);
-  // Before anything that may come out otherwise the second time: links to frames die, and offers change.
+  // First of all, because the rest may turn out differently the second time: links to frames expire, and offers change.
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
   if (repeated) return named(repeated, incoming, {});
 
@@ -80,11 +80,11 @@ async function submit(
   const fitting = offersThatFit(plan, (target) => fitVideo(asked, target, model));
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
-  await requireFileRoom(gateway, principal.project, expectedVideoBytes(first.fitted.call));
+  await requireFileSpace(gateway, principal.project, expectedVideoBytes(first.fitted.call));
   const admission = entry.admit({
     model: model.id,
     dialect: incoming.dialect.name,
-    // Whichever offer takes it: the dearest one must be within the budget (H23).
+    // Whichever offer accepts it: the most expensive one must be within the budget (H23).
     estimatedCostNanoUsd: Math.max(
       ...fitting.map(({ target, fitted }) => costOfVideos(fitted.call, target.offer.pricings)),
     ),
@@ -100,7 +100,7 @@ async function submit(
   gateway.runningCalls++;
   const submitting = { operation, asked, strict: incoming.strict || principal.strict === true };
   try {
-    // A client that leaves does not call the job off: it may come back for it.
+    // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
       const trying = { offersTried: operation.job.offers, client: { gone: false, left: new Promise<void>(() => {}) } };
       await tryMediaOffers(
@@ -123,7 +123,7 @@ async function submit(
   return named(operation, incoming, admission.rateHeaders);
 }
 
-/** Frames that were given by their address are fetched under the rules for such (S12); then all of them are looked at. */
+/** Fetches frames that were given by URL, under the rules for foreign URLs (S12), and checks all of them. */
 async function withFrames(asked: VideoRequest, gateway: Gateway, signal: AbortSignal): Promise<VideoRequest> {
   const call = { ...asked.call };
   for (const { field, url } of asked.links) {
