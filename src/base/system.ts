@@ -21,10 +21,13 @@ function machineRandom(): Random {
   };
 }
 
+/** Asked for once: it never changes, and to ask costs as much as the time does. */
+const originMs = performance.timeOrigin;
+
 /** The machine's own time and randomness. For the program's start, the command line and tests alone. */
 export const system: Sources = {
   clock: {
-    nowMs: () => performance.timeOrigin + performance.now(),
+    nowMs: () => originMs + performance.now(),
     wallMs: () => Date.now(),
     after: (ms, run, { background = false }: TimerOptions = {}) => {
       const timer = setTimeout(run, ms);

@@ -41,7 +41,7 @@ export async function readBody(request: Request, bounds: BodyBounds, gateway: Bo
   const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
     bounds.memory.add(declared);
-    const text = await inTime(() => request.text(), gateway, declared);
+    const text = await wholeInTime(request.text(), declared, gateway);
     // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
     if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
     return { text, body: parse(text) };
@@ -77,7 +77,7 @@ export async function readBytes(request: Request, bounds: BodyBounds, gateway: B
   if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
   // All of it at once: a body that has begun to arrive then fits to its end.
   bounds.memory.add(declared);
-  if (declared <= READ_AT_ONCE) return inTime(() => readAtOnce(request), gateway, declared);
+  if (declared <= READ_AT_ONCE) return wholeInTime(readAtOnce(request), declared, gateway);
   return inTime((heard) => readInPlace(request, declared, heard), gateway);
 }
 
@@ -126,13 +126,43 @@ const MAX_STEPS_SHOWN = 20;
 type Heard = (bytes: number) => boolean;
 
 /**
- * What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. A body that is read in
- * one piece, of so many bytes, is heard of only at its end: it may take as long as it needs at the slowest pace.
+ * A body of so many bytes that is read as a whole, and heard of only at its end: it may take as long as it needs at the slowest
+ * pace, then the call is given up.
  */
-async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader, inOnePiece?: number): Promise<T> {
+function wholeInTime<T>(reading: Promise<T>, bytes: number, gateway: BodyReader): Promise<T> {
   const { watchdog, timings } = gateway;
-  const { bodyBytesPerSecond } = timings;
-  const bodyStallMs = timings.bodyStallMs + ((inOnePiece ?? 0) / bodyBytesPerSecond) * 1000;
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  let deadlineMs: number | undefined;
+  const unwatch = watchdog.watch((now) => {
+    deadlineMs ??= now + timings.bodyStallMs + (bytes / timings.bodyBytesPerSecond) * 1000;
+    if (gateway.closing) reject(shuttingDown());
+    else if (now > deadlineMs) {
+      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${paceOf(timings)}.`;
+      reject(new UnreadBodyError("invalid_request", message));
+    }
+  });
+  reading.then(
+    (body) => {
+      unwatch();
+      resolve(body);
+    },
+    (error: unknown) => {
+      unwatch();
+      reject(brokenBody(error));
+    },
+  );
+  return promise;
+}
+
+const brokenBody = (cause: unknown): GatewayError =>
+  cause instanceof GatewayError
+    ? cause
+    : new UnreadBodyError("invalid_request", "The connection broke before the body was whole.", { cause });
+
+/** What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. */
+async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader): Promise<T> {
+  const { watchdog, timings } = gateway;
+  const { bodyBytesPerSecond, bodyStallMs } = timings;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let startedMs: number | undefined;
   let deadlineMs: number | undefined;
@@ -146,10 +176,9 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
     startedMs ??= now;
     deadlineMs ??= now + bodyStallMs;
     if (gateway.closing) giveUp(shuttingDown());
-    else if (now > deadlineMs) {
-      const slowly = inOnePiece === undefined ? "" : `, or arrived more slowly than ${paceOf(timings)}`;
-      giveUp(new UnreadBodyError("invalid_request", `The body stopped arriving before it was whole${slowly}.`));
-    } else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
+    else if (now > deadlineMs)
+      giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
+    else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
       giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${paceOf(timings)}.`));
   });
   read((bytes) => {
@@ -160,8 +189,7 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new UnreadBodyError("invalid_request", "The connection broke before the body was whole.", { cause: error });
+    throw brokenBody(error);
   } finally {
     unwatch();
   }

@@ -18,8 +18,11 @@ const HEAD_END = "\r\n\r\n";
 
 const tooMany = () => malformed("there is more of it than one request asked for");
 
-interface Taking extends PromiseWithResolvers<boolean> {
+const WHOLE = Promise.resolve(false);
+
+interface Taking {
   take: (piece: Uint8Array) => boolean;
+  end: PromiseWithResolvers<boolean>;
 }
 
 /** An exchange over a connection of the pool, or a new one. */
@@ -88,20 +91,27 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   }
 
   readWhile(take: (piece: Uint8Array) => boolean): Promise<boolean> {
-    const taking = { take, ...Promise.withResolvers<boolean>() };
-    this.#taking = taking;
-    if (this.#unreadBytes > 0) this.#hand(taking, this.#takeUnread());
-    if (this.#taking && this.#failure) taking.reject(this.#failure);
-    if (this.#taking && this.#state === "ended") taking.resolve(false);
-    return taking.promise;
+    // What a host answers in one piece is here already: then there is nothing to wait for.
+    if (this.#unreadBytes > 0) {
+      try {
+        if (!take(this.#takeUnread())) return Promise.resolve(true);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#state === "ended") return WHOLE;
+    const end = Promise.withResolvers<boolean>();
+    this.#taking = { take, end };
+    return end.promise;
   }
 
   #hand(taking: Taking, content: Uint8Array): void {
     try {
       if (taking.take(content)) return;
-      taking.resolve(true);
+      taking.end.resolve(true);
     } catch (error) {
-      taking.reject(error);
+      taking.end.reject(error);
     }
     if (this.#taking === taking) this.#taking = undefined;
   }
@@ -251,7 +261,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     else this.#connection.terminate();
     this.#reading?.resolve(undefined);
     this.#reading = undefined;
-    this.#taking?.resolve(false);
+    this.#taking?.end.resolve(false);
     this.#taking = undefined;
   }
 
@@ -262,7 +272,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#connection.terminate();
     this.#opening?.reject(failure);
     this.#reading?.reject(failure);
-    this.#taking?.reject(failure);
+    this.#taking?.end.reject(failure);
     this.#opening = undefined;
     this.#reading = undefined;
     this.#taking = undefined;
