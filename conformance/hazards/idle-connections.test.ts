@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
+import { system } from "../../src/base/system.ts";
 import { MemoryBudget } from "../../src/relay/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { sendFile } from "../../src/server/files.ts";
@@ -106,7 +107,7 @@ function slowStore(slowMs: number) {
       memory: new MemoryBudget(1024 * 1024),
       watchdog: { watch: () => () => {} },
       timings: { ...DEFAULT_TIMINGS, strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
-      nowMs: Date.now,
+      ...system,
       log: { error: console.error, debug: () => {}, warn: () => {} },
     },
     operations: { find: async () => operation, keptHours: 48 },
