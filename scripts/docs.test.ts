@@ -198,7 +198,7 @@ describe("docs/errors.md", () => {
     const typeOf = (kind: string) => rows.find(([kinds]) => words(kinds).includes(kind)) ?? rows.at(-1);
     for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
       const [write] = DIALECTS.messages.encodeStreamError(new GatewayError(kind, "x"), "", {
-        array: false,
+        options: undefined,
         begun: true,
       });
       expect(write?.text).toContain(`"error":{"type":"${typeOf(kind)?.[1]}"`);
@@ -522,7 +522,7 @@ describe("docs/adding-a-provider.md", () => {
     const provider = new Provider(acme, { name: "acme", kind: acme.kind, apiKey: new Secret("acme-secret") }, system);
     expect(provider.dialects).toEqual(["chat"]);
     expect(provider.quirksOf("chat").maxTokensField).toBe("max_tokens");
-    const call = { dialect: "chat", verb: "generate", model: "m", stream: true, betas: [] } as const;
+    const call = { dialect: "chat", verb: "generate", model: "m", stream: true, options: undefined } as const;
     expect(await provider.address(call)).toMatchObject({
       url: "https://api.acme.example/v1/chat/completions",
       headers: { authorization: "Bearer acme-secret" },

@@ -28,8 +28,7 @@ let made = 0;
 const context = (recording: Recording): NativeAnswerContext => ({
   publicModel: "public/model",
   request: { stream_options: { include_usage: true } },
-  bareFinishReason: true,
-  arrayFraming: false,
+  options: { bareFinishReason: true, arrayFraming: false },
   receivedAtMs: RECEIVED_AT_MS,
   makeId: () => `made${made++}`,
   costUsd: () => 0,

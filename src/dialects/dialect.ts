@@ -41,9 +41,8 @@ export interface ErrorAnswer {
 }
 
 /** How far a stream to the client has come, for the dialects whose errors depend on it. */
-export interface StreamForm {
-  /** genai: a JSON array instead of server-sent events. */
-  array: boolean;
+export interface StreamState<Options = unknown> {
+  options: Options;
   /** Something was written already. */
   begun: boolean;
 }
@@ -86,22 +85,40 @@ export interface UpstreamRequest {
 }
 
 /** What an answer to a client depends on, whether it is handed back as it came or written anew. */
-export interface AnswerContext {
+export interface AnswerContext<Options = unknown> {
   publicModel: string;
   /** The client's request, for what it asked to see or not to see. */
   request: JsonObject;
-  /** genai: the vendor's bare words for the finish reason instead of the contract's. */
-  bareFinishReason: boolean;
-  /** genai: a JSON array instead of server-sent events. */
-  arrayFraming: boolean;
+  /** What the client asked for outside its body, as its dialect read it: only the dialect knows what is in it. */
+  options: Options;
   makeId: () => string;
   /** When the request came. */
   receivedAtMs: number;
   costUsd: (usage: Usage) => number;
 }
 
+/** A target, as far as it decides what becomes of a client's options. */
+export interface OptionsTarget {
+  /** The dialect in which it is called. */
+  via: string;
+  quirks: MediaQuirks;
+  door: Door;
+  /** Its price depends on the length of the prompt. */
+  pricedByLength: boolean;
+  priceMultiples: Readonly<Record<string, number>>;
+}
+
+/** What of a client's options goes up, beside the body. */
+export interface ForwardedOptions {
+  /** For the provider's URL, headers and body; undefined where there are none. */
+  options: unknown;
+  /** On which terms beside the ordinary they ask to be served. */
+  terms: readonly string[];
+}
+
 /** What the native lane needs to know beside that to hand an upstream's answer back as it is. */
-export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> extends AnswerContext {
+export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks, Options = unknown>
+  extends AnswerContext<Options> {
   quirks: Quirks;
   /** Hears on which terms the host says that it has served the call. */
   served?: ServedOn;
@@ -153,12 +170,18 @@ export interface Dialect {
   /** A line that keeps the connection alive and that every client of this dialect ignores; none where there is none. */
   readonly keepAlive: string | undefined;
 
+  /** The content type of a streamed answer. */
+  streamType(options: unknown): string;
+
+  /** What of the client's options a target takes; the rest is noted. Absent where the dialect has no options that go up. */
+  forwardOptions?(options: unknown, target: OptionsTarget, notes: FieldNote[]): ForwardedOptions;
+
   /** Throws for the first thing that the contract does not allow; gives the request back in its normal form. */
   checkRequest(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
 
   decodeError(failure: UpstreamFailure): GatewayError;
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
-  encodeStreamError(error: GatewayError, requestId: string, form: StreamForm): StreamErrorWrite[];
+  encodeStreamError(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
 
   /**
    * Whether a host of the same dialect needs the canon nonetheless: the history holds what it does not take, such as an

@@ -7,8 +7,7 @@ export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
   return {
     publicModel: "acme/model",
     request: { stream_options: { include_usage: true }, ...request },
-    bareFinishReason: true,
-    arrayFraming: false,
+    options: { bareFinishReason: true, arrayFraming: false },
     receivedAtMs: 1_700_000_000_000,
     makeId: () => `made${++made}`,
     costUsd: () => 0,

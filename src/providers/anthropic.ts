@@ -1,7 +1,11 @@
 // https://platform.claude.com/docs/en/api/messages
 
+import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { headerKey } from "./auth.ts";
-import type { ProviderDeclaration } from "./provider.ts";
+import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
+
+export const betaHeader = (options: MessagesOptions | undefined): Record<string, string> =>
+  options === undefined ? {} : { "anthropic-beta": options.betas.join(",") };
 
 export const anthropic: ProviderDeclaration = {
   kind: "anthropic",
@@ -15,9 +19,9 @@ export const anthropic: ProviderDeclaration = {
     messages: {
       generate: () => "/v1/messages",
       countTokens: () => "/v1/messages/count_tokens",
-      headers: ({ betas }) => ({
+      headers: ({ options }: UpstreamCall<MessagesOptions>) => ({
         "anthropic-version": "2023-06-01",
-        ...(betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
+        ...betaHeader(options),
       }),
     },
   },

@@ -66,7 +66,13 @@ async function send(
     origin,
   });
   const payload = stringifyInOrder(body);
-  const { url, headers } = await provider.address({ dialect: "converse", verb: "generate", model, stream, betas: [] });
+  const { url, headers } = await provider.address({
+    dialect: "converse",
+    verb: "generate",
+    model,
+    stream,
+    options: undefined,
+  });
   const signed = { ...headers, ...provider.sign({ url, headers, body: payload }) };
   const response = await fetch(url, { method: "POST", headers: signed, body: payload });
   const context = { origin, quirks, reading, makeId: () => "made" };

@@ -1,5 +1,6 @@
 // https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
 
+import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { bearer } from "./auth.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { signRequest } from "./sigv4.ts";
@@ -57,9 +58,9 @@ export const bedrock: ProviderDeclaration = {
       framing: "aws-event-stream",
       body: {
         remove: ["model", "stream"],
-        set: ({ betas }) => ({
+        set: ({ options }: UpstreamCall<MessagesOptions>) => ({
           anthropic_version: "bedrock-2023-05-31",
-          ...(betas.length > 0 ? { anthropic_beta: betas } : {}),
+          ...(options === undefined ? {} : { anthropic_beta: options.betas }),
         }),
       },
     },

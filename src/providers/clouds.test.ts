@@ -9,7 +9,7 @@ const provider = (settings: Omit<ProviderSettings, "name">) => createProvider({ 
 const call = (fields: Partial<UpstreamCall> & Pick<UpstreamCall, "dialect" | "model">): UpstreamCall => ({
   verb: "generate",
   stream: false,
-  betas: [],
+  options: undefined,
   ...fields,
 });
 const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -42,7 +42,10 @@ describe("bedrock (providers 1.6)", () => {
   });
 
   test("a messages body goes without model and stream, with the version and the betas", () => {
-    const patch = (betas: string[]) => keyed.bodyPatch(call({ dialect: "messages", model: CLAUDE, betas }));
+    const patch = (betas: string[]) =>
+      keyed.bodyPatch(
+        call({ dialect: "messages", model: CLAUDE, options: betas.length === 0 ? undefined : { betas } }),
+      );
     expect(patch([])).toEqual({ remove: ["model", "stream"], set: { anthropic_version: "bedrock-2023-05-31" } });
     expect(patch(["a", "b"])?.set["anthropic_beta"]).toEqual(["a", "b"]);
     expect(keyed.quirksOf("messages")).toMatchObject({ forwardBetas: true, mediaUrls: [] });
@@ -83,7 +86,7 @@ describe("Claude on Vertex (providers 1.3)", () => {
     const claude = { dialect: "messages", model: "claude-opus-4-6" } as const;
     const base = "https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers";
     expect((await vertex.address(call(claude))).url).toBe(`${base}/anthropic/models/claude-opus-4-6:rawPredict`);
-    const streamed = await vertex.address(call({ ...claude, stream: true, betas: ["x", "y"] }));
+    const streamed = await vertex.address(call({ ...claude, stream: true, options: { betas: ["x", "y"] } }));
     expect(streamed.url).toEndWith("claude-opus-4-6:streamRawPredict");
     expect(streamed.headers["anthropic-beta"]).toBe("x,y");
     expect((await vertex.address(call({ dialect: "genai", model: "gemini-2.5-pro" }))).url).toBe(

@@ -16,7 +16,7 @@ function providerOf(kind: string, settings: Partial<ProviderSettings> = {}): Pro
 }
 
 const addressOf = async (provider: Provider, dialect: "chat" | "messages") =>
-  provider.address({ dialect, verb: "generate", model: "m", stream: true, betas: [] });
+  provider.address({ dialect, verb: "generate", model: "m", stream: true, options: undefined });
 
 describe("providers 1.7: the compatible hosts", () => {
   test("every kind is there once, and its publishers are publishers of the catalogue", () => {

@@ -13,13 +13,13 @@ import { type FailedProvider, tellFailure } from "./tell-failure.ts";
 export type Verb = "generate" | "count_tokens";
 
 /** What a call wants from an upstream, as far as its address depends on it. */
-export interface UpstreamCall {
+export interface UpstreamCall<Options = unknown> {
   dialect: UpstreamDialectName;
   verb: Verb;
   model: string;
   stream: boolean;
-  /** messages: beta names that the client asked for. */
-  betas: readonly string[];
+  /** What the client's dialect wants said outside the body; undefined where that is nothing. */
+  options: Options | undefined;
 }
 
 export interface UpstreamAddress {
@@ -61,7 +61,7 @@ export interface Wire {
   generate: (call: UpstreamCall, settings: ProviderSettings) => string;
   /** Absent where the provider has no token counter: the gateway then estimates. */
   countTokens?: (call: UpstreamCall, settings: ProviderSettings) => string;
-  headers?: (call: UpstreamCall) => Record<string, string>;
+  headers?(call: UpstreamCall): Record<string, string>;
   /** Hosts behind a configured `base_url` need not speak it: there it is used only where `dialects` names it. */
   optional?: true;
   /** The models, by their names there, that the host serves in this dialect; all where absent. */
@@ -69,7 +69,7 @@ export interface Wire {
   /** Server-sent events where absent. */
   framing?: Framing;
   /** Where the host's body differs from the dialect's own. */
-  body?: { remove?: readonly string[]; set?: (call: UpstreamCall) => Record<string, unknown> };
+  body?: { remove?: readonly string[]; set?(call: UpstreamCall): Record<string, unknown> };
   /** Whose opaque values are read there, where that is not the dialect's family or, for chat and converse, the kind. */
   origin?: string | ((model: string) => string);
 }
@@ -230,10 +230,10 @@ export class Provider {
     return wire;
   }
 
-  /** The same for every call of a dialect, but for betas and a credential that was renewed: made once and kept. */
+  /** The same for every call of a dialect, but for a client's own options and a credential that was renewed: made once and kept. */
   #headers(call: UpstreamCall, wire: Wire, credential: Record<string, string>): Record<string, string> {
     const kept = this.#kept.get(call.dialect);
-    if (kept?.credential === credential && call.betas.length === 0) return kept.headers;
+    if (kept?.credential === credential && call.options === undefined) return kept.headers;
     const headers = {
       "content-type": "application/json",
       // The tap reads the bytes: a compressed answer would only be unpacked here.
@@ -241,7 +241,7 @@ export class Provider {
       ...wire.headers?.(call),
       ...credential,
     };
-    if (call.betas.length === 0) this.#kept.set(call.dialect, { credential, headers });
+    if (call.options === undefined) this.#kept.set(call.dialect, { credential, headers });
     return headers;
   }
 

@@ -1,7 +1,9 @@
+import type { MessagesOptions } from "../dialects/messages/options.ts";
 import type { AdapterContext, ImageAdapter, MediaRequest, VideoAdapter } from "../media/adapter.ts";
+import { betaHeader } from "./anthropic.ts";
 import { googleWire } from "./google.ts";
 import { openaiImages } from "./openai/images.ts";
-import type { ProviderDeclaration } from "./provider.ts";
+import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { videos as seedance } from "./volcengine/videos.ts";
 
 /** The simulator may be polled as often as one likes. */
@@ -55,9 +57,9 @@ export const simulator: ProviderDeclaration = {
     messages: {
       generate: () => "/anthropic/v1/messages",
       countTokens: () => "/anthropic/v1/messages/count_tokens",
-      headers: ({ betas }) => ({
+      headers: ({ options }: UpstreamCall<MessagesOptions>) => ({
         "anthropic-version": "2023-06-01",
-        ...(betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
+        ...betaHeader(options),
       }),
     },
     genai: googleWire(() => "/gemini/v1beta/models"),

@@ -1,10 +1,12 @@
 // https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
 
 import type { ProviderSettings } from "../config/config.ts";
+import type { MessagesOptions } from "../dialects/messages/options.ts";
+import { betaHeader } from "./anthropic.ts";
 import { headerKey } from "./auth.ts";
 import { googleMedia } from "./google/media.ts";
 import { googleWire } from "./google.ts";
-import type { ProviderDeclaration } from "./provider.ts";
+import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { serviceAccount } from "./service-account.ts";
 
 /** Regional hosts carry the region in their name; `eu` and `us` are multi-regions with a scheme of their own. */
@@ -42,7 +44,7 @@ export const vertex: ProviderDeclaration = {
       serves: isClaude,
       generate: ({ model, stream }, settings) =>
         `${models(settings, "anthropic")}/${encodeURIComponent(model)}:${stream ? "streamRawPredict" : "rawPredict"}`,
-      headers: ({ betas }) => (betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
+      headers: ({ options }: UpstreamCall<MessagesOptions>) => betaHeader(options),
       body: { remove: ["model"], set: () => ({ anthropic_version: "vertex-2023-10-16" }) },
     },
   },

@@ -17,8 +17,7 @@ export function answerContext(call: Call, { random }: Pick<Gateway, "random">, t
   return {
     publicModel: call.modelInAnswer,
     request: call.body,
-    bareFinishReason: call.incoming.bareFinishReason,
-    arrayFraming: call.incoming.arrayFraming,
+    options: call.incoming.options,
     makeId: random.id,
     receivedAtMs: call.startedAtMs,
     costUsd: (usage) => priceCall(usage, target, call.terms).costNanoUsd / 1e9,

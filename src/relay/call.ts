@@ -36,12 +36,11 @@ export interface IncomingCall {
   verb: Verb;
   /** How the name of the model is read. */
   naming: Naming;
-  /** genai: the address names the model and whether to stream; elsewhere the body does. */
-  modelInPath?: string;
-  streamInPath?: boolean;
-  bareFinishReason: boolean;
-  arrayFraming: boolean;
-  betas: readonly string[];
+  /** Where the path names the model and whether to stream; elsewhere the body does. */
+  modelInPath?: string | undefined;
+  streamInPath?: boolean | undefined;
+  /** What the client asks for by its URL and headers: made by its dialect, handed back to it, understood by nobody else. */
+  options: unknown;
   /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
   strict: boolean;
 }

@@ -42,8 +42,8 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
     pull: (controller: DirectController) => (whole === undefined ? writer.run(controller) : sendAll(controller, whole)),
     cancel: () => call.client.leave(),
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
-  const type = call.incoming.arrayFraming ? "application/json" : "text/event-stream";
-  const headers = answerHeaders(call, type);
+  const { dialect, options } = call.incoming;
+  const headers = answerHeaders(call, dialect.streamType(options));
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return identifiedResponse(body, headers);
@@ -244,8 +244,8 @@ class StreamWriter {
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const provider = this.#stream?.target.provider;
     const told = provider?.redactError(error) ?? error;
-    const form = { array: incoming.arrayFraming, begun: this.#begun };
-    for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, form)) {
+    const state = { options: incoming.options, begun: this.#begun };
+    for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, state)) {
       if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
       controller.write(text);
       controller.flush();

@@ -17,9 +17,7 @@ function incomingCall(routed: RoutedRequest): IncomingCall {
     door,
     naming: namingOf(routed),
     verb: "generate",
-    bareFinishReason: true,
-    arrayFraming: false,
-    betas: [],
+    options: undefined,
     strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
   };
 }
@@ -28,13 +26,13 @@ export const createChatCompletion: Handler = (routed, { gateway }) => relay(inco
 
 export const createMessage: Handler = (routed, { gateway }) => {
   checkVersion(routed.request.headers);
-  return relay({ ...incomingCall(routed), betas: readBetas(routed.request.headers) }, gateway);
+  return relay({ ...incomingCall(routed), options: { betas: readBetas(routed.request.headers) } }, gateway);
 };
 
 export const countMessageTokens: Handler = (routed, { gateway }) => {
   checkVersion(routed.request.headers);
   const betas = readBetas(routed.request.headers);
-  return relay({ ...incomingCall(routed), verb: "count_tokens", streamInPath: false, betas }, gateway);
+  return relay({ ...incomingCall(routed), verb: "count_tokens", streamInPath: false, options: { betas } }, gateway);
 };
 
 const STREAM_VERB = "streamGenerateContent";
@@ -56,8 +54,10 @@ export const generateContent: Handler = (routed, { gateway }) => {
       ...incomingCall(routed),
       modelInPath: modelInPath(routed.parameters),
       streamInPath: stream,
-      bareFinishReason: readsVendorSpelling(routed),
-      arrayFraming: stream && routed.query.get("alt") !== "sse",
+      options: {
+        bareFinishReason: readsVendorSpelling(routed),
+        arrayFraming: stream && routed.query.get("alt") !== "sse",
+      },
     },
     gateway,
   );
@@ -65,7 +65,16 @@ export const generateContent: Handler = (routed, { gateway }) => {
 
 export const countGenaiTokens: Handler = (routed, { gateway }) => {
   const modelName = modelInPath(routed.parameters);
-  return relay({ ...incomingCall(routed), verb: "count_tokens", modelInPath: modelName, streamInPath: false }, gateway);
+  return relay(
+    {
+      ...incomingCall(routed),
+      verb: "count_tokens",
+      modelInPath: modelName,
+      streamInPath: false,
+      options: { bareFinishReason: true, arrayFraming: false },
+    },
+    gateway,
+  );
 };
 
 /** A name without a publisher is one of the vendor's own, whose SDK leaves it out. */

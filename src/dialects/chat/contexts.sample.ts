@@ -18,8 +18,7 @@ export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
   return {
     publicModel: "acme/model",
     request: { stream_options: { include_usage: true }, ...request },
-    bareFinishReason: false,
-    arrayFraming: false,
+    options: undefined,
     receivedAtMs: 1_700_000_000_000,
     makeId: () => "made",
     costUsd: () => 0.5,

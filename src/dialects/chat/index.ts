@@ -22,6 +22,7 @@ export const chat: Dialect = {
     const body = checkChatRequest(request.body, context);
     return rewriteRequest(request, body, checkChatRequest.withoutNulls);
   },
+  streamType: () => "text/event-stream",
   codec: chatCodec,
   needsCanon,
   decodeError,

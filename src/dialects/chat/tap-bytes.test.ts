@@ -8,8 +8,7 @@ import { ChatTap } from "./tap.ts";
 const context: NativeAnswerContext<ChatQuirks> = {
   publicModel: "acme/über-model",
   request: { stream_options: { include_usage: true } },
-  bareFinishReason: true,
-  arrayFraming: false,
+  options: undefined,
   receivedAtMs: 1_700_000_000_000,
   makeId: () => "made",
   costUsd: () => 0,

@@ -7,16 +7,17 @@ import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import type { GroundingWriter } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
+import type { GenaiOptions } from "./options.ts";
 import { encodeStop } from "./stop-reason.ts";
 import { encodeUsage } from "./usage.ts";
 
 /** What every chunk of one answer says of it: which answer it is, of which model, and when it was asked for. */
 export class AnswerEnvelope {
-  readonly #context: EncodeAnswerContext;
+  readonly #context: EncodeAnswerContext<GenaiOptions>;
   readonly #createTime: string;
   #id: string | undefined;
 
-  constructor(context: EncodeAnswerContext) {
+  constructor(context: EncodeAnswerContext<GenaiOptions>) {
     this.#context = context;
     this.#createTime = new Date(context.receivedAtMs).toISOString();
   }
@@ -40,7 +41,7 @@ export class AnswerEnvelope {
 }
 
 /** The client has said that it does not want to see thoughts; their signatures it must get. */
-export const hidesThoughts = ({ request }: EncodeAnswerContext): boolean =>
+export const hidesThoughts = ({ request }: EncodeAnswerContext<GenaiOptions>): boolean =>
   objectAt(objectAt(request, "generationConfig"), "thinkingConfig")?.["includeThoughts"] === false;
 
 export interface Closing {

@@ -10,6 +10,7 @@ import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } from "../codec.ts";
 import { genaiCodec } from "./codec.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
 
@@ -47,11 +48,10 @@ const decoding: DecodeAnswerContext = {
   reading: {},
   makeId: () => `made${made++}`,
 };
-const encoding: EncodeAnswerContext = {
+const encoding: EncodeAnswerContext<GenaiOptions> = {
   publicModel: "acme/model",
   request: {},
-  bareFinishReason: true,
-  arrayFraming: false,
+  options: { bareFinishReason: true, arrayFraming: false },
   receivedAtMs: 1_700_000_000_000,
   makeId: () => `made${made++}`,
   costUsd: () => 0,

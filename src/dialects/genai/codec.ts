@@ -1,4 +1,4 @@
-import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import type { ClientCodec, EncodeAnswerContext, UpstreamCodec } from "../codec.ts";
 import { counting } from "./count-tokens.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeResponse } from "./decode-response.ts";
@@ -7,6 +7,7 @@ import { encodeRequest } from "./encode-request.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { GenaiStreamEncoder } from "./encode-stream.ts";
 import { decodeError } from "./errors.ts";
+import type { GenaiOptions } from "./options.ts";
 
 /** Both walks of the generative-content protocol through the canon. */
 export const genaiCodec: UpstreamCodec & ClientCodec = {
@@ -16,7 +17,7 @@ export const genaiCodec: UpstreamCodec & ClientCodec = {
   decodeResponse,
   encodeResponse,
   createStreamDecoder: (context) => new GenaiStreamDecoder(context),
-  createStreamEncoder: (context) => new GenaiStreamEncoder(context),
+  createStreamEncoder: (context: EncodeAnswerContext<GenaiOptions>) => new GenaiStreamEncoder(context),
   decodeError,
   counting,
 };

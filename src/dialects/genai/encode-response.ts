@@ -4,9 +4,10 @@ import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
 import { type AnswerManner, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
+import type { GenaiOptions } from "./options.ts";
 import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
-export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
+export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<GenaiOptions>): string {
   const { note } = context;
   const manner: AnswerManner = {
     hideThoughts: hidesThoughts(context),
@@ -31,7 +32,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
       grounding,
       logprobs: reply.logprobs ?? [],
     },
-    context.bareFinishReason,
+    context.options.bareFinishReason,
   );
   const envelope = new AnswerEnvelope(context);
   envelope.name(reply.id);

@@ -15,13 +15,13 @@ import { decodeResponse } from "./decode-response.ts";
 import { GenaiStreamDecoder } from "./decode-stream.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { GenaiStreamEncoder } from "./encode-stream.ts";
+import type { GenaiOptions } from "./options.ts";
 import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
 
-const context = (more: Partial<EncodeAnswerContext> = {}): EncodeAnswerContext => ({
+const context = (more: Partial<EncodeAnswerContext<GenaiOptions>> = {}): EncodeAnswerContext<GenaiOptions> => ({
   publicModel: "acme/model",
   request: {},
-  bareFinishReason: false,
-  arrayFraming: false,
+  options: { bareFinishReason: false, arrayFraming: false },
   receivedAtMs: 1_700_000_000_000,
   makeId: () => "made",
   costUsd: () => 0,
@@ -31,7 +31,7 @@ const context = (more: Partial<EncodeAnswerContext> = {}): EncodeAnswerContext =
   ...more,
 });
 
-function write(events: Iterable<CanonEvent>, more: Partial<EncodeAnswerContext> = {}): string {
+function write(events: Iterable<CanonEvent>, more: Partial<EncodeAnswerContext<GenaiOptions>> = {}): string {
   const encoder = new GenaiStreamEncoder(context(more));
   return [...events].map((event) => encoder.push(event)).join("");
 }
@@ -80,10 +80,15 @@ describe("framing", () => {
   });
 
   test("choices 1: a JSON array where no events were asked for, also of a single chunk", () => {
-    const two = write(unfold(reply({ type: "text", text: "a" })), { arrayFraming: true });
+    const two = write(unfold(reply({ type: "text", text: "a" })), {
+      options: { bareFinishReason: false, arrayFraming: true },
+    });
     expect(two.split(",\r\n").length).toBe(2);
     expect((JSON.parse(two) as unknown[]).length).toBe(2);
-    expect((JSON.parse(write(unfold(reply()), { arrayFraming: true })) as unknown[]).length).toBe(1);
+    expect(
+      (JSON.parse(write(unfold(reply()), { options: { bareFinishReason: false, arrayFraming: true } })) as unknown[])
+        .length,
+    ).toBe(1);
   });
 
   test("an error is nobody's chunk", () => {
@@ -163,8 +168,9 @@ describe("content", () => {
       stop: { unified, raw: "" },
     });
     for (const encode of [
-      (answer: CanonReply, note: EncodeAnswerContext["note"]) => write(unfold(answer), { note }),
-      (answer: CanonReply, note: EncodeAnswerContext["note"]) => encodeResponse(answer, context({ note })),
+      (answer: CanonReply, note: EncodeAnswerContext<GenaiOptions>["note"]) => write(unfold(answer), { note }),
+      (answer: CanonReply, note: EncodeAnswerContext<GenaiOptions>["note"]) =>
+        encodeResponse(answer, context({ note })),
     ]) {
       const notes: FieldNote[] = [];
       const cut = encode(broken("length"), (note) => notes.push(note));
@@ -198,7 +204,9 @@ describe("content", () => {
     const answer = { ...reply({ type: "text", text: "a" }), stop, stopDetail: "why" };
     for (const bare of [true, false]) {
       const [candidate] = (
-        JSON.parse(encodeResponse(answer, context({ bareFinishReason: bare }))) as { candidates: JsonObject[] }
+        JSON.parse(encodeResponse(answer, context({ options: { bareFinishReason: bare, arrayFraming: false } }))) as {
+          candidates: JsonObject[];
+        }
       ).candidates;
       expect(candidate).toMatchObject({ finishReason: bare ? word : `FINISH_REASON_${word}`, finishMessage: "why" });
     }

@@ -10,6 +10,7 @@ import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
 import { type AnswerManner, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
+import type { GenaiOptions } from "./options.ts";
 import { clientSignature } from "./signature.ts";
 import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
@@ -20,7 +21,7 @@ import { UnsignedThoughts } from "./unsigned-thoughts.ts";
  * behind it, as in the provider's own streams.
  */
 export class GenaiStreamEncoder implements StreamEncoder {
-  readonly #context: EncodeAnswerContext;
+  readonly #context: EncodeAnswerContext<GenaiOptions>;
   readonly #sequence = new InSequence();
   readonly #envelope: AnswerEnvelope;
   readonly #grounding = new GroundingWriter();
@@ -37,7 +38,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   #refused = false;
   #chunks = 0;
 
-  constructor(context: EncodeAnswerContext) {
+  constructor(context: EncodeAnswerContext<GenaiOptions>) {
     this.#context = context;
     this.#envelope = new AnswerEnvelope(context);
     this.#manner = { hideThoughts: hidesThoughts(context), breakCall: (name) => this.#broken.push(name) };
@@ -143,18 +144,18 @@ export class GenaiStreamEncoder implements StreamEncoder {
         grounding: this.#grounding,
         logprobs: this.#logprobs,
       },
-      this.#context.bareFinishReason,
+      this.#context.options.bareFinishReason,
     );
     // Chats of the vendor's own packages forget an answer whose last chunk has no part in its content.
     const filtered = stop.unified === "filter" && this.#chunks === 0;
     const content = filtered ? {} : { content: { role: "model", parts: [{ text: "" }] } };
     const text = this.#frame(this.#envelope.wrap({ ...content, ...closing }, this.#usage));
-    return this.#context.arrayFraming ? `${text}]` : text;
+    return this.#context.options.arrayFraming ? `${text}]` : text;
   }
 
   #frame(json: string): string {
     this.#chunks++;
-    if (!this.#context.arrayFraming) return `data: ${json}\n\n`;
+    if (!this.#context.options.arrayFraming) return `data: ${json}\n\n`;
     return `${this.#chunks === 1 ? "[" : ",\r\n"}${json}`;
   }
 }

@@ -1,8 +1,9 @@
 import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import type { ErrorAnswer, StreamErrorWrite, StreamForm, UpstreamFailure } from "../dialect.ts";
+import type { ErrorAnswer, StreamErrorWrite, StreamState, UpstreamFailure } from "../dialect.ts";
 import { failureToError } from "../upstream-failure.ts";
 import { ERROR_WORDS } from "./error-words.ts";
+import type { GenaiOptions } from "./options.ts";
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
   return decodeErrorObject(parseObject(failure.body), failure.status, failure.retryAfterSeconds);
@@ -71,9 +72,13 @@ export function encodeError(error: GatewayError): ErrorAnswer {
  * Told twice: the newer readers see an error only as a framed event, the older ones only as bare JSON in a read of its
  * own, which the pause brings about (sdks 1.5). In an array it is the last element.
  */
-export function encodeStreamError(error: GatewayError, _requestId: string, form: StreamForm): StreamErrorWrite[] {
+export function encodeStreamError(
+  error: GatewayError,
+  _requestId: string,
+  { options, begun }: StreamState<GenaiOptions>,
+): StreamErrorWrite[] {
   const body = errorBody(error);
-  if (form.array) return [{ text: `${form.begun ? ",\r\n" : "["}${body}]`, pauseMs: 0 }];
+  if (options.arrayFraming) return [{ text: `${begun ? ",\r\n" : "["}${body}]`, pauseMs: 0 }];
   return [
     { text: `data: ${body}\n\n`, pauseMs: 0 },
     { text: body, pauseMs: 25 },

@@ -1,7 +1,7 @@
 // https://ai.google.dev/api/generate-content
 
 import { numberAt, objectAt } from "../../base/json.ts";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { genaiCodec } from "./codec.ts";
@@ -9,7 +9,9 @@ import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import { type GenaiOptions, streamType } from "./options.ts";
 import { withoutOtherModels } from "./other-models.ts";
+import type { GenaiQuirks } from "./quirks.ts";
 import { decodeThinking } from "./reasoning.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
 import { GenaiTap } from "./tap.ts";
@@ -19,6 +21,7 @@ export const genai: Dialect = {
   name: "genai",
   requestIdHeader: undefined,
   keepAlive: undefined,
+  streamType,
   checkRequest: (request, context) => {
     // A request in another spelling is written anew in the protocol's own; all others keep their bytes.
     const check = context.verb === "count_tokens" ? checkGenaiCountTokensRequest : checkGenerateContentRequest;
@@ -33,7 +36,7 @@ export const genai: Dialect = {
   encodeStreamError,
   prepareRequest,
   patchAnswer,
-  createTap: (context) => new GenaiTap(context),
+  createTap: (context: NativeAnswerContext<GenaiQuirks, GenaiOptions>) => new GenaiTap(context),
   estimateTokens: (body) => {
     // A request to count may hold the whole request that it is about.
     const asked = objectAt(body, "generateContentRequest") ?? body;

@@ -15,6 +15,7 @@ import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
+import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
@@ -70,9 +71,13 @@ function thinkingNotes(body: JsonObject): FieldNote[] {
 /** One of these is in every answer, were it an empty one. */
 const ANSWER_FIELDS = ["candidates", "promptFeedback", "usageMetadata"];
 
-export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
+export function patchAnswer(
+  text: string,
+  body: JsonObject,
+  context: NativeAnswerContext<GenaiQuirks, GenaiOptions>,
+): ClientAnswer {
   if (objectAt(body, "error")) throw decodeErrorObject(body);
-  const { data, stop } = patchCandidates(text, body, context.bareFinishReason);
+  const { data, stop } = patchCandidates(text, body, context.options.bareFinishReason);
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
   if (!ANSWER_FIELDS.some((field) => field in body))
     throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");

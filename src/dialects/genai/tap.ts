@@ -9,6 +9,8 @@ import { TapBase } from "../tap-base.ts";
 import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { patchCandidates } from "./native.ts";
+import type { GenaiOptions } from "./options.ts";
+import type { GenaiQuirks } from "./quirks.ts";
 import { decodeUsage, searchQueries, tellUsageTerms } from "./usage.ts";
 
 /** A chunk with none of these is passed on as it is. */
@@ -27,7 +29,7 @@ const USAGE_MARK = '"promptTokenCount"';
 
 export class GenaiTap extends TapBase {
   override readonly usageRuns = true;
-  readonly #context: NativeAnswerContext;
+  readonly #context: NativeAnswerContext<GenaiQuirks, GenaiOptions>;
   /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
   #lastWithUsage: string | undefined;
   #searches = 0;
@@ -37,7 +39,7 @@ export class GenaiTap extends TapBase {
   #lacking: Readonly<Record<string, string>> = {};
   #beginning = BEGINNING;
 
-  constructor(context: NativeAnswerContext) {
+  constructor(context: NativeAnswerContext<GenaiQuirks, GenaiOptions>) {
     super();
     this.#context = context;
     this.#stamp = new AnswerStamp(context);
@@ -46,7 +48,7 @@ export class GenaiTap extends TapBase {
   push(events: string): string {
     const ordinary =
       this.contentSeen &&
-      !this.#context.arrayFraming &&
+      !this.#context.options.arrayFraming &&
       WHOLE_CHUNKS.test(events) &&
       !MARKS.some((mark) => events.includes(mark)) &&
       hasAllBut(this.#lacking, events);
@@ -71,7 +73,7 @@ export class GenaiTap extends TapBase {
   override end(): string {
     if (this.state === "open") return "";
     this.state = "ended";
-    if (!this.#context.arrayFraming) return "";
+    if (!this.#context.options.arrayFraming) return "";
     return this.#chunks === 0 ? "[]" : "]";
   }
 
@@ -91,7 +93,7 @@ export class GenaiTap extends TapBase {
     tellUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
     this.#readContent(chunk);
-    const { data, stop } = patchCandidates(frame.data, chunk, this.#context.bareFinishReason);
+    const { data, stop } = patchCandidates(frame.data, chunk, this.#context.options.bareFinishReason);
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
     if (stop) this.stop = stop;
     else if (blocked !== undefined) this.stop = { unified: "filter", raw: blocked };
@@ -108,7 +110,7 @@ export class GenaiTap extends TapBase {
 
   #write(data: string): string {
     this.#chunks++;
-    if (this.#context.arrayFraming) return `${this.#chunks === 1 ? "[" : ",\r\n"}${data}`;
+    if (this.#context.options.arrayFraming) return `${this.#chunks === 1 ? "[" : ",\r\n"}${data}`;
     return `data: ${data.replace(/[\r\n]+/g, " ")}\n\n`;
   }
 

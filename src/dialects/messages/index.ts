@@ -8,6 +8,7 @@ import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
+import { forwardOptions } from "./options.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 import { MessagesTap } from "./tap.ts";
@@ -23,6 +24,8 @@ export const messages: Dialect = {
     const checked = rewriteRequest(request, check(request.body, context), check.withoutNulls);
     return withoutUnsupported(checked, context.door);
   },
+  streamType: () => "text/event-stream",
+  forwardOptions,
   codec: messagesCodec,
   needsCanon,
   decodeError,

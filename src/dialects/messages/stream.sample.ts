@@ -19,8 +19,7 @@ export function encodeContext(request: JsonObject = {}, told: FieldNote[] = []):
   return {
     publicModel: "acme/model",
     request,
-    bareFinishReason: false,
-    arrayFraming: false,
+    options: undefined,
     receivedAtMs: 1_700_000_000_000,
     makeId: () => `made${++count}`,
     costUsd: () => 0,

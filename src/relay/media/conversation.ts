@@ -91,7 +91,7 @@ async function streamAnswer(
   gateway: Gateway,
   plan: readonly ImageTarget[],
 ): Promise<Response> {
-  const { dialect, arrayFraming } = call.incoming;
+  const { dialect, options } = call.incoming;
   const encode: Encode = (reply, context) => {
     const encoder = dialect.codec.createStreamEncoder(context);
     return [...unfold(reply)].map((event) => encoder.push(event)).join("");
@@ -100,24 +100,24 @@ async function streamAnswer(
   const late = dialect.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs, gateway.clock));
   const body = late
     ? writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
-        writeLate(work, relay, gateway, write),
+        writeLate(work, call, gateway, write),
       )
     : await work;
-  const headers = answerHeaders(relay, arrayFraming ? "application/json" : "text/event-stream");
+  const headers = answerHeaders(relay, dialect.streamType(options));
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return identifiedResponse(body, headers);
 }
 
-async function writeLate(work: Promise<string>, relay: ImageRelay, gateway: Gateway, write: Write): Promise<void> {
-  const { dialect, requestId } = relay.incoming;
+async function writeLate(work: Promise<string>, { incoming }: Call, gateway: Gateway, write: Write): Promise<void> {
+  const { dialect, requestId, options } = incoming;
   const { keepAlive = "" } = dialect;
   try {
     await write(keepAlive);
     await write(await keptAlive(work, write, keepAlive, gateway.timings.keepAliveMs, gateway.clock));
   } catch (thrown) {
     const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-    const writes = dialect.encodeStreamError(error, requestId, { array: false, begun: true });
+    const writes = dialect.encodeStreamError(error, requestId, { options, begun: true });
     for (const { text } of writes) await write(text);
   }
 }
@@ -170,8 +170,7 @@ function contextOf(
   return {
     publicModel: call.modelInAnswer,
     request: body,
-    bareFinishReason: incoming.bareFinishReason,
-    arrayFraming: incoming.arrayFraming,
+    options: incoming.options,
     makeId: gateway.random.id,
     receivedAtMs: call.startedAtMs,
     // Images are counted in addition to the tokens that the protocol reports: the cost is the receipt's.

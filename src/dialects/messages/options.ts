@@ -1,0 +1,45 @@
+import type { FieldNote } from "../../canon/receipt.ts";
+import { LONG_CONTEXT } from "../../canon/terms.ts";
+import type { ForwardedOptions, OptionsTarget } from "../dialect.ts";
+import type { MessagesQuirks } from "./quirks.ts";
+
+/** What a client asks for by its headers. */
+export interface MessagesOptions {
+  /** Names of features that are not yet in the protocol. */
+  betas: readonly string[];
+}
+
+const NOTHING: ForwardedOptions = { options: undefined, terms: [] };
+
+/** Beta names go to hosts of this dialect that know them; everybody else is not asked, and the receipt says so. */
+export function forwardOptions(
+  { betas }: MessagesOptions,
+  target: OptionsTarget,
+  notes: FieldNote[],
+): ForwardedOptions {
+  if (betas.length === 0) return NOTHING;
+  if (target.via === "messages" && (target.quirks as MessagesQuirks).forwardBetas)
+    return fitBetas(betas, target, notes);
+  const reason = "this provider has no beta headers";
+  for (const beta of betas) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
+  return NOTHING;
+}
+
+/** The names by which a prompt may be longer than the model takes otherwise, at another price. */
+const isLongContextBeta = (beta: string): boolean => /^context-1m\b/i.test(beta);
+
+/** A longer context costs more: where the offer has no price for it, it is not bought at the contract door. */
+function fitBetas(
+  betas: readonly string[],
+  { door, pricedByLength, priceMultiples }: OptionsTarget,
+  notes: FieldNote[],
+): ForwardedOptions {
+  const long = pricedByLength ? undefined : betas.find(isLongContextBeta);
+  if (long === undefined) return { options: { betas }, terms: [] };
+  if (door === "dropin" || Object.hasOwn(priceMultiples, LONG_CONTEXT)) {
+    return { options: { betas }, terms: [LONG_CONTEXT] };
+  }
+  notes.push({ path: `beta ${long}`, action: "dropped", reason: "the price of a longer context is not known here" });
+  const others = betas.filter((beta) => !isLongContextBeta(beta));
+  return others.length === 0 ? NOTHING : { options: { betas: others }, terms: [] };
+}
