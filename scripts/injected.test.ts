@@ -37,7 +37,7 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "access/scopes.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/pricing.ts": "results of a pure function, kept as long as their arguments",
   "wire/public-address.ts": "tables, filled once",
-  "server/listener.ts": "an empty query, which nobody changes",
+  "server/request-handler.ts": "an empty query, which nobody changes",
   "media/decode-slots.ts": "the processor is one for all: what decodes images at once is bounded for the process",
   "relay/stream.ts": "a buffer that is empty at the end of every turn",
   "relay/open-stream.ts": "buffers that are kept for the next stream",

@@ -1,6 +1,3 @@
-import { Admissions } from "../access/admit.ts";
-import { KeyRing } from "../access/key-ring.ts";
-import type { BudgetWindow } from "../access/spend-meter.ts";
 import type { Sources } from "../base/sources.ts";
 import { system } from "../base/system.ts";
 import { within } from "../base/within.ts";
@@ -8,16 +5,11 @@ import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
 import { restartFields } from "../config/restart-fields.ts";
 import { watchConfig } from "../config/watch.ts";
-import { Files } from "../files/files.ts";
 import { openFileStore } from "../files/open-file-store.ts";
-import { spentByKey } from "../ledger/queries.ts";
-import { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
-import { MemoryBudget } from "../relay/memory-budget.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
-import { Watchdog } from "../relay/watchdog.ts";
 import { ADMIN_ROUTES } from "../server/admin/routes.ts";
 import { listen } from "../server/listener.ts";
 import type { ServerContext } from "../server/routed-request.ts";
@@ -31,11 +23,12 @@ import { createPost } from "../wire/post.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { loadSimulator } from "./load-simulator.ts";
+import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
 import { Presence } from "./presence.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
-import { replaceKeysOrExplain, staticKeys } from "./static-keys.ts";
+import { replaceKeysOrExplain } from "./static-keys.ts";
 import { watchClock } from "./watch-clock.ts";
 
 export interface AppOptions extends ConfigSource {
@@ -98,53 +91,20 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     : undefined;
   const simulatorAccess = simulator && { url: simulator.url, key: simulatorKey };
   let { publicUrl } = config.server;
-  const spentAt = async (asOfMs: number) => {
-    const spent = await spentByKey(storage, asOfMs);
-    return (keyId: string, window: BudgetWindow) => spent.get(keyId)?.[window] ?? 0;
-  };
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
-  const files = await Files.open({
-    storage,
-    store: await openFileStore(config.files, environment, sources),
-    publicUrl: () => publicUrl,
-    random,
-    limits: {
-      retentionMs: config.retention.ms,
-      maxFileBytes: config.retention.maxFileBytes,
-      maxTotalBytes: config.retention.maxTotalBytes,
-      maxProjectBytes: config.retention.maxProjectBytes,
-    },
-  });
-  const gateway: Gateway = {
+  const fileStore = await openFileStore(config.files, environment, sources);
+  const gateway = await makeGateway(config, {
     clock,
     random,
     post: createPost(clock),
-    snapshot: makeSnapshot(config, environment, sources, simulatorAccess),
-    keys: await KeyRing.open({
-      storage,
-      staticKeys: staticKeys(config),
-      clock,
-      onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
-    }),
-    admissions: new Admissions({ nowMs: clock.nowMs, wallMs, spent: await spentAt(wallMs()) }),
-    ledger: new LedgerWriter({
-      storage,
-      clock,
-      onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
-      written: async () => void (await log.flush()),
-    }),
-    watchdog: new Watchdog(clock),
-    memory: new MemoryBudget(config.server.memoryBytes),
     fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
-    files,
     log,
-    publicUrl: () => publicUrl,
     timings,
-    runningCalls: 0,
-    leftTexts: 0,
-    leftImages: 0,
-    closing: false,
-  };
+    publicUrl: () => publicUrl,
+    snapshot: makeSnapshot(config, environment, sources, simulatorAccess),
+    storage,
+    fileStore,
+  });
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   let phase: "starting" | "running" | "draining" = "starting";
@@ -186,7 +146,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       const way = byMs > 0 ? "forward" : "back";
       log.warn({ seconds: Math.round(byMs / 1000) }, `the clock went ${way}: it was set, or the machine slept`);
       const asOfMs = wallMs();
-      spentAt(asOfMs).then(
+      spentAt(storage, asOfMs).then(
         (spent) => gateway.admissions.learn(spent, asOfMs),
         (err: unknown) => log.error({ err }, "what was spent on the day that the clock shows could not be read"),
       );

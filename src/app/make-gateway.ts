@@ -1,0 +1,73 @@
+import { Admissions } from "../access/admit.ts";
+import { KeyRing } from "../access/key-ring.ts";
+import type { BudgetWindow } from "../access/spend-meter.ts";
+import type { Config } from "../config/config.ts";
+import type { FileStore } from "../files/file-store.ts";
+import { Files } from "../files/files.ts";
+import { spentByKey } from "../ledger/queries.ts";
+import { LedgerWriter } from "../ledger/writer.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import { MemoryBudget } from "../relay/memory-budget.ts";
+import { Watchdog } from "../relay/watchdog.ts";
+import type { Storage } from "../storage/storage.ts";
+import { staticKeys } from "./static-keys.ts";
+
+/** What is beyond the gateway: the machine, the network, the disk and the log. */
+export interface GatewaySurroundings
+  extends Pick<Gateway, "clock" | "random" | "post" | "fetchMedia" | "log" | "timings" | "publicUrl" | "snapshot"> {
+  storage: Storage;
+  fileStore: FileStore;
+}
+
+/** Everything that calls need, made of a configuration; nothing of it runs by itself yet. */
+export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
+  const { storage, fileStore, ...given } = surroundings;
+  const { clock, random, log, publicUrl } = given;
+  return {
+    ...given,
+    keys: await KeyRing.open({
+      storage,
+      staticKeys: staticKeys(config),
+      clock,
+      onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
+    }),
+    admissions: new Admissions({
+      nowMs: clock.nowMs,
+      wallMs: clock.wallMs,
+      spent: await spentAt(storage, clock.wallMs()),
+    }),
+    ledger: new LedgerWriter({
+      storage,
+      clock,
+      onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
+      written: async () => void (await log.flush()),
+    }),
+    watchdog: new Watchdog(clock),
+    memory: new MemoryBudget(config.server.memoryBytes),
+    files: await Files.open({
+      storage,
+      store: fileStore,
+      publicUrl,
+      random,
+      limits: {
+        retentionMs: config.retention.ms,
+        maxFileBytes: config.retention.maxFileBytes,
+        maxTotalBytes: config.retention.maxTotalBytes,
+        maxProjectBytes: config.retention.maxProjectBytes,
+      },
+    }),
+    runningCalls: 0,
+    leftTexts: 0,
+    leftImages: 0,
+    closing: false,
+  };
+}
+
+/** What each key has spent in the windows that hold this moment, as the ledger has it. */
+export async function spentAt(
+  storage: Storage,
+  asOfMs: number,
+): Promise<(keyId: string, window: BudgetWindow) => number> {
+  const spent = await spentByKey(storage, asOfMs);
+  return (keyId, window) => spent.get(keyId)?.[window] ?? 0;
+}

@@ -1,0 +1,173 @@
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { DIALECTS } from "../dialects/index.ts";
+import { clampRetryAfter } from "../dialects/upstream-failure.ts";
+import { type ClientConnection, ClientGoneError } from "../relay/call.ts";
+import { shuttingDown } from "../relay/gateway.ts";
+import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
+import { UnreadBodyError } from "../relay/read-body.ts";
+import { RelayError } from "../relay/relay-error.ts";
+import { isAway } from "../storage/is-away.ts";
+import { Cors } from "./cors.ts";
+import { FailureThrottle } from "./failure-throttle.ts";
+import { createGuard } from "./guard.ts";
+import { resembledDialect } from "./resemblance.ts";
+import { type Route, RouteTable } from "./route-table.ts";
+import type { Handler, ServerContext } from "./routed-request.ts";
+import { unknownEndpoint } from "./unknown-endpoint.ts";
+
+/** The connection that a request came on. */
+export interface ServedConnection extends ClientConnection {
+  /** A call that is under way says itself when it is over. */
+  readonly held: boolean;
+  /** Where it comes from. */
+  readonly address: string;
+}
+
+export interface RequestHandlerOptions {
+  /** Where it listens, and how it is reached: what a request on loopback must name. */
+  host: string;
+  publicUrl: string;
+  /** Origins whose pages may call. */
+  cors?: readonly string[];
+  routes: readonly Route<Handler>[];
+  context: ServerContext;
+}
+
+export type RequestHandler = (request: Request, connection: ServedConnection) => Promise<Response>;
+
+/** The part of the configuration that says where these routes are served. */
+export const sectionOf = (routes: readonly Route<Handler>[]): "admin" | "server" =>
+  routes.some(({ access }) => access === "admin") ? "admin" : "server";
+
+const NO_QUERY = new URLSearchParams();
+
+/** From a request to its answer, whatever brought it: route, guard, handler; and every failure in the caller's protocol. */
+export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
+  const { context } = options;
+  const { clock, random } = context.gateway;
+  const table = new RouteTable(options.routes);
+  const throttle = new FailureThrottle(clock);
+  const cors = new Cors(options.cors ?? []);
+  const guard = createGuard(options.host, options.publicUrl, {
+    section: sectionOf(options.routes),
+    allows: (origin) => cors.allows(origin),
+  });
+
+  const sent = (response: Response): Response => {
+    if (context.draining()) response.headers.set("connection", "close");
+    return response;
+  };
+
+  return async (request, connection) => {
+    const requestId = `req_${random.id()}`;
+    const { path, query } = splitUrl(request.url);
+    const match = table.find(request.method, path);
+    const dialect = DIALECTS[match?.route.dialect ?? resembledDialect(path, request.headers)];
+    try {
+      guard(request.headers);
+      const preflight = match === undefined ? cors.preflight(request) : undefined;
+      if (preflight !== undefined) return sent(preflight);
+      if (!match) {
+        throw unknownEndpoint(request.method, path, {
+          table,
+          routes: options.routes,
+          publicUrl: context.publicUrl(),
+        });
+      }
+      if (match.route.access === "key" && !context.accepting()) {
+        throw shuttingDown();
+      }
+      const { access } = match.route;
+      if (access === "admin") {
+        requireAdmin(request.headers, context);
+        // Sums over a large ledger take longer than a stranger may be silent.
+        connection.hold();
+      }
+      const { door, handle } = match.route;
+      const response = await handle(
+        {
+          request,
+          requestId,
+          connection,
+          parameters: match.parameters,
+          query,
+          dialect,
+          door,
+        },
+        context,
+      );
+      // A call says itself when it is over; whatever else was answered to somebody who may have it is over now.
+      if (access === "admin" || (access !== "open" && !connection.held)) connection.rest();
+      return sent(cors.mark(identify(response, dialect, requestId), request));
+    } catch (thrown) {
+      const response = errorResponse(thrown, dialect, requestId, context);
+      if (response.status === 401) await throttle.failed(connection.address);
+      if (connection.trusted) connection.rest();
+      // A call with a receipt has a line of its own. What an error says may quote the request: it is not for the log.
+      if (!(thrown instanceof RelayError)) {
+        const { status } = response;
+        context.gateway.log.debug(
+          { request_id: requestId, method: request.method, path: path.slice(0, 200), status },
+          "refused",
+        );
+      }
+      // Whatever is left of a body that nobody will read must not keep the connection.
+      if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
+        response.headers.set("connection", "close");
+      return sent(cors.mark(identify(response, dialect, requestId), request));
+    }
+  };
+}
+
+/**
+ * `new URL` would do, and build more than the two pieces that a route needs. Where a request names no host, or one that
+ * cannot be, the runtime gives the path alone: all of it counts (S04).
+ */
+function splitUrl(url: string): { path: string; query: URLSearchParams } {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  const mark = url.indexOf("?", start);
+  if (start < 0) return { path: "/", query: NO_QUERY };
+  if (mark < 0) return { path: url.slice(start), query: NO_QUERY };
+  return { path: url.slice(start, mark), query: new URLSearchParams(url.slice(mark + 1)) };
+}
+
+function identify(response: Response, dialect: Dialect, requestId: string): Response {
+  if (isIdentified(response)) return response;
+  const headers = identityHeaders(dialect, requestId);
+  for (const name in headers) response.headers.set(name, headers[name] ?? "");
+  return response;
+}
+
+function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
+  const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
+  if (presented !== "" && isAdmin(presented)) return;
+  throw new GatewayError("unauthenticated", "This address needs the admin secret: Authorization: Bearer <secret>.", {
+    code: "invalid_admin_secret",
+  });
+}
+
+function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {
+  const error = storageAway(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown));
+  if (error.kind === "internal" && !(error instanceof ClientGoneError)) {
+    context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
+  }
+  if (isAway(error.cause))
+    context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
+  const { status, headers, body } = dialect.encodeError(error, requestId);
+  if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
+  if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
+    headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
+  // The vendors' SDKs go by the status else: a budget that only calls under way fill is worth another try.
+  if (error.kind === "budget_exhausted")
+    headers["x-should-retry"] = error.retryAfterSeconds === undefined ? "false" : "true";
+  if (error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
+  return new Response(body, { status, headers });
+}
+
+/** What needs the storage is worth trying again when that cannot be used; only here, since no offer could do better (H29). */
+function storageAway(error: GatewayError): GatewayError {
+  if (error.kind !== "internal" || !isAway(error.cause)) return error;
+  const message = "The gateway's storage does not answer. Calls to models go on; try this again in a moment.";
+  return new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: error.cause });
+}
