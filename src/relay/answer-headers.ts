@@ -1,9 +1,11 @@
 import type { FieldNote } from "../canon/receipt.ts";
-import type { Call } from "./call.ts";
+import type { AttemptRecord, Call } from "./call.ts";
 import { identityHeaders } from "./identity-headers.ts";
 
 /** What the headers of an answer say of an admitted call, whether it succeeded or not. */
-type NotedCall = Pick<Call, "receiptId" | "admission" | "notes">;
+export interface NotedCall extends Pick<Call, "receiptId" | "admission"> {
+  attempt: Pick<AttemptRecord, "notes"> | undefined;
+}
 
 type AnsweredCall = NotedCall & { incoming: Pick<Call["incoming"], "dialect" | "requestId"> };
 
@@ -20,13 +22,13 @@ export function answerHeaders(call: AnsweredCall, contentType: string): Record<s
 /** Its receipt, its limits, and the fields of its request that were not honoured: also of a call that is refused (choices 6). */
 export function addReceiptHeaders(
   headers: Record<string, string>,
-  { receiptId, admission, notes }: NotedCall,
+  { receiptId, admission, attempt }: NotedCall,
 ): Record<string, string> {
   headers["x-trivium-receipt"] = receiptId;
   for (const name in admission.rateHeaders) headers[name] = admission.rateHeaders[name] ?? "";
-  if (notes.length === 0) return headers;
-  addPaths(headers, "x-trivium-dropped", notes, "dropped");
-  addPaths(headers, "x-trivium-approximated", notes, "approximated");
+  if (attempt === undefined || attempt.notes.length === 0) return headers;
+  addPaths(headers, "x-trivium-dropped", attempt.notes, "dropped");
+  addPaths(headers, "x-trivium-approximated", attempt.notes, "approximated");
   return headers;
 }
 

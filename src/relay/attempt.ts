@@ -1,14 +1,17 @@
 import { GatewayError } from "../canon/error.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import type { OutgoingRequest } from "../providers/provider.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { postFailure } from "../wire/post.ts";
-import { type Call, ClientGoneError } from "./call.ts";
+import { type AttemptRecord, type Call, ClientGoneError, type LeaveListener } from "./call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import { chooseLane, type Lane } from "./lane.ts";
 import { Patience } from "./patience.ts";
-import { makeUpstreamRequest } from "./upstream-request.ts";
+import { refuseNotes } from "./refuse-notes.ts";
+import { addressRequest, prepareRequest } from "./upstream-request.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -20,9 +23,11 @@ const MAX_LEFT_BYTES = 4 * 1024 * 1024;
 const decoder = new TextDecoder();
 
 /** One try of one offer: an upstream request that the client's leaving, a deadline or the end of the call stops. */
-export class Attempt {
+export class Attempt implements AttemptRecord, LeaveListener {
   readonly target: TextTarget;
   readonly lane: Lane;
+  notes: FieldNote[] = [];
+  terms: readonly string[] = [];
   readonly startedAtMs: number;
   readonly #call: Call;
   readonly #gateway: Gateway;
@@ -44,8 +49,7 @@ export class Attempt {
     this.#call = call;
     this.#gateway = gateway;
     this.target = target;
-    this.lane = chooseLane(call, gateway, target);
-    call.asked = { target, lane: this.lane.name };
+    this.lane = chooseLane(call, gateway, this);
     this.startedAtMs = gateway.clock.nowMs();
     const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
@@ -62,14 +66,14 @@ export class Attempt {
       this.#lost = this.#patience.lostAt(now);
       if (this.#lost !== undefined) this.close();
     });
-    call.client.stopWhenGone(() => this.#leave());
+    call.client.tell(this);
   }
 
   /**
    * The client has left. What the upstream generates is paid all the same, and only its end tells how much that is: it is
    * read on without the client within bounds of time, bytes and number, then ended (H13, H26).
    */
-  #leave(): void {
+  clientLeft(): void {
     if (this.#ended || this.#leftAtMs !== undefined) return;
     const gateway = this.#gateway;
     const atWork = this.#exchange !== undefined && this.#call.incoming.verb === "generate";
@@ -87,7 +91,7 @@ export class Attempt {
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
   async open(): Promise<HttpAnswer> {
-    const { url, headers, body } = await makeUpstreamRequest(this.#call, this.lane, this.target);
+    const { url, headers, body } = await this.#makeRequest();
     let answer: HttpAnswer;
     try {
       if (this.#call.client.gone) throw new ClientGoneError();
@@ -99,7 +103,18 @@ export class Attempt {
     }
     this.#patience.begin();
     if (answer.status !== 200) throw await this.#refusal(answer);
+    this.#call.request?.dropMedia();
     return answer;
+  }
+
+  async #makeRequest(): Promise<OutgoingRequest> {
+    const { incoming, principal } = this.#call;
+    const preparing = prepareRequest(this.#call, this.target, this.lane);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    this.notes = prepared.notes;
+    this.terms = prepared.terms;
+    if (incoming.strict || principal.strict) refuseNotes(this.notes);
+    return addressRequest(this.#call, this.target, prepared);
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
@@ -207,6 +222,7 @@ export class Attempt {
     if (this.#ended) return;
     this.#ended = true;
     this.#unwatch();
+    this.#call.client.forget(this);
     if (this.#leftAtMs !== undefined) this.#gateway.leftTexts--;
   }
 }

@@ -1,15 +1,15 @@
 import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
-import type { Dialect, ReceivedRequest } from "../dialects/dialect.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
-import type { Target } from "../routing/target.ts";
+import type { Target, TextTarget } from "../routing/target.ts";
+import type { HeldRequest } from "./held-request.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -45,39 +45,49 @@ export interface IncomingCall {
   strict: boolean;
 }
 
-/** A target, and how it was asked. */
-export interface AskedTarget {
-  target: Target;
-  lane: Receipt["lane"];
+/** What a call has of an attempt. The attempt alone writes it. */
+export interface AttemptRecord {
+  /** Undefined where the gateway answers by itself. */
+  readonly target: Target | undefined;
+  readonly lane: { readonly name: Receipt["lane"] };
+  /** Fields of the request that were not honoured to the letter. */
+  notes: FieldNote[];
+  /** On which terms beside the ordinary the target was asked, or says that it has served. */
+  terms: readonly string[];
+}
+
+/** What a lane has of the attempt that it is of. */
+export interface LaneAttempt extends Omit<AttemptRecord, "lane"> {
+  readonly target: TextTarget;
 }
 
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */
 export interface Call {
-  incoming: IncomingCall;
-  receiptId: string;
-  principal: Principal;
-  admission: Admission;
-  model: Model;
+  readonly incoming: IncomingCall;
+  readonly receiptId: string;
+  readonly principal: Principal;
+  readonly admission: Admission;
+  readonly model: Model;
   /** What the answer calls the model: at the drop-in door as the client did (decision 0027), else by its id. */
-  modelInAnswer: string;
+  readonly modelInAnswer: string;
   /** Let go once an answer has begun: a stream may stay open for long, and needs only what was asked. */
-  received: ReceivedRequest | undefined;
-  body: JsonObject;
-  /** The request in canonical form, once the translated lane has needed it. */
-  canonical?: CanonCall;
-  stream: boolean;
-  startedAtMs: number;
-  offersTried: OfferTried[];
-  /** The target that was asked last, whether it answered or not. */
-  asked?: AskedTarget;
+  request: HeldRequest | undefined;
+  readonly body: JsonObject;
+  readonly stream: boolean;
+  readonly startedAtMs: number;
   /** What the name of the model and the door did to the request, whichever offer answers. */
-  adapted: readonly FieldNote[];
-  notes: FieldNote[];
-  /** On which terms beside the ordinary the last offer was asked. */
-  terms: readonly string[];
-  client: ClientPresence;
+  readonly adapted: readonly FieldNote[];
+  readonly client: ClientPresence;
   /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
-  memory: HeldMemory;
+  readonly memory: HeldMemory;
+  readonly offersTried: OfferTried[];
+  /** The attempt that answered; until one has, the one that was begun last. */
+  attempt: AttemptRecord | undefined;
+}
+
+/** What must end when the client leaves. */
+export interface LeaveListener {
+  clientLeft(): void;
 }
 
 /**
@@ -89,7 +99,8 @@ export class ClientPresence {
   readonly #signal: AbortSignal;
   #gone = false;
   #attended = false;
-  #stop: (() => void) | undefined;
+  /** A call has few attempts, and mostly one. */
+  readonly #listeners: LeaveListener[] = [];
   #leaving: PromiseWithResolvers<void> | undefined;
   readonly #unwatch: () => void;
 
@@ -114,15 +125,20 @@ export class ClientPresence {
     else this.#signal.addEventListener("abort", () => this.leave(), { once: true });
   }
 
-  /** What must end when the client leaves; replaces the attempt before it. */
-  stopWhenGone(stop: () => void): void {
-    this.#stop = stop;
-    if (this.gone) stop();
+  /** Tells it when the client leaves, at once where it has left already, until `forget`. */
+  tell(listener: LeaveListener): void {
+    if (this.gone) listener.clientLeft();
+    else this.#listeners.push(listener);
+  }
+
+  forget(listener: LeaveListener): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
   }
 
   leave(): void {
     this.#gone = true;
-    this.#stop?.();
+    for (const listener of this.#listeners.splice(0)) listener.clientLeft();
     this.#leaving?.resolve();
   }
 

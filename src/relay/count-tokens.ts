@@ -19,10 +19,9 @@ export async function relayTokenCount(call: Call, gateway: Gateway, plan: readon
   if (counting.length > 0) return relayUnary(call, gateway, counting);
   const { dialect } = call.incoming;
   const count = dialect.estimateTokens(call.body);
-  call.notes = [...call.adapted, ESTIMATED];
+  call.attempt = { target: plan[0], lane: { name: "native" }, notes: [...call.adapted, ESTIMATED], terms: [] };
   await settle(call, gateway, {
     outcome: "ok",
-    target: plan[0],
     whole: true,
     produced: false,
     usage: undefined,

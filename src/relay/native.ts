@@ -1,17 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type {
-  ClientAnswer,
-  NativeAnswerContext,
-  ReceivedRequest,
-  Tap,
-  UpstreamFailure,
-  UpstreamRequest,
-} from "../dialects/dialect.ts";
-import type { TextTarget } from "../routing/target.ts";
+import type { ClientAnswer, NativeAnswerContext, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
 import { answerContext, servedOn } from "./answer-context.ts";
-import type { Call } from "./call.ts";
+import type { Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import type { HeldRequest } from "./held-request.ts";
 import type { Lane } from "./lane.ts";
 
 /** Both sides speak the same dialect: the bytes stay as they came, but for what the contract wants changed. */
@@ -19,17 +12,17 @@ export class NativeLane implements Lane {
   readonly name = "native";
   readonly #call: Call;
   readonly #gateway: Gateway;
-  readonly #target: TextTarget;
+  readonly #attempt: LaneAttempt;
 
-  constructor(call: Call, gateway: Gateway, target: TextTarget) {
+  constructor(call: Call, gateway: Gateway, attempt: LaneAttempt) {
     this.#call = call;
     this.#gateway = gateway;
-    this.#target = target;
+    this.#attempt = attempt;
   }
 
-  prepareRequest(received: ReceivedRequest): UpstreamRequest {
+  prepareRequest({ received }: HeldRequest): UpstreamRequest {
     const { incoming, model, stream } = this.#call;
-    const { offer, quirks, traits } = this.#target;
+    const { offer, quirks, traits } = this.#attempt.target;
     return incoming.dialect.prepareRequest(received, {
       upstreamModel: offer.upstreamModel,
       stream,
@@ -55,8 +48,8 @@ export class NativeLane implements Lane {
   }
 
   #answerContext(): NativeAnswerContext {
-    const context = answerContext(this.#call, this.#gateway, this.#target);
-    return { ...context, quirks: this.#target.quirks, served: servedOn(this.#call) };
+    const context = answerContext(this.#call, this.#gateway, this.#attempt);
+    return { ...context, quirks: this.#attempt.target.quirks, served: servedOn(this.#attempt) };
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

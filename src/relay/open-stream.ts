@@ -2,7 +2,6 @@ import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
-import type { TextTarget } from "../routing/target.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
 import { type Scratch, ScratchPool } from "../wire/scratch.ts";
 import type { Attempt } from "./attempt.ts";
@@ -17,7 +16,6 @@ const TYPES: Readonly<Record<Framing, RegExp>> = {
 /** An upstream stream that has shown its first content, and may have failed behind it, or come to a proper end without any. */
 export interface OpenStream {
   attempt: Attempt;
-  target: TextTarget;
   tap: Tap;
   /** What the client gets of everything until now. To be given back to `heldRooms`. */
   held: Scratch;
@@ -46,7 +44,7 @@ export async function openStream(attempt: Attempt): Promise<OpenStream> {
     heldRooms.giveBack(held);
     throw attempt.explain(error);
   }
-  return { attempt, target: attempt.target, tap, held, reader };
+  return { attempt, tap, held, reader };
 }
 
 async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): Promise<void> {

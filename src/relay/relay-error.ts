@@ -1,6 +1,5 @@
 import type { GatewayError } from "../canon/error.ts";
-import { addReceiptHeaders } from "./answer-headers.ts";
-import type { Call } from "./call.ts";
+import { addReceiptHeaders, type NotedCall } from "./answer-headers.ts";
 
 /** An error of a call that has a receipt. */
 export class RelayError extends Error {
@@ -8,7 +7,7 @@ export class RelayError extends Error {
   /** What an answer would have told of the call. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(error: GatewayError, call: Pick<Call, "receiptId" | "admission" | "notes">) {
+  constructor(error: GatewayError, call: NotedCall) {
     super(error.message, { cause: error });
     this.error = error;
     this.headers = addReceiptHeaders({}, call);

@@ -12,6 +12,7 @@ import { beforeAdmission } from "./before-admission.ts";
 import { type Call, ClientPresence, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
+import { HeldRequest } from "./held-request.ts";
 import { refuseVideos, relayConversationImages } from "./media/conversation.ts";
 import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
@@ -59,16 +60,15 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     admission,
     model,
     modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
-    received: checked,
+    request: new HeldRequest(checked),
     body,
     stream: incoming.streamInPath ?? body["stream"] === true,
     startedAtMs,
-    offersTried: [],
     adapted: checked.adapted === undefined ? notes : [...notes, ...checked.adapted],
-    notes: [],
-    terms: [],
     client,
     memory,
+    offersTried: [],
+    attempt: undefined,
   };
   try {
     if (!model.outputModalities.includes("text")) {
@@ -85,7 +85,6 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     const error = asGatewayError(thrown);
     await settle(call, gateway, {
       outcome: client.gone ? "client_gone" : error.kind,
-      target: undefined,
       whole: false,
       produced: isAbandoned(call),
       usage: undefined,

@@ -4,7 +4,6 @@ import { completionTokens, promptTokens, type Usage, type UsageSource } from "..
 import type { Offer, Pricings } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
-import type { TextTarget } from "../routing/target.ts";
 import type { Call, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
@@ -18,8 +17,6 @@ export interface Ending {
   outcome: string;
   /** The answer came to its proper end, though its client may have left before. */
   whole: boolean;
-  target: TextTarget | undefined;
-  lane?: "native" | "translated";
   /** An answer had begun: something was produced, and is to be paid. */
   produced: boolean;
   usage: Usage | undefined;
@@ -36,19 +33,20 @@ export interface Ending {
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, gateway, ending);
   // A call that failed, or that its client did not wait for, is told and paid as the offer has it that was at work.
-  const target = ending.target ?? call.asked?.target;
+  const { attempt } = call;
+  const target = attempt?.target;
   return closeCall(call, gateway, {
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
     upstreamDialect: target?.via ?? call.incoming.dialect.name,
-    lane: ending.lane ?? call.asked?.lane ?? "native",
+    lane: attempt?.lane.name ?? "native",
     outcome: ending.outcome,
     offer: target?.offer,
     usage,
     source,
     pricings: target?.pricings ?? call.model.pricings,
     priceMultiples: target?.priceMultiples,
-    terms: call.terms,
+    terms: attempt?.terms ?? [],
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
   });
@@ -64,8 +62,7 @@ export type AdmittedCall = Pick<
   | "stream"
   | "startedAtMs"
   | "offersTried"
-  | "notes"
-  | "asked"
+  | "attempt"
   | "memory"
   | "client"
 > & { incoming: Pick<IncomingCall, "requestId"> };
@@ -104,7 +101,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     stream: call.stream,
     outcome: bill.outcome,
     offers: call.offersTried,
-    fields: call.notes,
+    fields: call.attempt?.notes ?? [],
     usage,
     usageSource: bill.source,
     priceRule: rule,
@@ -144,7 +141,7 @@ function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   }
   const corrected = correctedUsage(told, generatedCharacters, estimateInput);
   if (corrected === undefined) return { usage: told, source: "measured" };
-  const { offer } = call.asked?.target ?? {};
+  const { offer } = call.attempt?.target ?? {};
   gateway.log.warn(
     { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, told },
     "the usage that a provider told cannot be true; it is billed by what passed through",

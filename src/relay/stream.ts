@@ -143,7 +143,7 @@ class StreamWriter {
 
   #begin(stream: OpenStream): void {
     this.#stream = stream;
-    this.#call.received = undefined;
+    this.#call.request = undefined;
     this.#firstContentAtMs = this.#gateway.clock.nowMs();
   }
 
@@ -242,7 +242,7 @@ class StreamWriter {
     await this.#settle(error.kind);
     if (client.gone) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const provider = this.#stream?.target.provider;
+    const provider = this.#stream?.attempt.target.provider;
     const told = provider?.redactError(error) ?? error;
     const state = { options: incoming.options, begun: this.#begun };
     for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, state)) {
@@ -259,8 +259,6 @@ class StreamWriter {
     const outcome = this.#call.client.gone ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
-      target: this.#stream?.target,
-      ...(this.#stream === undefined ? {} : { lane: this.#stream.attempt.lane.name }),
       // Behind the stop and the usage only trimmings are missing, and nobody waits for them.
       whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),
       produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call),

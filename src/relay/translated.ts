@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from "../base/json.ts";
-import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type {
@@ -9,16 +8,16 @@ import type {
   TokenCounting,
   UpstreamCodec,
 } from "../dialects/codec.ts";
-import type { ClientAnswer, ReceivedRequest, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
+import type { ClientAnswer, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
 import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
-import type { TextTarget } from "../routing/target.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import { answerContext, servedOn } from "./answer-context.ts";
-import type { Call } from "./call.ts";
+import type { Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import type { HeldRequest } from "./held-request.ts";
 import type { Lane } from "./lane.ts";
 import { resolveMedia } from "./resolve-media.ts";
 
@@ -27,25 +26,27 @@ export class TranslatedLane implements Lane {
   readonly name = "translated";
   readonly #call: Call;
   readonly #gateway: Gateway;
-  readonly #target: TextTarget;
+  readonly #attempt: LaneAttempt;
   readonly #upstream: UpstreamCodec;
   #reading: AnswerReading = {};
 
-  constructor(call: Call, gateway: Gateway, target: TextTarget) {
+  constructor(call: Call, gateway: Gateway, attempt: LaneAttempt) {
     this.#call = call;
     this.#gateway = gateway;
-    this.#target = target;
-    this.#upstream = UPSTREAM_CODECS[target.via];
+    this.#attempt = attempt;
+    this.#upstream = UPSTREAM_CODECS[attempt.target.via];
   }
 
-  async prepareRequest(received: ReceivedRequest): Promise<UpstreamRequest> {
+  async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
     const { incoming, stream } = this.#call;
-    const { offer, via, quirks, traits, origin } = this.#target;
-    const asked = this.#canonical(received);
-    const call = await resolveMedia(asked, quirks, (url, { signal }) => {
-      const gone = incoming.request.signal;
-      return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, gone]) });
-    });
+    const { offer, via, quirks, traits, origin } = this.#attempt.target;
+    const asked = request.canonical(({ text, body }) => incoming.dialect.codec.decodeRequest(inOrder(text, body)));
+    const call = await resolveMedia(asked, quirks, (url, { signal }) =>
+      request.media(url, () => {
+        const gone = incoming.request.signal;
+        return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, gone]) });
+      }),
+    );
     const { body, notes, reading } = this.#upstream.encodeRequest(call, {
       upstreamModel: offer.upstreamModel,
       stream,
@@ -63,15 +64,6 @@ export class TranslatedLane implements Lane {
     const sent =
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(kept, offer.upstreamModel, quirks) : kept;
     return { payload: stringifyInOrder(sent), notes: told, terms };
-  }
-
-  /** Decoded once for a call, however many offers are tried. */
-  #canonical(received: ReceivedRequest): CanonCall {
-    const { incoming } = this.#call;
-    const canonical =
-      this.#call.canonical ?? incoming.dialect.codec.decodeRequest(inOrder(received.text, received.body));
-    this.#call.canonical = canonical;
-    return canonical;
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
@@ -107,26 +99,26 @@ export class TranslatedLane implements Lane {
   }
 
   #decodeContext(): DecodeAnswerContext {
-    const { origin, quirks } = this.#target;
+    const { origin, quirks } = this.#attempt.target;
     return {
       origin,
       quirks,
       reading: this.#reading,
       makeId: this.#gateway.random.id,
-      served: servedOn(this.#call),
+      served: servedOn(this.#attempt),
     };
   }
 
   /** A stream brings a sound in many pieces, and each of them would be told. */
   #note({ path, action, reason }: FieldNote): void {
-    const { notes } = this.#call;
+    const { notes } = this.#attempt;
     if (!notes.some((told) => told.path === path && told.reason === reason)) notes.push({ path, action, reason });
   }
 
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
     return {
-      ...answerContext(this.#call, this.#gateway, this.#target),
+      ...answerContext(this.#call, this.#gateway, this.#attempt),
       nowSeconds: () => Math.floor(this.#gateway.clock.wallMs() / 1000),
       estimateInputTokens: () => incoming.dialect.estimateTokens(body),
       note: (note) => this.#note(note),

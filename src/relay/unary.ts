@@ -20,14 +20,12 @@ const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 
 /** An answer in one piece: read, patched, settled, sent. */
 export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
-  const { answer, characters, attempt } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
+  const { answer, characters } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
     wholeAnswer(call, attempt),
   );
   await settle(call, gateway, {
     outcome: call.client.gone ? "client_gone" : "ok",
     whole: true,
-    target: attempt.target,
-    lane: attempt.lane.name,
     produced: true,
     usage: answer.usage,
     generatedCharacters: characters,
@@ -42,7 +40,6 @@ interface WholeAnswer {
   answer: ClientAnswer;
   /** Counted only where the upstream did not tell its usage, or one that looks too small for the answer. */
   characters: number;
-  attempt: Attempt;
 }
 
 /** What an answer has around its text, about. */
@@ -58,8 +55,8 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   attempt.finish();
   const body = parseObject(text);
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
-  if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0, attempt };
+  if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
   const answer = attempt.lane.readAnswer(text, body);
   const counted = isBelievable(answer.usage, text.length);
-  return { answer, characters: counted ? 0 : answerCharacters(body, attempt.target), attempt };
+  return { answer, characters: counted ? 0 : answerCharacters(body, attempt.target) };
 }

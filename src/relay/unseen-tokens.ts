@@ -23,7 +23,7 @@ export interface EndedAnswer {
 export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
   if (!contentSeen) return Math.min(outputLimit(call, USUAL_OUTPUT), Math.ceil((waitedMs / 1000) * USUAL_PACE));
   // Hosts of chat completions show thoughts as they are, those of the other protocols may show a summary.
-  if (reasoningSeen && call.asked?.target.via === "chat") return 0;
+  if (reasoningSeen && call.attempt?.target?.via === "chat") return 0;
   const wish = call.incoming.dialect.reasoningWish(call.body);
   const amount = wish && wantedAmount(wish);
   const budget = budgetOf(amount);
@@ -39,7 +39,8 @@ function budgetOf(amount: ReasoningAmount | undefined): number | undefined {
 }
 
 /** In the messages protocol, and the one made after it, thinking has to be asked for. */
-function thinksUnasked({ model, asked }: Call, amount: ReasoningAmount | undefined): boolean {
+function thinksUnasked({ model, attempt }: Call, amount: ReasoningAmount | undefined): boolean {
   if (amount === "dynamic") return true;
-  return model.reasoning && asked?.target.via !== "messages" && asked?.target.via !== "converse";
+  const via = attempt?.target?.via;
+  return model.reasoning && via !== "messages" && via !== "converse";
 }

@@ -7,33 +7,57 @@ import type { TextTarget } from "../routing/target.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
 import type { Lane } from "./lane.ts";
-import { refuseNotes } from "./refuse-notes.ts";
 
-/** The request of one attempt, ready to be sent; what it could not honour is in the call's notes. */
-export async function makeUpstreamRequest(call: Call, lane: Lane, target: TextTarget): Promise<OutgoingRequest> {
-  const { incoming, stream, received } = call;
-  const { provider, offer, via } = target;
-  if (!received) throw new Error("the request was let go before the last attempt");
-  const preparing = lane.prepareRequest(received);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
-  const { terms = [] } = prepared;
-  const forwarded = forwardedOptions(call, target, prepared.notes);
-  call.terms = forwarded === undefined || forwarded.terms.length === 0 ? terms : [...terms, ...forwarded.terms];
-  noteRouting(received.body, prepared.notes);
-  noteRoutingHeaders(incoming.request.headers, prepared.notes);
-  call.notes = boundNotes(call.adapted.length === 0 ? prepared.notes : [...call.adapted, ...prepared.notes]);
-  if (incoming.strict || call.principal.strict) refuseNotes(call.notes);
-  const asked: UpstreamCall = {
-    dialect: via,
-    verb: incoming.verb,
-    model: offer.upstreamModel,
-    stream,
+/** What a lane has made of the client's request for one target: not yet addressed. */
+export interface PreparedRequest {
+  payload: UpstreamRequest["payload"];
+  /** Those of the client's own options that go up with it. */
+  options: unknown;
+  notes: FieldNote[];
+  terms: readonly string[];
+}
+
+/** Synchronous but for requests whose media must be fetched. */
+export function prepareRequest(call: Call, target: TextTarget, lane: Lane): PreparedRequest | Promise<PreparedRequest> {
+  const { request } = call;
+  if (!request) throw new Error("the request was let go before the last attempt");
+  const prepared = lane.prepareRequest(request);
+  return prepared instanceof Promise
+    ? prepared.then((ready) => withRouting(call, target, ready))
+    : withRouting(call, target, prepared);
+}
+
+/** With what the request says to the gateway itself, and to its target by headers. */
+function withRouting(
+  call: Call,
+  target: TextTarget,
+  { payload, notes, terms = NONE }: UpstreamRequest,
+): PreparedRequest {
+  const { incoming, adapted } = call;
+  const forwarded = forwardedOptions(call, target, notes);
+  noteRouting(call.body, notes);
+  noteRoutingHeaders(incoming.request.headers, notes);
+  return {
+    payload,
     options: forwarded?.options,
+    notes: boundNotes(adapted.length === 0 ? notes : [...adapted, ...notes]),
+    terms: forwarded === undefined || forwarded.terms.length === 0 ? terms : [...terms, ...forwarded.terms],
   };
+}
+
+const NONE: readonly string[] = [];
+
+/** The request as it leaves: URL, headers and credential come from the configuration alone (S07). */
+export async function addressRequest(
+  { incoming, stream }: Call,
+  { provider, offer, via }: TextTarget,
+  { payload, options }: PreparedRequest,
+): Promise<OutgoingRequest> {
+  const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
   const place = provider.address(asked);
   const { url, headers } = place instanceof Promise ? await place : place;
   const patch = provider.bodyPatch(asked);
-  const body = patch === undefined ? prepared.payload : patched(prepared.payload, patch);
+  const body = patch === undefined ? payload : patched(payload, patch);
   if (!provider.signs) return { url, headers, body };
   return { url, headers: { ...headers, ...provider.sign({ url, headers, body }) }, body };
 }

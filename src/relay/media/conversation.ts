@@ -13,8 +13,9 @@ import { type Call, ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { RelayError } from "../relay-error.ts";
+import { tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
-import { imageOffersThatFit, imagesOrReasons } from "./image-attempt.ts";
+import { beginImages, imageOffersThatFit, imagesOrReasons } from "./image-attempt.ts";
 import { nothingMade } from "./image-failures.ts";
 import { withImages } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
@@ -22,7 +23,6 @@ import { ImageWork } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
 import { billOfImages, settleImages } from "./settle-images.ts";
-import { tryMediaOffers } from "./try-offers.ts";
 
 /**
  * A text call to a model that makes images and no text: the conversation's last message is the prompt, and the answer is
@@ -33,10 +33,10 @@ export async function relayConversationImages(
   gateway: Gateway,
   offers: readonly Offer[],
 ): Promise<Response> {
-  const { incoming, received, client } = call;
-  if (!received) throw new Error("the request was let go before it was read");
+  const { incoming, client } = call;
+  if (!call.request) throw new Error("the request was let go before it was read");
   const targets = gateway.snapshot.targets.images(call.model, offers);
-  const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(received.body), received.body);
+  const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(call.body), call.body);
   const signal = incoming.request.signal;
   const resolved = await withImages(asked, gateway, signal);
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
@@ -46,8 +46,8 @@ export async function relayConversationImages(
     await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
   const work = new ImageWork(client, gateway);
-  const relay: ImageRelay = { ...call, incoming, request, work, notes: [...request.notes] };
-  call.received = undefined;
+  const relay: ImageRelay = { ...call, incoming, request, work, attempt: undefined };
+  call.request = undefined;
   if (call.stream) return streamAnswer(call, relay, gateway, plan);
   const text = await answer(call, relay, gateway, plan, (reply, context) =>
     incoming.dialect.codec.encodeResponse(reply, context),
@@ -67,14 +67,14 @@ async function answer(
 ): Promise<string> {
   const { client, work } = relay;
   try {
-    const { result, target } = await tryMediaOffers(relay, gateway, plan, (target) =>
-      imagesOrReasons(relay, gateway, target),
+    const result = await tryOffers(relay, gateway, plan, beginImages(relay, gateway), (attempt) =>
+      imagesOrReasons(relay, gateway, attempt),
     );
-    work.made = { target, reply: result, whole: true };
+    work.made = { reply: result, whole: true };
     if (client.gone) throw new ClientGoneError();
     if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
     const reply = await replyOf(result, call, relay, gateway);
-    const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, target, result)));
+    const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, result)));
     await settleImages(relay, gateway, "ok");
     return text;
   } catch (thrown) {
@@ -152,7 +152,7 @@ async function partOf(
   const { project } = call.principal;
   const content = Buffer.from(base64, "base64");
   const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: clock.nowMs() });
-  relay.notes.push({
+  relay.attempt?.notes.push({
     path: "content",
     action: "approximated",
     reason: "answers of this protocol cannot hold images; the text holds the image's URL",
@@ -177,7 +177,7 @@ function contextOf(
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.estimateTokens(body),
-    note: (note) => relay.notes.push(note),
+    note: (note) => relay.attempt?.notes.push(note),
   };
 }
 

@@ -16,15 +16,20 @@ import { inClientWords } from "./client-words.ts";
 import { collectImages, type ImageBatch } from "./collect-images.ts";
 import { mediaOf } from "./exchange.ts";
 import { streamFor } from "./image-events.ts";
-import type { ImageRelay } from "./image-relay.ts";
+import { ImageAttempt, type ImageRelay } from "./image-relay.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
+export const beginImages =
+  ({ request }: Pick<ImageRelay, "request">, { clock }: Pick<Gateway, "clock">) =>
+  (target: ImageTarget): ImageAttempt =>
+    new ImageAttempt(target, clock.nowMs, request.notes);
+
 /** Makes all images at one offer. Throws where there is no result: neither an image nor one that moderation blocked. */
-export async function imagesOf(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
-  const fitted = await fitFor(call, target);
-  const reply = await collectImages(fitted, batchFor(call, gateway, target));
-  return { ...reply, results: reply.results.map((result) => redacted(result, target.provider)) };
+export async function imagesOf(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<ImageReply> {
+  const fitted = await fitFor(call, attempt);
+  const reply = await collectImages(fitted, batchFor(call, gateway, attempt));
+  return { ...reply, results: reply.results.map((result) => redacted(result, attempt.target.provider)) };
 }
 
 /** Removes the provider's secrets from its reason for not making an image (S10). */
@@ -34,7 +39,8 @@ function redacted(result: ImageResult, provider: Provider): ImageResult {
 }
 
 /** What one offer needs besides the call itself. */
-export function batchFor(call: ImageRelay, gateway: Gateway, target: ImageTarget): ImageBatch {
+export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): ImageBatch {
+  const { target } = attempt;
   return {
     clock: gateway.clock,
     provider: target.provider,
@@ -45,17 +51,17 @@ export function batchFor(call: ImageRelay, gateway: Gateway, target: ImageTarget
     begin: (images) => call.work.begin(images),
     pollFactor: gateway.timings.mediaPollFactor,
     asked: call.request.call,
-    note: ({ field, action, reason }) => call.notes.push({ path: call.request.paths[field], action, reason }),
+    note: ({ field, action, reason }) => attempt.notes.push({ path: call.request.paths[field], action, reason }),
   };
 }
 
 /** The same, where a blocked prompt is an answer too: each of its images counts as blocked. */
-export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<ImageReply> {
+export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<ImageReply> {
   try {
-    return await imagesOf(call, gateway, target);
+    return await imagesOf(call, gateway, attempt);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.kind !== "content_blocked") throw thrown;
-    const reason = target.provider.redact(thrown.message);
+    const reason = attempt.target.provider.redact(thrown.message);
     return { results: Array.from({ length: call.request.call.count }, () => ({ kind: "filtered", reason })) };
   }
 }
@@ -76,10 +82,10 @@ export function imageOffersThatFit(
 }
 
 /** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
-export async function fitFor(call: ImageRelay, target: ImageTarget): Promise<FittedImageCall> {
+export async function fitFor(call: ImageRelay, attempt: ImageAttempt): Promise<FittedImageCall> {
   const { request } = call;
-  const { adapter, offer, provider } = target;
-  call.work.turnTo(target);
+  const { adapter, offer, provider } = attempt.target;
+  call.work.nextAttempt();
   const capabilities = adapter.capabilities(offer.upstreamModel);
   const { call: fitted, notes } = fitImageCall(request.call, capabilities, call.model.id);
   const fitNotes = notes.map(
@@ -91,9 +97,9 @@ export async function fitFor(call: ImageRelay, target: ImageTarget): Promise<Fit
   if (request.partialImages > 0 && !showsPartials(fitted, adapter, offer.upstreamModel)) {
     fitNotes.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
   }
-  call.notes = boundNotes([...request.notes, ...fitNotes, ...unread]);
-  call.sent = asSent(fitted);
-  if (call.incoming.strict || call.principal.strict) refuseNotes(call.notes);
+  attempt.notes = boundNotes([...request.notes, ...fitNotes, ...unread]);
+  attempt.sent = asSent(fitted);
+  if (call.incoming.strict || call.principal.strict) refuseNotes(attempt.notes);
   if (fitted.mask === undefined || capabilities.maskForm !== "white") return fitted;
   return { ...fitted, mask: await whiteMask(fitted.mask) };
 }
@@ -103,9 +109,14 @@ function asSent({ pixels, ...call }: FittedImageCall): ImageCall {
   return pixels === undefined ? call : { ...call, size: pixels };
 }
 
+/** What a call has of the attempt that stands for it. */
+export interface SentCall extends Pick<ImageRelay, "request"> {
+  attempt: Pick<ImageAttempt, "sent"> | undefined;
+}
+
 /** The request as it was sent to the offer that answers: an answer states no setting that the model never got (contract 2.14). */
-export function requestSent({ request, sent }: Pick<ImageRelay, "request" | "sent">): ImageRequest {
-  return sent === undefined ? request : { ...request, call: sent };
+export function requestSent({ request, attempt }: SentCall): ImageRequest {
+  return attempt?.sent === undefined ? request : { ...request, call: attempt.sent };
 }
 
 /** Inputs that an image is made from: without one, the result would not be what was asked for. */

@@ -4,11 +4,13 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
+import type { ImageTarget } from "../../routing/target.ts";
 import type { ClientConnection, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
 import type { ImageWork } from "./image-work.ts";
+import { MediaAttempt } from "./media-attempt.ts";
 
 /** A request for images as the server hands it over, before its body is read. */
 export interface IncomingImages {
@@ -42,12 +44,17 @@ export interface ImageAnswering {
   nowMs: number;
 }
 
+/** One try of one target of images. */
+export class ImageAttempt extends MediaAttempt<ImageTarget["adapter"]> {
+  /** What is sent to the target: the options that it takes, and its own size. */
+  sent: ImageCall | undefined;
+}
+
 /** One call for images. */
 export interface ImageRelay extends AdmittedCall {
+  attempt: ImageAttempt | undefined;
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
-  /** What is sent to the current offer: the options that it takes, and its own size. Absent before the first offer. */
-  sent?: ImageCall;
   client: ClientPresence;
   /** The work done for it upstream. */
   work: ImageWork;

@@ -7,16 +7,16 @@ import { answerHeaders } from "../answer-headers.ts";
 import { ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
 import { sumUsage } from "./collect-images.ts";
-import { batchFor, fitFor, requestSent } from "./image-attempt.ts";
+import { batchFor, beginImages, fitFor, requestSent } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
-import type { ImageRelay } from "./image-relay.ts";
+import type { ImageAttempt, ImageRelay } from "./image-relay.ts";
 import type { ImagesMade } from "./image-work.ts";
 import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import { settleImages } from "./settle-images.ts";
-import { tryMediaOffers } from "./try-offers.ts";
 
 const KEEP_ALIVE = ": keep-alive\n\n";
 
@@ -25,15 +25,15 @@ interface OpenImages {
   first: IteratorResult<ImageStep>;
 }
 
-type Opening = Promise<{ result: OpenImages; target: ImageTarget }>;
-
 /** Contract 2.14: a streamed answer. Until its first event, another offer can still replace one that failed. */
 export async function streamImages(
   call: ImageRelay,
   gateway: Gateway,
   plan: readonly ImageTarget[],
 ): Promise<Response> {
-  const opening = tryMediaOffers(call, gateway, plan, (target) => openAt(call, gateway, target));
+  const opening = tryOffers(call, gateway, plan, beginImages(call, gateway), (attempt) =>
+    openAt(call, gateway, attempt),
+  );
   if (!(await isLate(opening, gateway.timings.commitDeadlineMs, gateway.clock))) await opening;
   opening.catch(() => {});
   const body = writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
@@ -45,32 +45,37 @@ export async function streamImages(
   return identifiedResponse(body, headers);
 }
 
-async function openAt(call: ImageRelay, gateway: Gateway, target: ImageTarget): Promise<OpenImages> {
-  const fitted = await fitFor(call, target);
-  const steps = imageSteps(fitted, call.request.partialImages, batchFor(call, gateway, target));
+async function openAt(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<OpenImages> {
+  const fitted = await fitFor(call, attempt);
+  const steps = imageSteps(fitted, call.request.partialImages, batchFor(call, gateway, attempt));
   return { steps, first: await steps.next() };
 }
 
 /** Writes the stream to its end, even after the client disconnects. The last event waits for the commit of the ledger's row. */
-async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening, write: Write): Promise<void> {
+async function writeEvents(
+  call: ImageRelay,
+  gateway: Gateway,
+  opening: Promise<OpenImages>,
+  write: Write,
+): Promise<void> {
   const { work, client, request } = call;
   const createdSeconds = Math.floor(gateway.clock.wallMs() / 1000);
   const awaited = <T>(next: Promise<T>) =>
     keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs, gateway.clock);
   let encoder = createImageEventEncoder(request, createdSeconds);
   const toClient = (error: GatewayError) =>
-    inClientWords(work.made?.target.provider.redactError(error) ?? error, request.paths);
+    inClientWords(work.made === undefined ? error : redacted(error, call), request.paths);
   try {
     const opened = await awaited(opening);
     const results: ImageResult[] = [];
     const reply: ImageReply = { results };
-    const made: ImagesMade = { target: opened.target, reply, whole: false };
+    const made: ImagesMade = { reply, whole: false };
     work.made = made;
     // Only now is it known which offer answers, and what was sent to it.
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
-    const { steps } = opened.result;
+    const { steps } = opened;
     let held: MadeStep | undefined;
-    for (let next = opened.result.first; !next.done; next = await awaited(steps.next())) {
+    for (let next = opened.first; !next.done; next = await awaited(steps.next())) {
       const step = next.value;
       if (step.kind === "partial") {
         await write(encoder.partial(step.image, step.settings));
@@ -106,6 +111,9 @@ async function writeEvents(call: ImageRelay, gateway: Gateway, opening: Opening,
     await write(encoder.error(toClient(error)));
   }
 }
+
+const redacted = (error: GatewayError, { attempt }: ImageRelay): GatewayError =>
+  attempt?.target.provider.redactError(error) ?? error;
 
 type Made = Extract<ImageResult, { kind: "made" }>;
 type MadeStep = Omit<Extract<ImageStep, { kind: "result" }>, "result"> & { result: Made };

@@ -1,6 +1,5 @@
 import type { ImageReply } from "../../media/image-reply.ts";
-import type { ImageTarget } from "../../routing/target.ts";
-import { ClientGoneError, type ClientPresence } from "../call.ts";
+import { ClientGoneError, type ClientPresence, type LeaveListener } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 
 /** Concurrent calls that may go on after their clients disconnected; each may hold a few images in memory. */
@@ -8,14 +7,12 @@ export const MAX_LEFT_IMAGES = 32;
 
 /** What a provider is doing for one call. */
 export interface AtWork {
-  target: ImageTarget;
   /** How many images it was asked for. */
   images: number;
 }
 
 /** The results so far. */
 export interface ImagesMade {
-  target: ImageTarget;
   reply: ImageReply;
   /** The provider has finished: no more results will come, and its usage is complete. */
   whole: boolean;
@@ -26,7 +23,7 @@ export interface ImagesMade {
  * because it will be billed: the client pays for what is made (H26). It is aborted where too many such calls go on, and
  * when the gateway shuts down.
  */
-export class ImageWork {
+export class ImageWork implements LeaveListener {
   readonly #client: ClientPresence;
   readonly #gateway: Gateway;
   readonly #ending = new AbortController();
@@ -44,7 +41,7 @@ export class ImageWork {
     this.#unwatch = gateway.watchdog.watch(() => {
       if (gateway.closing) this.#end(shuttingDown());
     });
-    client.stopWhenGone(() => this.#leave());
+    client.tell(this);
   }
 
   /** Aborts everything that was started upstream. */
@@ -57,9 +54,9 @@ export class ImageWork {
     return this.#abandoned ? this.#atWork : undefined;
   }
 
-  /** The next offer is tried. */
-  turnTo(target: ImageTarget): void {
-    this.#atWork = { target, images: 0 };
+  /** The next attempt begins: nothing was asked for yet. */
+  nextAttempt(): void {
+    this.#atWork = { images: 0 };
   }
 
   /** A request for so many images is about to be sent. Nothing is started for a client that has disconnected. */
@@ -73,10 +70,11 @@ export class ImageWork {
     if (this.#ended) return;
     this.#ended = true;
     this.#unwatch();
+    this.#client.forget(this);
     if (this.#left) this.#gateway.leftImages--;
   }
 
-  #leave(): void {
+  clientLeft(): void {
     if (this.#ended || this.#left) return;
     if (!this.#atWork?.images || this.#gateway.closing || this.#gateway.leftImages >= MAX_LEFT_IMAGES) {
       this.#end(new ClientGoneError());

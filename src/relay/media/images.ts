@@ -8,16 +8,16 @@ import { ClientGoneError, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { RelayError } from "../relay-error.ts";
+import { tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
-import { imageOffersThatFit, imagesOf, imagesOrReasons, requestSent } from "./image-attempt.ts";
+import { beginImages, imageOffersThatFit, imagesOf, imagesOrReasons, requestSent } from "./image-attempt.ts";
 import { withImages } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
 import { ImageWork } from "./image-work.ts";
 import { jsonBody } from "./json-body.ts";
 import { resolutionOf, settleImages } from "./settle-images.ts";
-import { tryMediaOffers } from "./try-offers.ts";
 
 /** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
@@ -48,7 +48,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     },
   );
   gateway.runningCalls++;
-  const call = {
+  const call: ImageRelay & { incoming: IncomingImages } = {
     incoming,
     request,
     client,
@@ -60,7 +60,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     stream: request.stream,
     startedAtMs,
     offersTried: [],
-    notes: [...request.notes],
+    attempt: undefined,
     memory,
   };
   try {
@@ -78,10 +78,10 @@ async function wholeImages(
   plan: readonly ImageTarget[],
 ): Promise<Response> {
   const { incoming, client } = call;
-  const { result: reply, target } = await tryMediaOffers(call, gateway, plan, (target) =>
-    incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, target) : imagesOf(call, gateway, target),
+  const reply = await tryOffers(call, gateway, plan, beginImages(call, gateway), (attempt) =>
+    incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, attempt) : imagesOf(call, gateway, attempt),
   );
-  call.work.made = { target, reply, whole: true };
+  call.work.made = { reply, whole: true };
   if (client.gone) throw new ClientGoneError();
   const { receiptId, principal } = call;
   const answering = { request: requestSent(call), project: principal.project, receiptId, nowMs: gateway.clock.nowMs() };

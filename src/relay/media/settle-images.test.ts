@@ -11,7 +11,7 @@ const MADE = { kind: "made", image: { mimeType: "image/png", base64: "iVBORw==" 
 describe("docs/media.md, what is billed: the price of an image that was made", () => {
   const request = decodeGeneration({ model: "a/b", prompt: "a fox", size: "4096x4096" });
   const priceOf = (sent?: Partial<ImageCall>, size?: string) => {
-    const call = { request, model, ...(sent && { sent: { ...request.call, ...sent } }) };
+    const call = { request, model, attempt: sent && { sent: { ...request.call, ...sent } } };
     const reply = { results: [MADE], ...(size === undefined ? {} : { settings: { size } }) };
     return billOfImages(call, undefined, reply).pricings.image?.map(({ value }) => value);
   };
@@ -26,7 +26,7 @@ describe("docs/media.md, what is billed: the price of an image that was made", (
   });
 
   test("only those made are counted", () => {
-    const call = { request, model };
+    const call = { request, model, attempt: undefined };
     const results = [MADE, { kind: "filtered", reason: "blocked" } as const];
     expect(billOfImages(call, undefined, { results }).usage).toEqual({ images: 1 });
     expect(billOfImages(call, undefined, undefined).usage).toEqual({});

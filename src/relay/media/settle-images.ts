@@ -11,7 +11,7 @@ import type { Gateway } from "../gateway.ts";
 import { closeCall } from "../settle.ts";
 import { sumUsage } from "./collect-images.ts";
 import { expectedImageUsage } from "./expected-image-cost.ts";
-import { requestSent } from "./image-attempt.ts";
+import { requestSent, type SentCall } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
 
 /** The resolution that the price may depend on. */
@@ -21,12 +21,12 @@ export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTie
 }
 
 /** The resolution of images that were made: by their real size where it is known, else by the size sent to the model. */
-function resolutionMade(call: SentCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
+function resolutionMade(call: BilledCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
   const real = settings?.size === undefined ? undefined : tierOf(readSize(settings.size)?.size);
   return real === undefined ? resolutionOf(requestSent(call).call) : { resolution: real };
 }
 
-type SentCall = Pick<ImageRelay, "request" | "sent"> & { model: Pick<Model, "pricings"> };
+type BilledCall = SentCall & { model: Pick<Model, "pricings"> };
 type Billed = Pick<ImageReply, "results" | "usage" | "settings">;
 
 interface BilledUsage {
@@ -37,7 +37,11 @@ interface BilledUsage {
 }
 
 /** Bills the images that were made; those that failed or were blocked cost nothing. */
-export function billOfImages(call: SentCall, target: ImageTarget | undefined, reply: Billed | undefined): BilledUsage {
+export function billOfImages(
+  call: BilledCall,
+  target: ImageTarget | undefined,
+  reply: Billed | undefined,
+): BilledUsage {
   const made = reply?.results.filter((result) => result.kind === "made").length ?? 0;
   const pricings = pricingsOfImage(target?.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings));
   if (made === 0) return { usage: reply?.usage === undefined ? {} : { ...reply.usage, images: 0 }, pricings };
@@ -54,7 +58,7 @@ const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
 /** Writes the row of a call for images. What was made is billed, even if the client has disconnected (H26). */
 export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string): Promise<void> {
   const { made, abandoned } = call.work;
-  const target = made?.target ?? abandoned?.target;
+  const target = call.attempt?.target;
   call.work.close();
   const { estimated, ...bill } = billOfImages(call, target, made?.reply);
   const measured = estimated ? "estimated" : "measured";
@@ -64,7 +68,7 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
     upstreamDialect: "media",
     lane: "translated",
     outcome,
-    offer: (target ?? call.asked?.target)?.offer,
+    offer: target?.offer,
     ...bill,
     usage: abandoned === undefined ? bill.usage : withExpected(bill, call, abandoned.images),
     source: outcome === "ok" || made?.whole ? measured : "partial",

@@ -15,15 +15,16 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
 import { RelayError } from "../relay-error.ts";
+import { type Trying, tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { costOfVideos, fitVideo } from "./fit-video.ts";
+import { MediaAttempt } from "./media-attempt.ts";
 import { newOperation } from "./new-operation.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
 import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
-import { tryMediaOffers } from "./try-offers.ts";
 
 /** A submit request as the server hands it over. */
 export interface IncomingVideo {
@@ -102,19 +103,24 @@ async function submit(
   try {
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
-      const trying = { offersTried: operation.job.offers, client: { gone: false, left: new Promise<void>(() => {}) } };
-      await tryMediaOffers(
+      const trying: Trying = {
+        offersTried: operation.job.offers,
+        attempt: undefined,
+        client: { gone: false, left: new Promise<void>(() => {}) },
+      };
+      await tryOffers(
         trying,
         gateway,
         fitting.map(({ target }) => target),
-        (target) => submitAt(target, submitting, gateway, model, save),
+        (target) => new MediaAttempt(target, gateway.clock.nowMs),
+        ({ target }) => submitAt(target, submitting, gateway, model, save),
         isCertain,
       );
     });
   } catch (thrown) {
     const error = asGatewayError(thrown);
     const { receiptId, job } = operation;
-    throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, notes: job.notes });
+    throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, attempt: job });
   } finally {
     gateway.runningCalls--;
     admission.release({ costNanoUsd: 0, tokens: 0 });
@@ -138,7 +144,7 @@ function named(operation: Operation, incoming: IncomingVideo, rateHeaders: Reado
     incoming,
     receiptId,
     admission: { rateHeaders, atMs: operation.createdAtMs, release: () => {} },
-    notes: job.notes,
+    attempt: job,
   };
   const body = JSON.stringify({ name: operationName(operation.model, operation.id) });
   return identifiedResponse(body, answerHeaders(call, "application/json"));

@@ -1,0 +1,164 @@
+import type { JsonObject } from "../src/base/json.ts";
+import { Secret } from "../src/base/secret.ts";
+import type { FieldNote, Receipt } from "../src/canon/receipt.ts";
+import { buildCatalogue } from "../src/catalogue/catalogue.ts";
+import { chat } from "../src/dialects/chat/index.ts";
+import { createLog } from "../src/observe/log.ts";
+import { createProvider } from "../src/providers/index.ts";
+import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
+import type { Gateway } from "../src/relay/gateway.ts";
+import { HeldRequest } from "../src/relay/held-request.ts";
+import { MemoryBudget } from "../src/relay/memory-budget.ts";
+import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
+import { Watchdog } from "../src/relay/watchdog.ts";
+import type { TextTarget } from "../src/routing/target.ts";
+import { Targets } from "../src/routing/targets.ts";
+import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
+import { pullWhile } from "../src/wire/http/exchange.ts";
+import type { Post } from "../src/wire/post.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** How a scripted host answers one request: with an answer, with a failure, or never. */
+export type Script = Partial<Pick<HttpAnswer, "status">> & {
+  headers?: Record<string, string>;
+  /** What it sends, piece by piece; after a number it waits for so many milliseconds. Without an end it hangs. */
+  body?: readonly (string | number)[];
+  hangs?: true;
+  failure?: Error;
+};
+
+export interface SentRequest {
+  url: string;
+  body: string;
+  closed: boolean;
+}
+
+const KEY = "key-of-the-gateway";
+
+/** A gateway without sockets: hosts answer what the test scripts, one script for each request, and time is the test's. */
+export function scriptedGateway(scripts: readonly Script[] = []) {
+  const clock = new VirtualClock();
+  const queue = [...scripts];
+  const sent: SentRequest[] = [];
+  const post: Post = (url, _headers, body) => {
+    const request = { url, body: String(body), closed: false };
+    sent.push(request);
+    return new ScriptedExchange(queue.shift() ?? { hangs: true }, clock, request);
+  };
+  const sources = { clock, random: { id: () => "id", bytes: (length: number) => new Uint8Array(length) } };
+  const settings = { kind: "openai-compatible", apiKey: new Secret(KEY) };
+  const providers = new Map(
+    ["one", "two"].map((name) => [
+      name,
+      createProvider({ name, ...settings, baseUrl: `http://${name}.test/v1` }, sources),
+    ]),
+  );
+  const catalogue = buildCatalogue({
+    providers: ["one", "two"].map((name) => ({ name, publishers: [] })),
+    models: [{ id: "acme/model", offers: ["one", "two"].map((provider) => ({ provider, model: "upstream" })) }],
+  });
+  const receipts: Receipt[] = [];
+  const gateway: Gateway = {
+    ...sources,
+    snapshot: { catalogue, providers, targets: new Targets(catalogue.list(), providers), maxBodyBytes: 1024 * 1024 },
+    keys: undefined as never,
+    admissions: undefined as never,
+    files: undefined as never,
+    ledger: {
+      write: (receipt: Receipt) => {
+        receipts.push(receipt);
+        return Promise.resolve();
+      },
+    } as never,
+    watchdog: new Watchdog(clock),
+    memory: new MemoryBudget(1024 * 1024),
+    log: createLog({ clock, level: "silent" }),
+    post,
+    fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),
+    publicUrl: () => "http://gateway.test",
+    timings: DEFAULT_TIMINGS,
+    runningCalls: 0,
+    leftTexts: 0,
+    leftImages: 0,
+    closing: false,
+  };
+  const { model, offers } = catalogue.resolve("acme/model");
+  const targets: readonly TextTarget[] = gateway.snapshot.targets.text(model, offers);
+  return { gateway, clock, sent, receipts, targets };
+}
+
+class ScriptedExchange implements Exchange {
+  readonly #script: Script;
+  readonly #clock: VirtualClock;
+  readonly #request: SentRequest;
+  readonly #cut = Promise.withResolvers<never>();
+
+  constructor(script: Script, clock: VirtualClock, request: SentRequest) {
+    this.#script = script;
+    this.#clock = clock;
+    this.#request = request;
+    this.#cut.promise.catch(() => {});
+  }
+
+  async answer(): Promise<HttpAnswer> {
+    const { status = 200, headers = {}, body = [], hangs, failure } = this.#script;
+    if (failure) throw failure;
+    if (hangs && body.length === 0) return this.#cut.promise;
+    const pieces = body.values();
+    const read = async (): Promise<Uint8Array | undefined> => {
+      for (const piece of pieces) {
+        if (typeof piece === "string") return Buffer.from(piece);
+        await Promise.race([this.#clock.sleep(piece), this.#cut.promise]);
+      }
+      return hangs ? this.#cut.promise : undefined;
+    };
+    const named: AnswerHeaders = { get: (name) => headers[name] };
+    return { status, headers: named, read, readWhile: (take) => pullWhile(read, take) };
+  }
+
+  close(): void {
+    this.#request.closed = true;
+    this.#cut.reject(new Error("the exchange was closed"));
+  }
+}
+
+/** A call that was admitted, with what is left of its client in the test's hands. */
+export function sampleCall(gateway: Gateway, body: JsonObject = {}, adapted: readonly FieldNote[] = []) {
+  const client = new AbortController();
+  const request = new Request("http://gateway.test/", { signal: client.signal });
+  const connection = { trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
+  const incoming: IncomingCall = {
+    request,
+    requestId: "req_1",
+    connection,
+    credential: undefined,
+    dialect: chat,
+    door: "contract",
+    verb: "generate",
+    naming: { vendorNames: false },
+    options: undefined,
+    strict: false,
+  };
+  const asked: JsonObject = { model: "acme/model", messages: [{ role: "user", content: "Hello" }], ...body };
+  const owner = { keyId: "key_1", keyName: "test" };
+  const released: object[] = [];
+  const call: Call = {
+    incoming,
+    receiptId: "rcpt_1",
+    principal: { ...owner, project: "default" } as Call["principal"],
+    admission: { atMs: 0, rateHeaders: {}, release: (used: object) => released.push(used) } as Call["admission"],
+    model: gateway.snapshot.catalogue.resolve("acme/model").model,
+    modelInAnswer: "acme/model",
+    request: new HeldRequest({ text: JSON.stringify(asked), body: asked }),
+    body: asked,
+    stream: asked["stream"] === true,
+    startedAtMs: gateway.clock.nowMs(),
+    adapted,
+    client: new ClientPresence(request, connection, gateway.watchdog),
+    memory: gateway.memory.open(owner),
+    offersTried: [],
+    attempt: undefined,
+  };
+  gateway.runningCalls++;
+  return { call, released, leave: () => client.abort() };
+}
