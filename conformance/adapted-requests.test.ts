@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { scriptedModels } from "../testing/scripted-models.ts";
 import { buildCall, callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
-import { scriptedModels } from "./support/test-gateway.ts";
 
 /** What existing clients send beyond the contract, and what becomes of it at the drop-in door. */
 const { upstream, gateway } = await scriptedStand((url) => {

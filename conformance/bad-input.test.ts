@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
+import { scriptedModels } from "../testing/scripted-models.ts";
 import { beginCall, buildCall, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

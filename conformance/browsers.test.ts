@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { scriptedModels } from "../testing/scripted-models.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./support/scripted-upstream.ts";
-import { freePort, scriptedModels, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 const APP = "https://app.example";
 let upstream: ScriptedUpstream;

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
-import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "./support/test-gateway.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "trivium-compiled-"));

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { scriptedModels } from "../testing/scripted-models.ts";
+import { wire } from "../testing/upstream-wire.ts";
 import { callGateway, DIALECTS } from "./support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sendJson,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "./support/scripted-upstream.ts";
-import { freePort, scriptedModels, startTestGateway } from "./support/test-gateway.ts";
+import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
+import { freePort, startTestGateway } from "./support/test-gateway.ts";
 
 const BEGINNING = {
   chat: wire.chatChunk({ content: "Hel" }),

@@ -4,9 +4,10 @@ import { checkedRequest } from "../scripts/translate-sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { signedSample } from "./support/signed-sample.ts";
-import { startTestGateway, TEST_KEY, type TestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
 /**

@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { startSimulator } from "../simulator/simulator.ts";
+import { scriptedModels } from "../testing/scripted-models.ts";
 import { buildCall, callGateway, DIALECTS } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
-import { freePort, scriptedModels, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
+import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 type Line = Record<string, unknown> & { level: string; msg: string };
 

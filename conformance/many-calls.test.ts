@@ -4,9 +4,12 @@ import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModels } from "../testing/scripted-models.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { wire } from "../testing/upstream-wire.ts";
 import { buildCall } from "./support/client-calls.ts";
-import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream, wire } from "./support/scripted-upstream.ts";
-import { freePort, scriptedModels, TEST_KEY } from "./support/test-gateway.ts";
+import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
+import { freePort } from "./support/test-gateway.ts";
 
 /**
  * The runtime lets 256 fetches out at one time unless it is told otherwise before it starts, as bin/trivium does. So the

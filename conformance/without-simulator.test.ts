@@ -3,8 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
-import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "./support/test-gateway.ts";
+import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 

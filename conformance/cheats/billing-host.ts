@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import {
   type ScriptedUpstream,
   type SeenRequest,
   sendJson,
   startEvents,
   startScriptedUpstream,
-  wire,
 } from "../support/scripted-upstream.ts";
 
 /** What the host charges for a token, in nano-dollars; `scriptedModels` has the same prices. */

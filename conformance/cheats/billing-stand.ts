@@ -2,15 +2,10 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { staticKeyId } from "../../src/access/key-ring.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { buildCall, type CallOptions, DIALECTS } from "../support/client-calls.ts";
-import {
-  freePort,
-  scriptedModels,
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "../support/test-gateway.ts";
+import { freePort, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
 import { BillingHost, type Performance } from "./billing-host.ts";
 import type { Outcome } from "./cheat.ts";
 

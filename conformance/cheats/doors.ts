@@ -1,6 +1,7 @@
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { buildCall } from "../support/client-calls.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
-import { TEST_ADMIN_SECRET, TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
 import { ProgramStand } from "./program-stand.ts";
 import { exchange, open, requestBytes, statusesOf } from "./rude-client.ts";

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { runProgram } from "../support/program.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
 /** S20, S21: a folder that somebody else has filled, in which the program is then called. */

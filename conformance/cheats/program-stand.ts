@@ -1,9 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { TRIVIUM } from "../support/program.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { freePort, scriptedModels, TEST_ADMIN_SECRET, TEST_KEY } from "../support/test-gateway.ts";
+import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 const MB = 1024 * 1024;
 const START_MS = 20_000;

@@ -1,13 +1,9 @@
 import type { Socket } from "node:net";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
-import {
-  type ScriptedUpstream,
-  sendJson,
-  startEvents,
-  startScriptedUpstream,
-  wire,
-} from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
 const answer = (content: string) => ({

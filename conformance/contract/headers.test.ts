@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { buildCall, callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels, TEST_KEY } from "../support/test-gateway.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const LIMITED = `sk-trv-${"KeyWithLimits".padEnd(43, "x")}`;
 const BROKE = `sk-trv-${"KeyWithoutMoney".padEnd(43, "x")}`;

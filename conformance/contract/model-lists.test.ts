@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
 
 const OLDER = { id: "test/older", created: "2025-02-03", offers: [{ provider: "up-chat", model: "m" }] };
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { type CallOptions, callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedStand();
 

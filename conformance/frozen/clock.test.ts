@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { faultTable } from "../support/fault-table.ts";
 import { sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway } from "../support/test-gateway.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const HOUR_MS = 3_600_000;
 const KEYS = {

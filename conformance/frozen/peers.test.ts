@@ -1,10 +1,12 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, buildCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { answeringUpstream, callAll, makeKey, readiness, revoke, timed, until } from "../support/fault-stand.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { startRelay } from "../support/freezing-relay.ts";
-import { startEvents, startScriptedUpstream, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,19 +5,14 @@ import { join } from "node:path";
 import { createKey, revokeKey } from "../../src/access/keys.ts";
 import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { answeringUpstream, callAll, readiness, realTimes, timed, until } from "../support/fault-stand.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
-import {
-  freePort,
-  scriptedModels,
-  startTestGateway,
-  TEST_ADMIN_SECRET,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test-gateway.ts";
+import { freePort, startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "../support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import {
   answeringUpstream,
   callAll,
@@ -14,7 +15,7 @@ import {
   until,
 } from "../support/fault-stand.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
-import { scriptedModels, startTestGateway } from "../support/test-gateway.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { startHeldVideoHost } from "../media/held-video-host.ts";
 import { idOf, receiptOf, startVideoStand, until } from "../media/video-stand.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
 
 const USD_PER_SECOND = 0.001;
 const SECONDS = 4;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Cache marks, key order, usage and schemas on the way between protocols. */
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { type Answer, type ProtocolClient, protocolClients } from "../support/protocol-clients.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { READERS } from "../support/sdk-meaning.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Opaque values, calls and bytes on the way between protocols, with an upstream that says exactly what a test says. */
 

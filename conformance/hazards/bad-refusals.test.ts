@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { beginCall, buildCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
 
 const { upstream, gateway } = await scriptedStand((url) => ({
   config: scriptedModels(url),

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sleep } from "../support/scripted-upstream.ts";
-import { scriptedModels, TEST_KEY } from "../support/test-gateway.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const { upstream, gateway } = await scriptedStand((url) => {

@@ -2,10 +2,11 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { OfferTried } from "../../src/canon/receipt.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
-import { freePort, scriptedModels } from "../support/test-gateway.ts";
+import { freePort } from "../support/test-gateway.ts";
 
 const closedPort = await freePort();
 const { upstream, gateway } = await scriptedStand((url) => {

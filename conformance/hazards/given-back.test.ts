@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 /** What hosts want back, or tell in places of their own, and what clients get of it. */
 const { upstream, gateway } = await scriptedStand((url) => {

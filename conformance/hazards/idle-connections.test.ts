@@ -7,10 +7,11 @@ import { sendFile } from "../../src/server/files.ts";
 import { listen } from "../../src/server/listener.ts";
 import { fetchOperation } from "../../src/server/media-calls.ts";
 import type { Handler, ServerContext } from "../../src/server/routed-request.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { buildCall } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, sleep, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { sendJson, sleep, startEvents } from "../support/scripted-upstream.ts";
 
 /** The runtime looks at silent connections every four seconds. */
 const LOOK_MS = 4_000;

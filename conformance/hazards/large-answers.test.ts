@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** Within the bound of one answer, three do not fit into the memory of all calls. */

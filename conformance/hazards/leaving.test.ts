@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sleep, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const CONCURRENT = 8;
 const LIMITED_KEY = `sk-trv-${"KeyWithAFewPlaces".padEnd(43, "x")}`;

@@ -4,10 +4,13 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { MOST_LEFT_TEXTS } from "../../src/relay/attempt.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, buildCall, type CallOptions, callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
-import { freePort, scriptedModels, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
+import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** H26: what was begun is billed by the upstream's own figures, and leaving early is never cheaper than the answer. */
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;

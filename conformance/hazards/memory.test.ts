@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import type { Timings } from "../../src/relay/timings.ts";
-import { startTestGateway, TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const LIMITED = `sk-trv-${"OneCallAtATime".padEnd(43, "x")}`;
 const OTHER = `sk-trv-${"SomebodyElse".padEnd(43, "x")}`;

@@ -3,9 +3,12 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
-import { startScriptedUpstream, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, TEST_KEY } from "../support/test-gateway.ts";
+import { startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 /**
  * H13, H14, H29: however the host and the client end, at whichever byte, nothing is left behind: no call, no byte of memory, no

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, sleep } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
 
 const { upstream, gateway } = await scriptedStand((url) => {
   const config = scriptedModels(url) as {

@@ -6,6 +6,8 @@ import { readConfig } from "../../src/app/read-config.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import {
   type ScriptedUpstream,
@@ -14,9 +16,8 @@ import {
   sleep,
   startEvents,
   startScriptedUpstream,
-  wire,
 } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

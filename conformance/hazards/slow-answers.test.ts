@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sleep } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway } from "../support/test-gateway.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const WAIT_MS = 400;
 const { upstream, gateway } = await scriptedStand((url) => ({

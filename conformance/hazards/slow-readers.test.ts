@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, buildCall } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sleep, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedStand((url) => ({
   config: scriptedModels(url),

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, sleep, startEvents, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels } from "../support/test-gateway.ts";
+import { sendJson, sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedStand((url) => ({
   config: scriptedModels(url),

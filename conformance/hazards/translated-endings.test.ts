@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
-import { type ScriptedUpstream, sleep, startScriptedUpstream, wire } from "../support/scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { type ScriptedUpstream, sleep, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Behind its finish reason a host owes only trimmings, whatever it speaks and whatever its client speaks. */
 

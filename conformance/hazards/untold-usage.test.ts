@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, DIALECTS } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
-import { sendJson, startEvents, wire } from "../support/scripted-upstream.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedStand();
 

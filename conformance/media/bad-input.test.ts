@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawPicture, type PictureWish } from "../../simulator/media-maker/draw-picture.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
-import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Mistakes of those who ask for images and videos: each is told in the caller's protocol, with its place and what would be right. */
 

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
-import { freePort, TEST_ADMIN_SECRET, TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 /** A model of each way that a job and its video are had, and what a video of it costs here. */
 export const VIDEO_MODELS = [

@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Decision 0019: a provider is not paid for what could not be kept, and what was paid is billed and not lost. */
 const OTHER_KEY = `sk-trv-${"AnotherProjectsKey".padEnd(43, "x")}`;

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { ReceiptData } from "../support/test-gateway.ts";
+import type { ReceiptData } from "../../testing/receipt-data.ts";
 import type { ImageFamily } from "./image-families.ts";
 import type { ImageStand } from "./image-stand.ts";
 

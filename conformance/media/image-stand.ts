@@ -1,7 +1,8 @@
 import { HUNYUAN_SECRET } from "../../simulator/hosts/hunyuan/verify-signature.ts";
 import { KLING_SECRET } from "../../simulator/hosts/kling/authenticate.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
-import { startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** A key whose calls are refused where something of them would be lost (H09). */
 export const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;

@@ -5,8 +5,9 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
 import { MAX_LEFT_IMAGES } from "../../src/relay/media/image-work.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { freePort, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
  * H26: what a client began is billed by what the provider makes, whether or not the client stays. Contract 4 images/*, 2.4

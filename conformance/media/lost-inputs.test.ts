@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
 
 /** Inputs and fields that a model does not take: each is told by its place in the request, or refused (H09, docs/media.md). */

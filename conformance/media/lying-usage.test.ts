@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
 
 /** H26, H27: figures that no host can mean are not told; images that are paid by their tokens are never a present. */
 const { base64 } = plainPng(32, 32);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
-import { TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { type LargeMediaHost, startLargeMediaHost } from "./large-media-host.ts";
 
 const MEGABYTE = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { lookAt, notesOf, receiptOf } from "./image-audit.ts";
 import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
 

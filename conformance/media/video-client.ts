@@ -1,4 +1,4 @@
-import { TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import type { VideoModel } from "./crash-stand.ts";
 
 /** One order of videos, which its client repeats until it has heard the name, and asks about until it has ended. */

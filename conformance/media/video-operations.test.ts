@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { FAILURES } from "../support/sdk-failure.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
 import { type HeldVideoHost, startHeldVideoHost } from "./held-video-host.ts";
 import {
   followToEnd,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { digestOf } from "../../src/relay/media/repeated-operation.ts";
-import { TEST_KEY } from "../support/test-gateway.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { type HeldVideoHost, startHeldVideoHost } from "./held-video-host.ts";
 import { BUDGET_USD, idOf, KEYS, startVideoStand, until, type VideoStand } from "./video-stand.ts";
 

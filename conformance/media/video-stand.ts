@@ -5,7 +5,9 @@ import { GoogleGenAI as OlderGenAI } from "genai-1";
 import { KLING_SECRET } from "../../simulator/hosts/kling/authenticate.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import type { Timings } from "../../src/relay/timings.ts";
-import { type ReceiptData, startTestGateway, TEST_KEY, type TestGateway } from "../support/test-gateway.ts";
+import type { ReceiptData } from "../../testing/receipt-data.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 export const KEYS = {
   stranger: `sk-trv-${"KeyOfAnotherProject".padEnd(43, "x")}`,

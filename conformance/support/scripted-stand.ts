@@ -1,6 +1,7 @@
 import { afterAll } from "bun:test";
+import { scriptedModels } from "../../testing/scripted-models.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
-import { scriptedModels, startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
 
 /** A gateway in front of an upstream that plays what a test says, for all tests of the file that asks for one. */
 export async function scriptedStand(

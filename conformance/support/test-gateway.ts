@@ -6,6 +6,8 @@ import { system } from "../../src/base/system.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Timings } from "../../src/relay/timings.ts";
+import type { ReceiptData } from "../../testing/receipt-data.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 
 export interface TestGateway {
   url: string;
@@ -20,26 +22,6 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export interface ReceiptData {
-  id: string;
-  model: string;
-  provider: string;
-  upstream_model: string;
-  lane: string;
-  dialect: { client: string; upstream: string };
-  stream: boolean;
-  stop: { unified: string; raw: string } | null;
-  offers: { provider: string; outcome: string; reason?: string }[];
-  fields: { path: string; action: string; reason: string }[];
-  usage: Record<string, number | null>;
-  usage_source: string;
-  price_rule: string;
-  cost_usd: number;
-  cost_nano_usd: number;
-  first_content_ms: number | null;
-  total_ms: number;
-}
-
 export interface TestGatewayOptions {
   /** Sections of trivium.yaml, as JSON, which is YAML too. */
   config?: Record<string, unknown>;
@@ -50,7 +32,6 @@ export interface TestGatewayOptions {
   log?: Omit<LogOptions, "clock">;
 }
 
-export const TEST_KEY = `sk-trv-${"ConformanceSuiteKey".padEnd(43, "x")}`;
 export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
 
 /** The whole gateway in this process, on free ports, with its data in a folder of its own. */
@@ -122,50 +103,5 @@ export function simulatedProviders(simulatorUrl: string): Record<`at-${DialectNa
     "at-chat": provider("openai-compatible", "/openai/v1"),
     "at-messages": provider("anthropic", "/anthropic"),
     "at-genai": provider("gemini", "/gemini"),
-  };
-}
-
-/** A model of each dialect at one scripted upstream. */
-export function scriptedModels(
-  upstreamUrl: string,
-  timeout_ms: { first_byte: number; idle: number; content?: number; total?: number } = { first_byte: 3000, idle: 1500 },
-): Record<string, unknown> {
-  const prices = {
-    prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
-    completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
-  };
-  const model = (id: string, provider: string) => ({
-    id,
-    display_name: id,
-    context_length: 200_000,
-    max_output_tokens: 8192,
-    input_modalities: ["text", "image"],
-    output_modalities: ["text"],
-    reasoning: true,
-    pricings: prices,
-    offers: [{ provider, model: "upstream-model" }],
-  });
-  return {
-    providers: {
-      "up-chat": {
-        kind: "openai",
-        base_url: `${upstreamUrl}/v1`,
-        api_key: "upstream-secret-chat",
-        timeout_ms,
-      },
-      "up-messages": {
-        kind: "anthropic",
-        base_url: upstreamUrl,
-        api_key: "upstream-secret-messages",
-        timeout_ms,
-      },
-      "up-genai": {
-        kind: "gemini",
-        base_url: upstreamUrl,
-        api_key: "upstream-secret-genai",
-        timeout_ms,
-      },
-    },
-    models: [model("test/chat", "up-chat"), model("test/messages", "up-messages"), model("test/genai", "up-genai")],
   };
 }

@@ -3,6 +3,7 @@ import * as Genai2 from "@google/genai";
 import * as Genai1 from "genai-1";
 import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
+import type { ReceiptData } from "../../testing/receipt-data.ts";
 import {
   imageAt,
   keyOf,
@@ -16,7 +17,6 @@ import {
 } from "../support/recorded-media.ts";
 import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
-import type { ReceiptData } from "../support/test-gateway.ts";
 
 /**
  * Recorded answers with images, behind the running gateway: every package that asks for images gets those that were

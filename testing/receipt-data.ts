@@ -1,0 +1,20 @@
+/** A receipt as the API shows it. */
+export interface ReceiptData {
+  id: string;
+  model: string;
+  provider: string;
+  upstream_model: string;
+  lane: string;
+  dialect: { client: string; upstream: string };
+  stream: boolean;
+  stop: { unified: string; raw: string } | null;
+  offers: { provider: string; outcome: string; reason?: string }[];
+  fields: { path: string; action: string; reason: string }[];
+  usage: Record<string, number | null>;
+  usage_source: string;
+  price_rule: string;
+  cost_usd: number;
+  cost_nano_usd: number;
+  first_content_ms: number | null;
+  total_ms: number;
+}
