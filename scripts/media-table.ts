@@ -96,8 +96,8 @@ function freeWords({ multipleOf, minSide, maxSide, minPixels, maxPixels, maxRati
 const millions = (count: number): string => String(Number((count / 1_000_000).toFixed(2)));
 
 function videoCells(capabilities: VideoCapabilities): string[] {
-  const { resolutions, ratios, audio, usualAudio, image, lastFrame, imageOnly, takes } = capabilities;
-  const sound = { never: "never", always: "always", chosen: `chosen; usually ${usualAudio ? "yes" : "no"}` }[audio];
+  const { resolutions, ratios, audio, defaultAudio, image, lastFrame, imageOnly, takes } = capabilities;
+  const sound = { never: "never", always: "always", chosen: `chosen; usually ${defaultAudio ? "yes" : "no"}` }[audio];
   const frames = [...(image ? [imageOnly ? "first, needed" : "first"] : []), ...(lastFrame ? ["last"] : [])];
   return [
     secondsWords(capabilities),
@@ -109,13 +109,13 @@ function videoCells(capabilities: VideoCapabilities): string[] {
   ];
 }
 
-function secondsWords({ seconds, usualSeconds, tied = [] }: VideoCapabilities): string {
+function secondsWords({ seconds, defaultSeconds, tied = [] }: VideoCapabilities): string {
   const lengths = "min" in seconds ? `${seconds.min} to ${seconds.max}` : seconds.join(", ");
   const ties = tied.map((tie) => {
     const when = [...(tie.resolutions ?? []), ...(tie.lastFrame ? ["a last frame"] : [])].join(", ");
     return `; ${tie.seconds.join(", ")} with ${when}`;
   });
-  return `${lengths} (usually ${usualSeconds})${ties.join("")}`;
+  return `${lengths} (usually ${defaultSeconds})${ties.join("")}`;
 }
 
 if (import.meta.main && process.argv.includes("--write")) {

@@ -11,13 +11,13 @@ export type FormPart =
   | { name: string; value: string }
   | { name: string; fileName: string; mimeType: string; base64: string };
 
-/** One request to a provider's media API. The credential is added where it leaves, and only for the provider's own hosts. */
+/** One request to a provider's media API. The credential is added when it is sent, and only for the provider's own hosts. */
 export interface MediaRequest {
   method: "GET" | "POST";
-  /** Begins with a slash and stands below the provider's address; or whole, where an answer named it. */
+  /** A path below the provider's base URL, with its slash; or a whole URL that an answer named. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** The credential is left out, although the host is the provider's own: an address that was signed by itself. */
+  /** Leaves out the credential although the host is the provider's own: the URL is signed. */
   anonymous?: boolean;
   body?: { json: JsonObject } | { form: readonly FormPart[] };
 }
@@ -31,42 +31,42 @@ export interface MediaAnswer {
   retryAfterSeconds: number | undefined;
 }
 
-/** What names a job at its provider. It is stored, so it is plain JSON, and holds no secret. */
+/** Identifies a job at its provider. It is stored: plain JSON that holds no secret. */
 export type JobHandle = JsonObject;
 
-/** Where a job of the provider's stands. */
+/** The state of a provider's job. */
 export type JobState<Reply> =
   | {
       state: "waiting";
-      job: JobHandle /** Not before that; the adapter's `pollIntervalMs` where absent. */;
+      job: JobHandle /** When to poll next; the adapter's `pollIntervalMs` where absent. */;
       afterMs?: number /** 0..100 */;
       progress?: number;
     }
   | { state: "done"; reply: Reply }
-  /** The job itself failed: asking again changes nothing. */
+  /** The job itself failed: polling again changes nothing. */
   | { state: "failed"; error: GatewayError };
 
 export interface AdapterContext {
-  /** The model's name there. */
+  /** The provider's name of the model. */
   model: string;
-  /** The provider's own settings that addresses are made of. */
+  /** The provider's settings that URLs depend on. */
   settings: { project?: string; location?: string; region?: string };
-  /** A name for the job that is the gateway's own, for hosts that keep one with it. */
+  /** The gateway's own name for the job, for hosts that store one with it. */
   jobName: string;
 }
 
 interface Jobs<Call, Reply> {
-  /** The models, by their names there, that this adapter serves. */
+  /** Whether this adapter serves a model, by the provider's name of it. */
   serves: (model: string) => boolean;
   submit: (call: Call, context: AdapterContext) => MediaRequest;
-  /** The answer to `submit`. Throws a GatewayError where a 2xx holds a refusal. */
+  /** Reads the answer to `submit`. Throws a GatewayError where a 2xx holds an error. */
   readSubmit: (answer: MediaAnswer, call: Call, context: AdapterContext) => JobState<Reply>;
   poll?: (job: JobHandle, context: AdapterContext) => MediaRequest;
-  /** The answer to `poll`. Throws where the asking failed rather than the job: it is then asked again later. */
+  /** Reads the answer to `poll`. Throws where the poll failed, not the job: it is then polled again later. */
   readPoll?: (answer: MediaAnswer, job: JobHandle, context: AdapterContext) => JobState<Reply>;
-  /** What an answer that is no 2xx means. */
+  /** The error in an answer whose status is not 2xx. */
   error: (answer: MediaAnswer) => GatewayError;
-  /** Between two questions about a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */
+  /** Between two polls of a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */
   pollIntervalMs?: number;
 }
 
@@ -87,9 +87,9 @@ export interface VideoAdapter extends Jobs<FittedVideoCall, VideoReply> {
 
 /** A provider's media API. */
 export interface MediaAdapters {
-  /** The address that the adapters' paths stand below, made of the provider's own; the same where absent. */
+  /** The base URL of the adapters' paths, made from the provider's own; the same where absent. */
   base?: (baseUrl: string) => string;
-  /** Hosts beside that of the address which may see the credential, such as regional ones that answers name. */
+  /** Further hosts that may see the credential, such as regional ones that answers name. */
   ownHosts?: RegExp;
   /** Several where models differ; the first that serves a model is used. */
   images?: readonly ImageAdapter[];

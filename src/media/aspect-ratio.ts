@@ -1,6 +1,6 @@
 import type { PixelSize } from "./image.ts";
 
-/** `16:9` as a number; undefined where the text is no ratio. */
+/** `16:9` as a number; undefined where the text is not a ratio. */
 export function readRatio(text: string): number | undefined {
   const match = /^(\d{1,4})[:/x](\d{1,4})$/.exec(text);
   const [width, height] = [Number(match?.[1]), Number(match?.[2])];
@@ -9,7 +9,7 @@ export function readRatio(text: string): number | undefined {
 
 export const ratioOf = ({ width, height }: PixelSize): number => width / height;
 
-/** How far two shapes are apart: twice as wide is as far as twice as high. */
+/** The distance between two shapes: twice as wide is as far as twice as high. */
 export const ratioDistance = (one: number, other: number): number => Math.abs(Math.log(one / other));
 
 /** The one of several ratios that is the same shape, however it is written: `32:18` is `16:9`. */
@@ -19,7 +19,7 @@ export function sameRatio(wanted: string, ratios: readonly string[]): string | u
   return value === undefined ? undefined : nearRatio(value, ratios, 1e-6);
 }
 
-/** The nearest of several ratios, where it is no further away than this. */
+/** The nearest of several ratios, within this distance. */
 export function nearRatio(wanted: number, ratios: readonly string[], within: number): string | undefined {
   let best: string | undefined;
   let distance = within;

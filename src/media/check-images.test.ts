@@ -18,7 +18,7 @@ const refused = async (promise: Promise<unknown>): Promise<GatewayError> => {
 };
 
 describe("contract 2.4: images are what they say", () => {
-  test("the type is that of the bytes, whatever it was called", async () => {
+  test("the bytes decide the type, whatever the client says", async () => {
     const [png, jpeg] = [plainPng(16, 8), await recoded(plainPng(16, 8), "jpeg")];
     const { call } = await checkImages(edit([jpeg, png], halfTransparent(16, 8)));
     expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/jpeg", "image/png"]);
@@ -31,7 +31,7 @@ describe("contract 2.4: images are what they say", () => {
     expect(call.inputs[0]?.base64).toStartWith("iVBORw0KGgo");
   });
 
-  test("what is none is refused where it stands", async () => {
+  test("bytes that are no image are refused by their path", async () => {
     const text = { mimeType: "image/png", base64: Buffer.from("hello, world").toString("base64") };
     const error = await refused(checkImages(edit([plainPng(4, 4), text])));
     expect(error.path).toBe("image[1]");
@@ -61,7 +61,7 @@ describe("contract 2.4: images are what they say", () => {
     expect(small.message).toContain("as large as the first image, 16x8; it is 8x8");
   });
 
-  test("contract 2.1: frames of videos too", async () => {
+  test("contract 2.1: so are the frames of videos", async () => {
     const { base64 } = await recoded(plainPng(16, 8), "webp");
     const instance = { image: { bytesBase64Encoded: base64, mimeType: "image/png" } };
     const { call } = await checkFrames(decodeVideo({ instances: [instance] }));

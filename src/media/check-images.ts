@@ -9,8 +9,8 @@ import type { VideoRequest } from "./operations/decode-video.ts";
 const TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /**
- * Looks into every image of a request whose links have been fetched. Each must be what hosts take, and its type becomes
- * what its bytes say, whatever the client called it.
+ * Checks every image of a request whose links have been fetched. Each must be of a type that hosts take; the bytes decide
+ * the type, whatever the client says.
  */
 export async function checkImages(request: ImageRequest): Promise<ImageRequest> {
   const { call, inputPaths, paths } = request;
@@ -48,7 +48,7 @@ async function checkImage(image: InlineImage, path: string): Promise<{ image: In
     return refuse(path, `must be an image as PNG, JPEG, WebP or GIF; ${found}`);
   }
   const read = { mimeType: facts.mimeType, base64: image.base64 };
-  // Hardly a host takes a GIF, and a still image is what all of them want of it.
+  // Hardly any host takes a GIF, and all of them want a still image.
   return { image: facts.mimeType === "image/gif" ? await convertImage(read, "image/png") : read, facts };
 }
 

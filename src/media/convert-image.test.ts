@@ -27,14 +27,14 @@ describe("contract 2.4: outputOptions", () => {
     expect(green).toBeLessThan(60);
   });
 
-  test("what needs no work is not touched: the same type at full quality", async () => {
+  test("an image of the same type at full quality is left alone", async () => {
     const jpeg = await recoded(plainPng(16, 8), "jpeg");
     expect(await convertImage(jpeg, "image/jpeg")).toBe(jpeg);
     expect(await convertImage(jpeg, "image/jpeg", 100)).toBe(jpeg);
     expect(await convertImage(jpeg, "image/jpeg", 99)).not.toBe(jpeg);
   });
 
-  test("quality 0 is the least there is, and smaller than 100", async () => {
+  test("quality 0 makes the smallest file", async () => {
     const noisy = await new Bun.Image(Buffer.from(halfTransparent(64, 64).base64, "base64"))
       .resize(256, 256)
       .png()
@@ -44,7 +44,7 @@ describe("contract 2.4: outputOptions", () => {
     expect(least.base64.length).toBeLessThan(most.base64.length);
   });
 
-  test("in a JPEG, what was transparent is white", async () => {
+  test("transparent pixels are white in a JPEG", async () => {
     const clear = halfTransparent(32, 16);
     for (const source of [clear, await recoded(clear, "webp")]) {
       const jpeg = await convertImage(source, "image/jpeg");
@@ -53,7 +53,7 @@ describe("contract 2.4: outputOptions", () => {
     }
   });
 
-  test("an image that is broken is the provider's fault", async () => {
+  test("a broken image is the provider's fault", async () => {
     const broken = { mimeType: "image/png", base64: plainPng(64, 64).base64.slice(0, 48) };
     const error = await convertImage(broken, "image/jpeg").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
@@ -80,7 +80,7 @@ describe("contract 2.4: masks", () => {
 });
 
 describe("choices 15: image work is bounded", () => {
-  test("two at a time, the others in their order, and a failure gives its place back", async () => {
+  test("two at a time, the others in order, and a failure frees its slot", async () => {
     let [running, most] = [0, 0];
     const order: number[] = [];
     const work = (number: number) =>
@@ -97,7 +97,7 @@ describe("choices 15: image work is bounded", () => {
     expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
   });
 
-  test("a crowd is turned away", async () => {
+  test("too many are refused", async () => {
     const results = await Promise.allSettled(Array.from({ length: 70 }, () => withDecodeSlot(() => Bun.sleep(1))));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason as GatewayError] : []));
     expect(refused.map(({ kind }) => kind)).toEqual(["overloaded", "overloaded", "overloaded", "overloaded"]);

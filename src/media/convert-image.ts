@@ -11,7 +11,7 @@ const FORMATS: ReadonlyMap<string, "png" | "jpeg" | "webp"> = new Map([
 ]);
 const FULL_QUALITY = 100;
 
-/** A provider's image as the type that the client asked for. `quality` is 0..100, and nothing to PNG. */
+/** Converts a provider's image to the type that the client asked for. `quality` is 0..100, and ignored for PNG. */
 export async function convertImage(image: InlineImage, mimeType: string, quality = FULL_QUALITY): Promise<InlineImage> {
   const format = FORMATS.get(mimeType);
   if (format === undefined) throw new GatewayError("internal", `Images cannot be converted to ${mimeType}.`);
@@ -39,14 +39,14 @@ async function converted(bytes: Uint8Array, format: "png" | "jpeg" | "webp", qua
     .bytes();
 }
 
-/** `Bun.Image` shows in a JPEG whatever colour lies under the transparent pixels, which is mostly black. */
+/** `Bun.Image` writes the colour under transparent pixels into a JPEG, which is mostly black. */
 async function onWhite(image: Uint8Array): Promise<Uint8Array> {
   const pixels = await readPixels(image);
   const { width, height, bytes, offset } = pixels;
-  const { file, offset: place } = emptyBitmap(width, height);
+  const { file, offset: target } = emptyBitmap(width, height);
   await eachRow(pixels, (y) => {
     for (let x = 0; x < width; x++) {
-      const [from, to] = [offset(x, y), place(x, y)];
+      const [from, to] = [offset(x, y), target(x, y)];
       const alpha = bytes[from + 3] ?? 255;
       for (let channel = 0; channel < 3; channel++) {
         file[to + 2 - channel] = Math.round(((bytes[from + channel] ?? 0) * alpha) / 255) + 255 - alpha;
@@ -57,8 +57,8 @@ async function onWhite(image: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * A Windows bitmap to paint in, the plainest file that `Bun.Image` reads: it has neither compression nor checksums, which
- * take their time on large images. Its rows go upwards, and each pixel is blue, green, red.
+ * An empty Windows bitmap, the simplest file that `Bun.Image` reads: it has neither compression nor checksums, which are
+ * slow on large images. Its rows run from bottom to top, and each pixel is blue, green, red.
  */
 function emptyBitmap(width: number, height: number): { file: Uint8Array; offset: (x: number, y: number) => number } {
   const [header, stride] = [54, Math.ceil((width * 3) / 4) * 4];

@@ -1,6 +1,6 @@
 import type { InlineImage } from "./image.ts";
 
-/** An image as a client is given it: the bytes, or, above the inline limit, where they are kept. */
+/** An image as its client receives it: the bytes, or, above the inline limit, their URL. */
 export type DeliveredImage = InlineImage | StoredImage;
 
 export interface StoredImage {

@@ -4,7 +4,7 @@ import { fitImageCall, maxPerCall } from "./fit-image-call.ts";
 import type { ImageCall } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 
-const ABILITIES: ImageCapabilities = {
+const CAPABILITIES: ImageCapabilities = {
   maxCount: 4,
   perCall: 1,
   takes: ["seed", "negativePrompt"],
@@ -23,7 +23,7 @@ const call = (fields: Partial<ImageCall> = {}): ImageCall => ({
   ...fields,
 });
 const fit = (fields: Partial<ImageCall>, capabilities: Partial<ImageCapabilities> = {}) =>
-  fitImageCall(call(fields), { ...ABILITIES, ...capabilities }, "acme/paint");
+  fitImageCall(call(fields), { ...CAPABILITIES, ...capabilities }, "acme/paint");
 const refused = (
   fields: Partial<ImageCall>,
   capabilities: Partial<ImageCapabilities> = {},
@@ -38,7 +38,7 @@ const refused = (
 };
 
 describe("contract 1: each model supports a subset of the parameters", () => {
-  test("what the model takes goes on; the rest is dropped and noted", () => {
+  test("options that the model takes are sent; the rest are dropped and noted", () => {
     const { call: fitted, notes } = fit({
       seed: 1,
       negativePrompt: "dogs",
@@ -52,7 +52,7 @@ describe("contract 1: each model supports a subset of the parameters", () => {
     ]);
   });
 
-  test("a option that the model meets by doing nothing is not worth a note", () => {
+  test("an option that the model meets by doing nothing needs no note", () => {
     const { call: fitted, notes } = fit({
       quality: "auto",
       background: "auto",
@@ -65,16 +65,16 @@ describe("contract 1: each model supports a subset of the parameters", () => {
     expect(notes).toEqual([]);
   });
 
-  test("the gateway converts and compresses where the model cannot: neither is told to it, nor noted", () => {
+  test("the gateway converts and compresses where the model cannot: neither is sent to it, nor noted", () => {
     const wanted = { outputMimeType: "image/webp", compression: 50 };
     expect(fit(wanted)).toEqual({ call: call(), notes: [] });
     expect(fit(wanted, { formats: ["image/png", "image/webp"], compresses: true }).call).toMatchObject(wanted);
   });
 
-  test("the client's call stays as it is, for the next offer", () => {
+  test("the client's call is not changed, for the sake of the next offer", () => {
     const given = Object.freeze(call({ quality: "high", size: { width: 1344, height: 768 }, compression: 5 }));
     const before = structuredClone(given);
-    const { call: fitted } = fitImageCall(given, ABILITIES, "acme/paint");
+    const { call: fitted } = fitImageCall(given, CAPABILITIES, "acme/paint");
     expect(fitted).not.toHaveProperty("size");
     expect(fitted.aspectRatio).toBe("16:9");
     expect(given).toEqual(before);
@@ -121,9 +121,9 @@ describe("contract 1: rules that depend on more than one field", () => {
   test("a setting that exists only with, or only without, an image", () => {
     const rule = { onlyWithoutInputs: ["negativePrompt"] as const };
     expect(fit({ negativePrompt: "dogs" }, rule).call.negativePrompt).toBe("dogs");
-    const beside = fit({ negativePrompt: "dogs", inputs: [IMAGE] }, rule);
-    expect(beside.call.negativePrompt).toBeUndefined();
-    expect(notesOf(beside)).toEqual(["negativePrompt dropped"]);
+    const withImage = fit({ negativePrompt: "dogs", inputs: [IMAGE] }, rule);
+    expect(withImage.call.negativePrompt).toBeUndefined();
+    expect(notesOf(withImage)).toEqual(["negativePrompt dropped"]);
     expect(notesOf(fit({ seed: 1 }, { onlyWithInputs: ["seed"] }))).toEqual(["seed dropped"]);
   });
 
@@ -132,7 +132,7 @@ describe("contract 1: rules that depend on more than one field", () => {
     expect(fit({ inputs: [IMAGE] }, { imageOnly: true }).notes).toEqual([]);
   });
 
-  test("a seed is given up for a watermark where both cannot be", () => {
+  test("a seed is dropped for a watermark where the model cannot do both", () => {
     const rule: Partial<ImageCapabilities> = { takes: ["seed", "watermark"], seedExcludesWatermark: true };
     const both = fit({ seed: 7, watermark: true }, rule);
     expect(both.call).toMatchObject({ watermark: true });
@@ -147,9 +147,9 @@ describe("contract 1: rules that depend on more than one field", () => {
     [-1, 99, ["seed approximated"]],
     [100, 0, ["seed approximated"]],
     [1234, 34, ["seed approximated"]],
-  ])("seed %d becomes %d of those that the model takes", (seed, told, notes) => {
+  ])("seed %d becomes %d, which the model takes", (seed, sent, notes) => {
     const fitted = fit({ seed }, { seeds: { min: 0, max: 99 } });
-    expect(fitted.call.seed).toBe(told);
+    expect(fitted.call.seed).toBe(sent);
     expect(notesOf(fitted)).toEqual(notes);
   });
 
@@ -164,15 +164,15 @@ describe("contract 1: rules that depend on more than one field", () => {
     expect(notesOf(fitted)).toEqual([]);
   });
 
-  test("images that go in and come out are counted together", () => {
-    const capabilities = { ...ABILITIES, perCall: 15, together: 15 };
+  test("input and output images are counted together", () => {
+    const capabilities = { ...CAPABILITIES, perCall: 15, together: 15 };
     const given = (count: number) => call({ inputs: new Array(count).fill(IMAGE) });
     expect([0, 2, 14, 15].map((count) => maxPerCall(given(count), capabilities))).toEqual([15, 13, 1, 1]);
-    expect(maxPerCall(given(14), ABILITIES)).toBe(1);
+    expect(maxPerCall(given(14), CAPABILITIES)).toBe(1);
   });
 });
 
-describe("contract 2.4, 8: what changes the price or what is seen is met or refused", () => {
+describe("contract 2.4, 8: an option that changes the price or the result is met or refused", () => {
   const wrong: [string, Partial<ImageCall>, Partial<ImageCapabilities>, string][] = [
     [
       "guidanceScale",
@@ -201,7 +201,7 @@ describe("contract 2.4, 8: what changes the price or what is seen is met or refu
     expect(error.message).toContain("acme/paint");
   });
 
-  test("what a model does anyway is no option that it would have to meet", () => {
+  test("an option that a model meets anyway is not refused", () => {
     const mask = { inputs: [IMAGE], mask: IMAGE };
     expect(fit({ background: "opaque", watermark: false }).notes).toEqual([]);
     expect(fit({ editMode: "EDIT_MODE_DEFAULT", inputs: [IMAGE] }).notes).toEqual([]);

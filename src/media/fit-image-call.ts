@@ -5,7 +5,7 @@ import { foldSeed } from "./number-range.ts";
 import { refuseUnkeptPromise } from "./person-generation.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
-/** A field of the call in canonical words; whoever read the client's request knows what it is called there. */
+/** A canonical field of the call; `paths` of the request has its name in the client's protocol. */
 export type ImageField =
   | ImageOption
   | "count"
@@ -40,7 +40,7 @@ const OPTIONS = [
   "editMode",
 ] as const satisfies readonly ImageOption[];
 
-/** Options that a model meets anyway by doing nothing about them. */
+/** Values that a model meets by doing nothing. */
 const HARMLESS: Partial<Record<ImageOption, readonly unknown[]>> = {
   negativePrompt: [""],
   quality: ["auto"],
@@ -52,7 +52,7 @@ const HARMLESS: Partial<Record<ImageOption, readonly unknown[]>> = {
   editMode: ["EDIT_MODE_DEFAULT"],
 };
 
-/** Options that can be seen in the image: a model that cannot meet them is not asked, and this is why. */
+/** Options that show in the image: a model that cannot meet one is not called, for this reason. */
 const VISIBLE: Partial<Record<ImageOption, string>> = {
   watermark: "puts no watermark on its images",
   background: "makes no transparent backgrounds",
@@ -60,8 +60,8 @@ const VISIBLE: Partial<Record<ImageOption, string>> = {
 };
 
 /**
- * Cuts a call to what one model takes (contract 1: "each model supports only a subset"). A setting that changes the price or
- * what is seen is met or refused (contract 2.4, 8); any other that the model does not have is left out and noted.
+ * Reduces a call to what one model takes (contract 1: "each model supports only a subset"). An option that changes the price
+ * or the result is met or refused (contract 2.4, 8); any other that the model does not have is dropped and noted.
  */
 export function fitImageCall(
   call: ImageCall,
@@ -80,7 +80,8 @@ export function fitImageCall(
     if (HARMLESS[option]?.includes(value)) continue;
     if (option === "editMode" && value === "EDIT_MODE_INPAINT_INSERTION" && call.mask) continue;
     const seen = VISIBLE[option];
-    if (seen !== undefined) refuseSetting(option, `${model} ${seen}${besideWhat(option, capabilities)}. Leave it out.`);
+    if (seen !== undefined)
+      refuseSetting(option, `${model} ${seen}${whichImages(option, capabilities)}. Leave it out.`);
     if (option === "personGeneration") refuseUnkeptPromise(String(value), model);
     notes.push({ field: option, action: "dropped", reason });
   }
@@ -100,8 +101,8 @@ export function fitImageCall(
   return { call: fitted, notes };
 }
 
-/** Where the model has the setting, but not for every call. */
-function besideWhat(option: ImageOption, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
+/** For an option that the model has, but not for every call. */
+function whichImages(option: ImageOption, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
   if (onlyWithInputs.includes(option)) return " that are not made from an image";
   return onlyWithoutInputs.includes(option) ? " that are made from an image" : "";
 }
@@ -109,7 +110,7 @@ function besideWhat(option: ImageOption, { onlyWithInputs = [], onlyWithoutInput
 function reasonToDrop(option: ImageOption, { inputs }: ImageCall, capabilities: ImageCapabilities): string | undefined {
   const { takes, onlyWithInputs = [], onlyWithoutInputs = [] } = capabilities;
   if (!takes.includes(option)) return "this model has no such setting";
-  if (inputs.length > 0 && onlyWithoutInputs.includes(option)) return "this model has no such setting beside an image";
+  if (inputs.length > 0 && onlyWithoutInputs.includes(option)) return "this model has no such setting with an image";
   if (inputs.length === 0 && onlyWithInputs.includes(option)) return "this model has no such setting without an image";
   return undefined;
 }
@@ -123,7 +124,7 @@ function fitNumbers(
   const { seed, guidanceScale } = fitted;
   if (seed !== undefined) fitted.seed = foldSeed(seed, seeds);
   if (seeds && fitted.seed !== seed) {
-    const reason = `the seeds of this model are ${seeds.min} to ${seeds.max}; it is told ${fitted.seed}`;
+    const reason = `the seeds of this model are ${seeds.min} to ${seeds.max}; ${fitted.seed} is sent`;
     notes.push({ field: "seed", action: "approximated", reason });
   }
   if (guidanceScale === undefined || guidance === undefined) return;
@@ -133,7 +134,7 @@ function fitNumbers(
   refuseField("guidanceScale", `${model} takes ${takes}, not ${guidanceScale}.`);
 }
 
-/** Two families of words mean the same by others. */
+/** Two vocabularies for the same levels. */
 const LEVELS: ReadonlyMap<string, number> = new Map([
   ["low", 0],
   ["medium", 1],
@@ -142,7 +143,7 @@ const LEVELS: ReadonlyMap<string, number> = new Map([
   ["hd", 2],
 ]);
 
-/** The model's own word for the same quality. Another quality has another price. */
+/** Translates the quality to the model's own word for it. Another quality would have another price. */
 function fitQuality(fitted: FittedImageCall, { qualities }: ImageCapabilities, model: string): void {
   const { quality } = fitted;
   if (quality === undefined || qualities === undefined || qualities.includes(quality)) return;
@@ -153,7 +154,7 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageCapabilities, m
   fitted.quality = same ?? refuseField("quality", `${model} takes ${listed(qualities)}, not ${quality}.`);
 }
 
-/** Most images of this call that one call to the provider makes. */
+/** The most images of this call that one call to the provider can make. */
 export function maxPerCall(
   { inputs }: ImageCall,
   { perCall, together = Number.POSITIVE_INFINITY }: ImageCapabilities,

@@ -3,20 +3,24 @@ import { GatewayError } from "../canon/error.ts";
 import { fitVideoCall } from "./fit-video-call.ts";
 import type { VideoCall, VideoCapabilities } from "./video-call.ts";
 
-const ABILITIES: VideoCapabilities = {
+const CAPABILITIES: VideoCapabilities = {
   perJob: 1,
   takes: ["seed"],
   ratios: ["16:9", "9:16"],
   resolutions: ["720p", "1080p"],
   seconds: [5, 8],
-  usualSeconds: 5,
+  defaultSeconds: 5,
   audio: "chosen",
   image: true,
   lastFrame: true,
 };
 const IMAGE = { mimeType: "image/png", base64: "AAAA" };
 const fit = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabilities> = {}) =>
-  fitVideoCall({ prompt: "a fox", count: 1, extras: {}, ...fields }, { ...ABILITIES, ...capabilities }, "acme/video");
+  fitVideoCall(
+    { prompt: "a fox", count: 1, extras: {}, ...fields },
+    { ...CAPABILITIES, ...capabilities },
+    "acme/video",
+  );
 const noted = ({ notes }: ReturnType<typeof fit>) => notes.map(({ field, action }) => `${field} ${action}`);
 const refusal = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabilities> = {}): GatewayError => {
   try {
@@ -31,7 +35,7 @@ const refused = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabili
   refusal(fields, capabilities).path;
 
 describe("contract 2.1: what a video's price depends on is always settled", () => {
-  test("by the model's own habits", () => {
+  test("by the model's own defaults", () => {
     expect(fit({})).toEqual({
       call: {
         prompt: "a fox",
@@ -44,10 +48,10 @@ describe("contract 2.1: what a video's price depends on is always settled", () =
       },
       notes: [],
     });
-    expect(fit({}, { usualAudio: true }).call.audio).toBe(true);
+    expect(fit({}, { defaultAudio: true }).call.audio).toBe(true);
   });
 
-  test("as asked, where the model can", () => {
+  test("as the client asks, where the model can", () => {
     const wanted = { seconds: 8, resolution: "1080p", audio: true, aspectRatio: "9:16", seed: 0 };
     const fitted = fit(wanted);
     expect(fitted.call).toMatchObject(wanted);
@@ -68,7 +72,7 @@ describe("contract 8: durations", () => {
     expect(error.message).toBe(`acme/video makes videos of ${takes} seconds, not of ${seconds}.`);
   });
 
-  test("any of those that the model makes is honoured", () => {
+  test("every length that the model makes is honoured", () => {
     for (const seconds of [2, 7, 10]) {
       expect(fit({ seconds }, { seconds: { min: 2, max: 10 } })).toMatchObject({ call: { seconds }, notes: [] });
     }
@@ -84,7 +88,7 @@ describe("contract 8: durations", () => {
   });
 });
 
-describe("contract 2.1, 8: what changes the price or what is seen is met or refused", () => {
+describe("contract 2.1, 8: an option that changes the price or the result is met or refused", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>, string][] = [
     ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not of 4k"],
     ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not of 1:1"],
@@ -119,7 +123,7 @@ describe("contract 2.1, 8: what changes the price or what is seen is met or refu
 });
 
 describe("contract 1: each model supports a subset", () => {
-  test("other settings that the model has not are dropped and noted; false is no option", () => {
+  test("other options that the model lacks are dropped and noted; false asks for nothing", () => {
     const fitted = fit({ negativePrompt: "n", enhancePrompt: false, personGeneration: "allow_adult", seed: 1 });
     expect(fitted.call).not.toHaveProperty("enhancePrompt");
     expect(fitted.call.seed).toBe(1);
@@ -127,7 +131,7 @@ describe("contract 1: each model supports a subset", () => {
   });
 });
 
-describe("contract 2.1: what would make another video is refused", () => {
+describe("contract 2.1: a call that would make another video is refused", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>][] = [
     ["count", { count: 5 }, {}],
     ["image", { image: IMAGE }, { image: false }],
@@ -142,7 +146,7 @@ describe("contract 2.1: what would make another video is refused", () => {
 });
 
 describe("contract 2.1: rules that not every model has", () => {
-  test("a prompt may be needed beside an image", () => {
+  test("a model may need a prompt in addition to an image", () => {
     expect(refused({ prompt: "", image: IMAGE }, { promptNeeded: true })).toBe("prompt");
     expect(fit({ prompt: "", image: IMAGE }).notes).toEqual([]);
   });
@@ -153,7 +157,7 @@ describe("contract 2.1: rules that not every model has", () => {
     expect(noted(fitted)).toEqual(["seed approximated"]);
   });
 
-  test("a word for people that is wider than the model's becomes its widest", () => {
+  test("a setting for people wider than the model's becomes its widest", () => {
     const people: Partial<VideoCapabilities> = { takes: ["personGeneration"], people: ["dont_allow", "allow_adult"] };
     const fitted = fit({ personGeneration: "allow_all" }, people);
     expect(fitted.call.personGeneration).toBe("allow_adult");

@@ -21,7 +21,7 @@ export interface VideoNote {
   reason: string;
 }
 
-/** Most videos of one operation, whatever the provider. */
+/** The most videos of one operation, whatever the provider. */
 export const MAX_VIDEOS = 4;
 
 const OPTIONS = [
@@ -33,8 +33,8 @@ const OPTIONS = [
 ] as const satisfies readonly VideoOption[];
 
 /**
- * Cuts a call to what one model takes, and settles everything that its price depends on. A setting that changes the price or
- * what is seen is met or refused (contract 2.1, 8); any other that the model does not have is left out and noted.
+ * Reduces a call to what one model takes, and settles everything that its price depends on. An option that changes the price
+ * or the result is met or refused (contract 2.1, 8); any other that the model does not have is dropped and noted.
  */
 export function fitVideoCall(
   call: VideoCall,
@@ -58,7 +58,7 @@ export function fitVideoCall(
   }
   if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, capabilities.seeds);
   if (fitted.seed !== undefined && fitted.seed !== call.seed) {
-    note("seed", "approximated", `the seeds of this model go to ${capabilities.seeds?.max}; it is told ${fitted.seed}`);
+    note("seed", "approximated", `the seeds of this model go to ${capabilities.seeds?.max}; ${fitted.seed} is sent`);
   }
   if (fitted.personGeneration !== undefined && capabilities.people !== undefined) {
     fitted.personGeneration = settlePeople(fitted.personGeneration, capabilities.people, model);
@@ -88,13 +88,13 @@ function settleSeconds(
     (one) => one.resolutions?.includes(resolution) || (one.lastFrame === true && lastFrame !== undefined),
   );
   const lengths = tied?.seconds ?? capabilities.seconds;
-  const wanted = seconds ?? capabilities.usualSeconds;
+  const wanted = seconds ?? capabilities.defaultSeconds;
   if (isLength(wanted, lengths)) return wanted;
   if (seconds === undefined && isList(lengths) && lengths[0] !== undefined) return lengths[0];
-  const beside =
+  const condition =
     tied === undefined ? "" : ` with ${tied.resolutions?.includes(resolution) ? resolution : "a last frame"}`;
   const makes = isList(lengths) ? listed(lengths) : `${lengths.min} to ${lengths.max}`;
-  return refuseField("seconds", `${model} makes videos of ${makes} seconds${beside}, not of ${wanted}.`);
+  return refuseField("seconds", `${model} makes videos of ${makes} seconds${condition}, not of ${wanted}.`);
 }
 
 const isList = (lengths: VideoCapabilities["seconds"]): lengths is readonly number[] => Array.isArray(lengths);
@@ -102,7 +102,7 @@ const isLength = (seconds: number, lengths: VideoCapabilities["seconds"]): boole
   isList(lengths) ? lengths.includes(seconds) : seconds >= lengths.min && seconds <= lengths.max;
 
 function settleAudio({ audio }: VideoCall, capabilities: VideoCapabilities, model: string): boolean {
-  if (capabilities.audio === "chosen") return audio ?? capabilities.usualAudio ?? false;
+  if (capabilities.audio === "chosen") return audio ?? capabilities.defaultAudio ?? false;
   const sounds = capabilities.audio === "always";
   if (audio === undefined || audio === sounds) return sounds;
   const makes = sounds ? "videos that always have sound" : "silent videos only";
@@ -144,7 +144,7 @@ function refuseTooMuch(call: VideoCall, capabilities: VideoCapabilities, model: 
     refuseField("image", `${model} animates an image: a first frame is needed.`);
   if (call.lastFrame && !call.image) refuseField("lastFrame", "A last frame needs a first one.");
   const { maxPrompt, promptNeeded } = capabilities;
-  if (promptNeeded && !call.prompt) refuseField("prompt", `${model} needs a prompt beside its images.`);
+  if (promptNeeded && !call.prompt) refuseField("prompt", `${model} needs a prompt in addition to its images.`);
   if (maxPrompt !== undefined && call.prompt !== undefined && [...call.prompt].length > maxPrompt) {
     refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
   }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { ImageTier, InlineImage, PixelSize } from "./image.ts";
 
-/** A request for images in canonical form (contract 2.4, 2.14 and the images addresses of part 4). */
+/** A request for images in canonical form (contract 2.4, 2.14 and the images endpoints of part 4). */
 export interface ImageCall {
   prompt: string;
   /** How many images. */
@@ -10,7 +10,7 @@ export interface ImageCall {
   /** Width to height, such as `16:9`. */
   aspectRatio?: string;
   tier?: ImageTier;
-  /** Exact, or `auto` where the model is to choose. */
+  /** An exact size, or `auto` where the model chooses. */
   size?: PixelSize | "auto";
   quality?: string;
   seed?: number;
@@ -30,15 +30,15 @@ export interface ImageCall {
   background?: string;
   moderation?: string;
   inputFidelity?: string;
-  /** Images to go by; the first is the one to be edited. */
+  /** Input images; the first is the one to edit. */
   inputs: readonly InlineImage[];
-  /** Where it is transparent, the first input is to be changed. */
+  /** The first input is edited where the mask is transparent. */
   mask?: InlineImage;
-  /** The words for a kind of edit that only some models know, such as `EDIT_MODE_OUTPAINT`. */
+  /** A kind of edit that only some models know, such as `EDIT_MODE_OUTPAINT`. */
   editMode?: string;
   /** Fields that no two providers share, as the client wrote them. */
   extras: JsonObject;
-  /** Where each of them stands in the client's request; at its root, where absent. */
+  /** The path of each of them in the client's request; the root, where absent. */
   extraPaths?: ReadonlyMap<string, string>;
 }
 
@@ -58,8 +58,8 @@ export type ImageOption =
   | "inputFidelity"
   | "editMode";
 
-/** A call cut to what one model takes: only options that it honours are left, and its size is settled. */
+/** A call reduced to what one model takes: only options that it honours are left, and its size is settled. */
 export interface FittedImageCall extends ImageCall {
-  /** The settled size in pixels, for models that are told pixels. */
+  /** The settled size, for models that take pixels. */
   pixels?: PixelSize;
 }

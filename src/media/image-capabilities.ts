@@ -14,9 +14,9 @@ export interface FreeSizes {
   maxRatio: number;
 }
 
-/** How a model is told the size of its images. */
+/** How the size of a model's images is set. */
 export type SizeRule =
-  /** One of a few; `free` beside them where any other size within bounds is good too. `auto`: the model may choose. */
+  /** One of several sizes; with `free`, also any other within bounds. `auto`: the model may choose. */
   | { kind: "presets"; sizes: readonly PixelSize[]; auto?: true; free?: FreeSizes }
   /** Pixels within bounds. */
   | { kind: "free"; free: FreeSizes; tiers: readonly ImageTier[]; standard: PixelSize }
@@ -27,14 +27,14 @@ export type SizeRule =
 
 /** What a model can do, as far as a request depends on it. */
 export interface ImageCapabilities {
-  /** Most images of one call of a client's. */
+  /** The most images of one call of a client. */
   maxCount: number;
-  /** Most images of one call to the provider; more are asked for by several calls at once. */
+  /** The most images of one call to the provider; more take several concurrent calls. */
   perCall: number;
-  /** Most images going in and coming out of one call to the provider, where they are counted together. */
+  /** The most input and output images of one call to the provider, where they are counted together. */
   together?: number;
   takes: readonly ImageOption[];
-  /** Those of `takes` that it has only beside an image, or only without one. */
+  /** Those of `takes` that need an input image, or exclude one. */
   onlyWithInputs?: readonly ImageOption[];
   onlyWithoutInputs?: readonly ImageOption[];
   /** The seeds that it takes; any whole number where absent. */
@@ -45,20 +45,20 @@ export interface ImageCapabilities {
   /** Its words for quality, where `quality` is taken. */
   qualities?: readonly string[];
   sizes: SizeRule;
-  /** The sizes beside an image, where they are others. */
+  /** The sizes of calls with an input image, where they differ. */
   sizesWithInputs?: SizeRule;
   maxInputs: number;
-  /** An image is needed: the model edits and does not invent. */
+  /** An input image is required: the model only edits. */
   imageOnly?: true;
   mask: boolean;
-  /** How its masks mark what is to be changed: by transparency, as clients do, or in white on black. `alpha` where absent. */
+  /** How its masks mark the area to edit: transparent, as clients send them, or white on black. `alpha` where absent. */
   maskForm?: "alpha" | "white";
-  /** The types that it gives when asked, its usual one first. Others are made by converting. */
+  /** The types that it can be asked for, its default first. The gateway converts to others. */
   formats: readonly string[];
-  /** It takes a level of compression; elsewhere the gateway compresses. */
+  /** It takes a compression level; otherwise the gateway compresses. */
   compresses: boolean;
-  /** Most characters of a prompt, where that is known. */
+  /** The most characters of a prompt, where known. */
   maxPrompt?: number;
-  /** It can show an image while it is being made. */
+  /** It can stream partial images. */
   partialImages?: true;
 }

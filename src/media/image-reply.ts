@@ -2,17 +2,17 @@ import type { GatewayError } from "../canon/error.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { InlineImage, MediaLink } from "./image.ts";
 
-/** What became of one of the images that were asked for. */
+/** The result for one of the requested images. */
 export type ImageResult<Source = InlineImage> =
   | { kind: "made"; image: Source; revisedPrompt?: string }
-  /** Held back by the provider's moderation. */
+  /** Blocked by the provider's moderation. */
   | { kind: "filtered"; reason: string }
   | { kind: "failed"; error: GatewayError };
 
 /** An answer with images in it. */
 export interface ImageReply<Source = InlineImage> {
   results: readonly ImageResult<Source>[];
-  /** Absent where the provider says nothing: each image made then counts as one. */
+  /** Absent where the provider reports none: each image made then counts as one. */
   usage?: Usage;
   /** The settings that the provider says it used. */
   settings?: ImageSettings;
@@ -25,12 +25,12 @@ export interface ImageSettings {
   outputFormat?: string;
 }
 
-/** As a provider gives it: some images are still at an address. */
+/** As a provider answers: some images are links that are still to be fetched. */
 export type UpstreamImageReply = ImageReply<InlineImage | MediaLink>;
 
 /** One step of a streamed answer. */
 export type ImageEvent =
   | { kind: "partial"; image: InlineImage; index: number; settings?: ImageSettings }
   | { kind: "result"; result: ImageResult<InlineImage | MediaLink>; settings?: ImageSettings; usage?: Usage }
-  /** The provider's last word; usage of the whole answer, where it comes so late. */
+  /** The end of the stream, with the usage of the whole answer where it comes last. */
   | { kind: "end"; usage?: Usage };

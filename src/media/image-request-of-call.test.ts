@@ -25,14 +25,14 @@ const refusedAt = (ask: () => unknown): unknown => {
   return "nothing was refused";
 };
 
-describe("H09: nothing of the last message is lost without a word", () => {
+describe("H09: nothing of the last message is dropped without a note", () => {
   const file = { fileData: { fileUri: "gs://b/x.png", mimeType: "image/png" } };
 
-  test("an image that cannot be read is refused by its place", () => {
+  test("an image that cannot be read is refused by its path", () => {
     expect(refusedAt(() => genai([file]))).toEqual(["invalid_request", "contents[0].parts[1]"]);
   });
 
-  test("so is one of the answer before it, where that is what is to be changed", () => {
+  test("so is an image of the answer before it, where that is the one to edit", () => {
     const contents = [
       { role: "user", parts: [TEXT] },
       { role: "model", parts: [file] },
@@ -44,9 +44,9 @@ describe("H09: nothing of the last message is lost without a word", () => {
     ]);
   });
 
-  test("an image by its address is fetched later", () => {
+  test("an image given by URL is fetched later", () => {
     const { links, inputPaths, notes } = genai([{ fileData: { fileUri: "https://example.com/a.png" } }]);
-    expect(links).toEqual([{ url: "https://example.com/a.png", place: 0 }]);
+    expect(links).toEqual([{ url: "https://example.com/a.png", position: 0 }]);
     expect([inputPaths, notes]).toEqual([["contents[0].parts[1]"], []]);
   });
 
@@ -67,11 +67,11 @@ describe("H09: nothing of the last message is lost without a word", () => {
       "systemInstruction.parts[1].inlineData",
     ],
   ];
-  test.each(others)("%s is noted by its place", (_, ask, path) => {
+  test.each(others)("%s is noted by its path", (_, ask, path) => {
     expect(droppedOf(ask())).toEqual([path]);
   });
 
-  test("what is heard is not noted", () => {
+  test("what the model gets is not noted", () => {
     const request = genai([inlineData("image/png")], {
       systemInstruction: { parts: [{ text: "ink" }] },
       generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig: { imageSize: "2K" } },
@@ -82,7 +82,7 @@ describe("H09: nothing of the last message is lost without a word", () => {
 });
 
 describe("H09: nor of the messages before it", () => {
-  test("words of an answer are noted, its images are what is changed", () => {
+  test("the text of an answer is noted, its images are edited", () => {
     const url = `data:image/png;base64,${PNG}`;
     const images = [{ type: "image_url", image_url: { url } }];
     const later = { role: "user", content: "at night" };
@@ -107,7 +107,7 @@ describe("H09: nor of the settings", () => {
     expect(droppedOf(request)).toEqual(["generationConfig.responseModalities"]);
   });
 
-  test("what imageConfig has beside the contract's fields is noted", () => {
+  test("fields of imageConfig that the contract does not have are noted", () => {
     const imageConfig = {
       aspectRatio: "16:9",
       personGeneration: "ALLOW_NONE",

@@ -14,16 +14,16 @@ import type { ImageLink, ImageRequest } from "./image-request.ts";
 const HONOURED: ReadonlySet<keyof CallSettings> = new Set(["seed", "candidateCount"]);
 
 const MAKES_IMAGES = "this model makes images";
-const NO_CONVERSATION = "this model makes images, and hears the last message alone";
-const NO_OTHER_MEDIA = "this model makes images out of text and images alone";
+const NO_CONVERSATION = "this model makes images from the last message alone";
+const NO_OTHER_MEDIA = "this model makes images from text and images alone";
 const NO_SUCH_SETTING = "this model has no such setting";
 const IMAGE_CONFIG = "generationConfig.imageConfig";
 const MODALITIES = "generationConfig.responseModalities";
 
 /**
- * A conversation with a model that makes images and nothing else: its last message is the prompt, and the images in it,
- * or else those of the answer before it, are what is to be changed. The body is looked at for a request for text alone: a call
- * in canonical form leaves it out, because every other model does so anyway.
+ * A conversation with a model that only makes images: the last message is the prompt, and the images in it, or else those
+ * of the answer before it, are the ones to edit. The body is read for a request for text alone, which a canonical call
+ * leaves out because all other models answer with text anyway.
  */
 export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): ImageRequest {
   const notes = new Notes();
@@ -35,8 +35,8 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
   }
   const given = imagesOf(last);
   const images = given.length > 0 ? given : imagesOf(call.turns.findLast((turn) => turn.role === "assistant"));
-  noteUnheardWords(call, last, new Set(images), notes);
-  noteUnheardSettings(call, notes);
+  noteUnsentParts(call, last, new Set(images), notes);
+  noteUnsentSettings(call, notes);
   const modalities = objectAt(body, "generationConfig")?.["responseModalities"];
   if (Array.isArray(modalities) && !asksForImages(modalities)) notes.dropped(MODALITIES, MAKES_IMAGES);
   const { inputs, links, inputPaths } = inputsOf(images);
@@ -61,25 +61,25 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
   };
 }
 
-/** Whole messages by their own path; of those that are heard in part, the parts that are not. */
-function noteUnheardWords(call: CanonCall, last: Turn, images: ReadonlySet<Part>, notes: Notes): void {
-  // What is no text in an instruction stands in the extras of an empty one.
+/** Notes what the model does not get: whole messages, or the parts that are left out of one. */
+function noteUnsentParts(call: CanonCall, last: Turn, images: ReadonlySet<Part>, notes: Notes): void {
+  // Parts of an instruction that are not text are in the extras of an empty one.
   for (const { text, path, extras } of call.system) {
     if (text !== "" || path === undefined) continue;
     for (const name of Object.keys(extras ?? {})) notes.dropped(`${path}.${name}`, NO_OTHER_MEDIA);
   }
   for (const turn of call.turns) {
-    const unheard = turn.parts.filter(
+    const unsent = turn.parts.filter(
       (part) => !images.has(part) && !(part.type === "text" && (turn === last || part.text === "")),
     );
     const inPart = turn === last || turn.role === "system" || turn.parts.some((part) => images.has(part));
     const reason = turn === last ? NO_OTHER_MEDIA : NO_CONVERSATION;
-    if (inPart) for (const part of unheard) notes.dropped(part.path ?? turn.path, reason);
-    else if (unheard.length > 0) notes.dropped(turn.path, reason);
+    if (inPart) for (const part of unsent) notes.dropped(part.path ?? turn.path, reason);
+    else if (unsent.length > 0) notes.dropped(turn.path, reason);
   }
 }
 
-function noteUnheardSettings(call: CanonCall, notes: Notes): void {
+function noteUnsentSettings(call: CanonCall, notes: Notes): void {
   for (const name of Object.keys(call.paths) as (keyof typeof call.paths)[]) {
     const path = call.paths[name];
     if (path !== undefined && !HONOURED.has(name as keyof CallSettings)) notes.dropped(path, MAKES_IMAGES);
@@ -92,7 +92,7 @@ function noteUnheardSettings(call: CanonCall, notes: Notes): void {
   }
 }
 
-/** Text is what may come beside them, and need not. */
+/** Text may come with the images, and need not. */
 const asksForImages = (modalities: unknown): boolean =>
   Array.isArray(modalities) && modalities.includes("IMAGE") && !modalities.includes("AUDIO");
 
@@ -105,11 +105,11 @@ function inputsOf(parts: readonly MediaPart[]): Pick<ImageRequest, "links" | "in
   const inputPaths: string[] = [];
   for (const { source, path = "messages" } of parts) {
     if (source.type === "data") inputs.push({ mimeType: source.mimeType, base64: source.data });
-    else if (source.type === "url") links.push({ url: source.url, place: inputPaths.length });
+    else if (source.type === "url") links.push({ url: source.url, position: inputPaths.length });
     else {
       refuse(
         path,
-        "names a file that was given to a provider, which cannot be read here; send the image itself, or a public https address",
+        "names a file that was given to a provider, which cannot be read here; send the image itself, or a public https URL",
       );
     }
     inputPaths.push(path);

@@ -44,7 +44,7 @@ const refusal = (act: () => unknown, path = "size"): string => {
 };
 
 describe("contract 2.4: imageSize for models with presets", () => {
-  test.each(SIZES)("%j goes on unchanged", (preset) => {
+  test.each(SIZES)("%j is sent unchanged", (preset) => {
     expect(settle(PRESETS, { size: preset })).toEqual({ pixels: preset, notes: [] });
   });
 
@@ -106,7 +106,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(Math.abs(pixels.height - height)).toBeLessThanOrEqual(8);
   });
 
-  test("whatever is asked for, the size that is told is one that the model takes, of that shape and level, or none is", () => {
+  test("whatever is asked for, the size sent is one that the model takes, of that shape and level, or it is refused", () => {
     const side = fc.integer({ min: 1, max: 21 });
     const bounds: fc.Arbitrary<FreeSizes> = fc.record({
       multipleOf: fc.constantFrom(1, 8, 16, 32, 64),
@@ -132,7 +132,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     );
   });
 
-  test("a level that the model lacks is refused; one without levels draws at the first", () => {
+  test("a level that the model lacks is refused; a model without levels has the first", () => {
     expect(refusal(() => settle(RATIO, { aspectRatio: "16:9", tier: "4K" }), "tier")).toBe(
       "acme/paint makes images of level 1K or 2K, not of 4K.",
     );
@@ -142,7 +142,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(refusal(() => settle(plain, { tier: "2K" }), "tier")).toContain("level 1K, not of 2K");
   });
 
-  test("a model that is told shapes is told that of a size, where it makes the shape and the level", () => {
+  test("a model that takes shapes gets the shape of a size, where it makes the shape and the level", () => {
     const settled = settle(RATIO, { size: size(2560, 1440) });
     expect(settled).toMatchObject({ aspectRatio: "16:9", tier: "2K" });
     expect(noted(settled)).toEqual(["size approximated"]);
@@ -151,11 +151,11 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(refusal(() => settle(RATIO, { size: size(4096, 4096) }))).toContain("level 1K or 2K, not of 4K");
   });
 
-  test("the standard size where nothing is asked for", () => {
+  test("the default size where nothing is asked for", () => {
     expect(settle(FREE, {})).toEqual({ pixels: size(1024, 1024), notes: [] });
   });
 
-  test("a model of one size takes no option for another", () => {
+  test("a model with one size refuses any other", () => {
     const options = { size: size(1, 1), aspectRatio: "1:1", tier: "1K" } as const;
     for (const field of ["size", "aspectRatio", "tier"] as const) {
       const message = refusal(() => settle({ kind: "none" }, { [field]: options[field] }), field);
@@ -178,7 +178,7 @@ describe("contract 2.4: size, shape and level that contradict each other", () =>
     expect(settle(FREE, { size: size(1536, 1024), aspectRatio: "3:2", tier: "1K" }).notes).toEqual([]);
   });
 
-  test("auto leaves the shape to a ratio beside it", () => {
+  test("auto leaves the shape to an aspect ratio", () => {
     expect(settle(PRESETS, { size: "auto", aspectRatio: "3:2" }).pixels).toEqual(size(1536, 1024));
     expect(settle(PRESETS, { size: "auto" })).toMatchObject({ size: "auto", notes: [] });
   });

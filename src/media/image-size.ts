@@ -6,10 +6,10 @@ import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
 
-/** Sides stand on a raster: so much of a difference in shape is not one. */
+/** Sides are multiples of a step, so that shapes this close count as equal. */
 const SHAPE_TOLERANCE = 0.04;
 
-/** What is told to the model about the size, and in which respect it is not to the pixel what the client asked for. */
+/** The size that is sent to the model, with notes on where it is not exactly what the client asked for. */
 export interface SettledSize {
   pixels?: PixelSize;
   size?: "auto";
@@ -22,8 +22,8 @@ const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
 
 /**
  * Turns a client's size, shape and level into what the model takes (contract 2.4: imageSize, sampleImageSize, aspectRatio).
- * Shape and level are what is seen and paid for: they are met or refused. A model that is told a shape and a level chooses
- * the pixels by itself, which is noted.
+ * Shape and level show in the image and its price: they are met or refused. A model that takes a shape and a level
+ * chooses the pixels itself, which is noted.
  */
 export function settleSize(call: ImageCall, capabilities: ImageCapabilities, model: string): SettledSize {
   const sizes = call.inputs.length === 0 ? capabilities.sizes : (capabilities.sizesWithInputs ?? capabilities.sizes);
@@ -53,7 +53,7 @@ const isAsked = (asked: Asked, field: "size" | "aspectRatio" | "tier"): boolean 
 
 const exactSize = ({ size }: Asked): PixelSize | undefined => (size === "auto" ? undefined : size);
 
-/** The shape that the client wants, by its own words or by its size. */
+/** The shape that the client asked for, by its ratio or by its size. */
 function wantedRatio(asked: Asked): number | undefined {
   if (asked.aspectRatio !== undefined) return readRatio(asked.aspectRatio);
   const size = exactSize(asked);
@@ -74,7 +74,7 @@ function settleRatio(asked: Asked, { ratios, tiers }: Extract<SizeRule, { kind: 
     settled.aspectRatio ??= own ?? refuseField("size", `${shapes}, and ${words(size)} is none of these.`);
   }
   const tier = asked.tier ?? tierOf(size);
-  // A model without levels draws at the first.
+  // A model without levels has the first.
   const levels = tiers.length === 0 ? (["1K"] as const) : tiers;
   if (tier !== undefined && !levels.includes(tier)) {
     const field = asked.tier === undefined ? "size" : "tier";
@@ -82,8 +82,8 @@ function settleRatio(asked: Asked, { ratios, tiers }: Extract<SizeRule, { kind: 
   }
   if (tier !== undefined && tiers.length > 0) settled.tier = tier;
   if (size !== undefined) {
-    const told = [settled.aspectRatio, settled.tier].filter((word) => word !== undefined).join(" at ");
-    settled.notes.push({ field: "size", action: "approximated", reason: `this model is told a shape: ${told}` });
+    const sent = [settled.aspectRatio, settled.tier].filter((word) => word !== undefined).join(" at ");
+    settled.notes.push({ field: "size", action: "approximated", reason: `this model takes a shape: ${sent}` });
   }
   return settled;
 }
@@ -139,8 +139,8 @@ function settleFree(asked: Asked, rule: Extract<SizeRule, { kind: "free" }>): Se
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio === undefined && tier === undefined) return { pixels: rule.standard, notes: [] };
   const standard = tierOf(rule.standard) ?? "1K";
-  const usual = rule.tiers.includes(standard) ? standard : (rule.tiers[0] ?? "1K");
-  const chosen = freeSize(ratio ?? ratioOf(rule.standard), tier ?? usual, rule.free);
+  const level = rule.tiers.includes(standard) ? standard : (rule.tiers[0] ?? "1K");
+  const chosen = freeSize(ratio ?? ratioOf(rule.standard), tier ?? level, rule.free);
   const { minSide, maxSide, maxRatio } = rule.free;
   return met(
     chosen,
@@ -168,7 +168,7 @@ function exactly(size: PixelSize, asked: Asked): SettledSize {
   return { pixels: size, notes: [] };
 }
 
-/** A shape or level beside a size that says otherwise: only one of them could be met. */
+/** Refuses a shape or level that contradicts the size: only one of them could be met. */
 function refuseContradiction(size: PixelSize, { aspectRatio, tier }: Asked): void {
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio !== undefined && ratioDistance(ratioOf(size), ratio) > SHAPE_TOLERANCE) {

@@ -1,6 +1,6 @@
 /**
- * An image on its way through the gateway. Base64 (the standard alphabet, padded) is what the JSON of both sides carries,
- * so bytes are made only where somebody must look into them.
+ * An image that a request or an answer holds. It stays base64 (the standard alphabet, padded), as in the JSON of both sides,
+ * and is decoded only where its bytes are needed.
  */
 export interface InlineImage {
   /** Such as `image/png`. */
@@ -8,11 +8,11 @@ export interface InlineImage {
   base64: string;
 }
 
-/** An image or video that an upstream keeps for a while at an address of its own. */
+/** An image or video that a provider keeps for a while at a URL. */
 export interface MediaLink {
   url: string;
   mimeType?: string;
-  /** The address wants the provider's credential; without it the credential must not be shown there. */
+  /** The URL needs the provider's credential; where absent, the credential must not be sent there. */
   credential?: true;
 }
 

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import type { InlineImage } from "./image.ts";
 
-/** A PNG whose rows, each behind the number of its filter, are given. */
+/** A PNG of given rows, each of which begins with the number of its filter. */
 function pngOfRows(width: number, height: number, channels: 3 | 4, rows: Uint8Array): InlineImage {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -20,7 +20,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** A PNG of one red without alpha. */
+/** A red PNG without alpha. */
 export function plainPng(width: number, height: number): InlineImage {
   const rows = new Uint8Array((width * 3 + 1) * height);
   for (let y = 0; y < height; y++) {
@@ -29,7 +29,7 @@ export function plainPng(width: number, height: number): InlineImage {
   return pngOfRows(width, height, 3, rows);
 }
 
-/** A PNG whose left half is transparent above black, and whose right half is the same red. */
+/** A PNG whose left half is black and transparent, and whose right half is the same red. */
 export function halfTransparent(width: number, height: number): InlineImage {
   const rows = new Uint8Array((width * 4 + 1) * height);
   for (let y = 0; y < height; y++) {

@@ -3,7 +3,7 @@ import type { InlineImage } from "./image.ts";
 import type { ImageLink } from "./image-request.ts";
 import type { ImageSource } from "./read-image.ts";
 
-/** The images of a request as they are found, with where each stood. */
+/** Collects the images of a request with the path of each. */
 export class Inputs {
   readonly #inputs: InlineImage[] = [];
   readonly #paths: string[] = [];
@@ -11,7 +11,7 @@ export class Inputs {
   #mask: { source: ImageSource; path: string } | undefined;
 
   add(source: ImageSource, path: string): void {
-    if ("url" in source) this.#links.push({ url: source.url, place: this.#paths.length });
+    if ("url" in source) this.#links.push({ url: source.url, position: this.#paths.length });
     else this.#inputs.push(source);
     this.#paths.push(path);
   }
@@ -27,6 +27,6 @@ export class Inputs {
     const found = { inputs: this.#inputs, inputPaths: this.#paths, links: this.#links };
     if (mask === undefined) return found;
     if (!("url" in mask.source)) return { ...found, mask: mask.source, maskPath: mask.path };
-    return { ...found, links: [...this.#links, { url: mask.source.url, place: "mask" }], maskPath: mask.path };
+    return { ...found, links: [...this.#links, { url: mask.source.url, position: "mask" }], maskPath: mask.path };
   }
 }

@@ -41,7 +41,7 @@ describe("H12: what an image is, by its bytes", () => {
     expect(await inspectImage(padded.toString("base64"))).toMatchObject({ width: 16, height: 8 });
   });
 
-  test("what is no image is undefined", async () => {
+  test("bytes that are no image are undefined", async () => {
     expect(await inspectImage(Buffer.from("hello, world"))).toBeUndefined();
     expect(await inspectImage("")).toBeUndefined();
     expect(await inspectImage(Buffer.alloc(100_000, "<svg>"))).toBeUndefined();

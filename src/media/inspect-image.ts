@@ -1,24 +1,24 @@
 import { GatewayError } from "../canon/error.ts";
 import type { PixelSize } from "./image.ts";
 
-/** What an image is by its bytes. */
+/** The facts of an image that its bytes show. */
 export interface ImageFacts extends PixelSize {
   mimeType: string;
   /** It can be transparent somewhere. */
   alpha: boolean;
 }
 
-/** Beyond that no image is decoded: it takes four bytes of memory a pixel, however small its file is. */
+/** No larger image is decoded: a pixel takes four bytes of memory, however small the file is. */
 export const MAX_PIXELS = 64 * 1024 * 1024;
 
-/** Nearly all headers are whole in so many bytes, so that a large image need not be unpacked to be looked at. */
+/** Nearly all headers fit into so many bytes, so that a large image need not be decoded from base64. */
 const FIRST_BYTES = 48 * 1024;
 const SIGNATURE_LENGTH = 8;
 const PNG_WITH_ALPHA = [4, 6];
 
 /**
- * Reads an image's headers, and nothing behind them; undefined where the bytes are no image. One with more pixels than
- * the gateway would ever decode is refused.
+ * Reads an image's headers, and nothing after them; undefined where the bytes are no image. Throws where the image has more
+ * pixels than the gateway would ever decode.
  */
 export async function inspectImage(image: Uint8Array | string): Promise<ImageFacts | undefined> {
   const first = typeof image === "string" ? base64Bytes(image, FIRST_BYTES) : image.subarray(0, FIRST_BYTES);
@@ -35,7 +35,7 @@ async function readHeaders(bytes: Uint8Array): Promise<ImageFacts | undefined> {
   try {
     metadata = await new Bun.Image(bytes, { maxPixels: Number.MAX_SAFE_INTEGER, autoOrient: false }).metadata();
   } catch {
-    // Whatever the codec stumbled over: these bytes do not begin an image that can be read.
+    // Whatever the codec's reason: these bytes do not begin a readable image.
     return undefined;
   }
   const { width, height, format } = metadata;
@@ -52,7 +52,7 @@ function hasAlpha(bytes: Uint8Array, format: string): boolean {
   return format === "webp" && webpHasAlpha(view);
 }
 
-/** A palette, or one colour, may be declared transparent by a chunk that stands before the pixels. */
+/** A palette, or one colour, may be declared transparent by a chunk before the pixels. */
 function hasTransparency(png: Buffer): boolean {
   for (let at = SIGNATURE_LENGTH; at + 8 <= png.length; at += png.readUInt32BE(at) + 12) {
     const type = png.toString("latin1", at + 4, at + 8);
@@ -62,7 +62,7 @@ function hasTransparency(png: Buffer): boolean {
   return false;
 }
 
-/** The extended form has a flag among its features, the lossless one a bit behind its size; the plain one has no alpha. */
+/** The extended form has a flag among its features, the lossless one a bit after its size; the plain one has no alpha. */
 function webpHasAlpha(webp: Buffer): boolean {
   const kind = webp.toString("latin1", 12, 16);
   if (kind === "VP8X") return ((webp[20] ?? 0) & 0x10) !== 0;

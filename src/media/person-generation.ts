@@ -1,14 +1,14 @@
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
-/** Contract 2.1, 2.4: who may be seen, each word wider than the one before it. */
+/** Contract 2.1, 2.4: which people may be shown, from the narrowest to the widest. */
 export const PERSON_GENERATIONS = ["dont_allow", "allow_adult", "allow_all"] as const;
 
 const WORDS: readonly string[] = PERSON_GENERATIONS;
 const widthOf = (word: string): number => WORDS.indexOf(word);
 
 /**
- * The word that a model is told: the widest of its own that allows no more than was asked for. People who were not to be
- * seen are what was asked for, so a model that cannot promise it is not asked.
+ * The setting that is sent to a model: the widest of its own that allows no more than was asked for. A model that cannot
+ * keep people out is not called where they must not be shown.
  */
 export function settlePeople(asked: string, words: readonly string[], model: string): string {
   const narrower = words.filter((word) => widthOf(word) <= widthOf(asked));

@@ -6,20 +6,20 @@ import { MAX_PIXELS } from "./inspect-image.ts";
 /** The pixels of an image: four bytes each, red, green, blue and alpha. */
 export interface Pixels extends PixelSize {
   bytes: Uint8Array;
-  /** Where the first byte of a pixel is. */
+  /** The position of a pixel's first byte. */
   offset: (x: number, y: number) => number;
 }
 
 const SIGNATURE_LENGTH = 8;
 const COLOUR_WITH_ALPHA = 6;
-/** After so many pixels the others have a turn. */
+/** After so many pixels other calls get a turn. */
 const PIXELS_A_TURN = 64 * 1024;
 
 const expand = promisify<InputType, ZlibOptions, Buffer>(inflate);
 
 /**
- * The pixels of any image that `Bun.Image` reads. It gives none away itself, but a PNG that it is told not to compress
- * holds them as they are: eight bits a channel, with alpha, unfiltered, each row behind one byte.
+ * Reads the pixels of any image that `Bun.Image` reads. It has no method for them, but an uncompressed PNG of its making
+ * holds them as they are: eight bits a channel, with alpha, unfiltered, each row after one byte.
  */
 export async function readPixels(image: Uint8Array): Promise<Pixels> {
   const png = await new Bun.Image(image, { maxPixels: MAX_PIXELS }).png({ compressionLevel: 0 }).buffer();
@@ -41,13 +41,13 @@ export async function readPixels(image: Uint8Array): Promise<Pixels> {
   return { width, height, bytes, offset: (x, y) => y * stride + 1 + x * 4 };
 }
 
-/** A copy of a large image is worth avoiding where it came in one part. */
+/** Avoids a copy of a large image that is in one part. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
-/** Goes through an image row by row without holding up every other call for as long as a large one takes. */
+/** Visits an image row by row, without blocking other calls for as long as a large image takes. */
 export async function eachRow({ width, height }: PixelSize, visit: (y: number) => void): Promise<void> {
   const rowsATurn = Math.max(1, Math.floor(PIXELS_A_TURN / width));
   for (let y = 0; y < height; y++) {

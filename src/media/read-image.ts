@@ -2,15 +2,15 @@ import { refuse } from "../dialects/check.ts";
 import { treatString } from "../dialects/genai/treat-string.ts";
 import type { InlineImage } from "./image.ts";
 
-/** An image that the request holds, or the address of one that is to be fetched. */
+/** An image in the request, or the URL of one that is to be fetched. */
 export type ImageSource = InlineImage | { url: string };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
-/** What is told about an image whose type nobody names; its bytes decide later. */
+/** The type of an image that comes without one; its bytes decide later. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** Base64 in the standard alphabet, padded, of whichever form the client wrote. */
+/** Base64 in the standard alphabet, padded, whichever form the client wrote. */
 function readBase64(text: string, path: string): string {
   const standard = treatString(/\s/.test(text) ? text.replace(/\s+/g, "") : text, "bytes");
   if (standard.length % 4 !== 0 || !BASE64.test(standard)) {
@@ -26,17 +26,17 @@ export function inlineImage(base64: string, mimeType: string | undefined, path: 
   return { mimeType: mimeType?.toLowerCase() ?? UNKNOWN_TYPE, base64: readBase64(base64, path) };
 }
 
-/** An image in one string: a data URL, an address, or bare base64. */
+/** An image in one string: a data URL, a URL, or bare base64. */
 export function readImageText(text: string, path: string): ImageSource {
   if (/^https?:\/\//i.test(text)) return { url: text };
   const scheme = /^[a-z][a-z0-9+.-]{1,20}:/i.exec(text)?.[0] ?? "";
   if (scheme === "") return inlineImage(text, undefined, path);
   if (scheme.toLowerCase() !== "data:") {
-    return refuse(path, `must be a data URL, base64, or an https address; it begins with ${scheme}`);
+    return refuse(path, `must be a data URL, base64, or an https URL; it begins with ${scheme}`);
   }
   const match = DATA_URL.exec(text.slice(0, 256));
   if (match === null || !/;base64$/i.test(match[2] ?? "")) {
-    return refuse(path, "must be a data URL of the form data:image/png;base64,… or an https address");
+    return refuse(path, "must be a data URL of the form data:image/png;base64,… or an https URL");
   }
   return inlineImage(text.slice(match[0].length), match[1] || undefined, path);
 }

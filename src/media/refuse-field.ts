@@ -1,17 +1,17 @@
 import { GatewayError } from "../canon/error.ts";
 
-/** A field that the gateway itself refuses: its message is told behind the name that the client has for it. */
+/** A field that the gateway itself refuses: its message is shown after the client's name of the field. */
 export class FieldRefusal extends GatewayError {}
 
 /**
- * Contract 2.1, 2.4, 8: what a model cannot make as asked is refused, so that nobody pays for something else. `field` is the
- * canonical name; whoever knows the client's request tells it by the client's own.
+ * Contract 2.1, 2.4, 8: what a model cannot make as asked is refused, so that no client pays for something else. `field`
+ * is the canonical name, which is translated to the client's own.
  */
 export function refuseField(field: string, problem: string): never {
   throw new FieldRefusal("invalid_request", problem, { path: field });
 }
 
-/** The model has nothing to set there. */
+/** Refuses an option that the model does not have. */
 export function refuseSetting(field: string, problem: string): never {
   throw new FieldRefusal("unsupported_parameter", problem, { path: field });
 }

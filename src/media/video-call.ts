@@ -22,14 +22,14 @@ export interface VideoCall {
   fps?: number;
   /** Fields that no two providers share, as the client wrote them. */
   extras: JsonObject;
-  /** Where each of them stands in the client's request; at its root, where absent. */
+  /** The path of each of them in the client's request; the root, where absent. */
   extraPaths?: ReadonlyMap<string, string>;
 }
 
 /** The fields of a call that a model may or may not honour. */
 export type VideoOption = "negativePrompt" | "enhancePrompt" | "personGeneration" | "seed" | "fps";
 
-/** A call cut to what one model takes. What prices depend on is always there. */
+/** A call reduced to what one model takes. What prices depend on is always set. */
 export interface FittedVideoCall extends VideoCall {
   seconds: number;
   resolution: string;
@@ -37,31 +37,31 @@ export interface FittedVideoCall extends VideoCall {
 }
 
 export interface VideoCapabilities {
-  /** Most videos of one job of the provider's; more are asked for by several jobs under one operation. */
+  /** The most videos of one job at the provider; more take several jobs of one operation. */
   perJob: number;
   takes: readonly VideoOption[];
   /** The seeds that it takes; any whole number where absent. */
   seeds?: NumberRange;
   /** Its words for people in videos, where `personGeneration` is taken. The last one is the widest. */
   people?: readonly string[];
-  /** The usual one first; empty where the shape cannot be chosen. */
+  /** The default first; empty where the shape cannot be chosen. */
   ratios: readonly string[];
-  /** A video that begins with an image has the image's shape, whatever was asked for. */
+  /** A video with a first frame has the shape of the frame, whatever was asked for. */
   shapedByImage?: true;
-  /** The usual one first. */
+  /** The default first. */
   resolutions: readonly string[];
   seconds: readonly number[] | { min: number; max: number };
-  usualSeconds: number;
-  /** Lengths that certain resolutions, or a last frame, are tied to. */
+  defaultSeconds: number;
+  /** The only lengths for certain resolutions, or with a last frame. */
   tied?: readonly { resolutions?: readonly string[]; lastFrame?: true; seconds: readonly number[] }[];
-  /** `chosen`: as the client asks, and by default `usualAudio`. */
+  /** `chosen`: as the client asks, else `defaultAudio`. */
   audio: "never" | "always" | "chosen";
-  usualAudio?: boolean;
+  defaultAudio?: boolean;
   image: boolean;
   lastFrame: boolean;
-  /** An image is needed: the model animates and does not invent. */
+  /** A first frame is required: the model only animates images. */
   imageOnly?: true;
-  /** A prompt is needed beside an image as well. */
+  /** A prompt is required in addition to an image. */
   promptNeeded?: true;
   /** Frame rates to choose from, where `fps` is taken. */
   fps?: readonly number[];

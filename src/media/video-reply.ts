@@ -1,12 +1,12 @@
 import type { InlineImage, MediaLink } from "./image.ts";
 
-/** A finished job, as a provider gives it. */
+/** A finished job, as a provider answers. */
 export interface VideoReply {
   /** Links, or the video itself as base64. */
   videos: readonly (MediaLink | InlineImage)[];
-  /** One reason for each video that moderation held back. */
+  /** One reason for each video that moderation blocked. */
   filtered: readonly string[];
-  /** Where the provider tells: how long each video is, and what it is priced by. */
+  /** Where the provider reports it: the length of each video, and what its price depends on. */
   seconds?: number;
   resolution?: string;
   audio?: boolean;

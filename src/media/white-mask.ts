@@ -6,7 +6,7 @@ import { readPixels } from "./pixels.ts";
 
 const HALF = 128;
 
-/** A client's mask is transparent where the image is to be changed; for some hosts it must be white there, and else black. */
+/** A client's mask is transparent where the image is edited; some hosts need it white there, and black elsewhere. */
 export async function whiteMask(mask: InlineImage): Promise<InlineImage> {
   return await withDecodeSlot(async () => {
     try {

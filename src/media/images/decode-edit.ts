@@ -11,7 +11,7 @@ type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
 const NUMBERS = ["n", "output_compression", "partial_images", "seed", "guidance_scale"];
 const BOOLEANS = ["stream", "watermark"];
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
-/** One image goes by the bare name, several by `image[]` or, from some clients, by numbered names. */
+/** One image has the bare name, several `image[]` or, from some clients, numbered names. */
 const IMAGE_NAME = /^images?(?:\[[0-9]*\])?$/;
 
 /** Reads the form of `images/edits`, in whatever order its parts came. */
@@ -38,7 +38,7 @@ function imageOf({ name, mimeType, bytes }: FormFile) {
   return { mimeType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
 }
 
-/** What does not read as the type stays text, for the check to name. */
+/** A value that is not of its type stays text, for the check to report. */
 function typed(name: string, value: string): unknown {
   if (NUMBERS.includes(name) && NUMBER.test(value)) return Number(value);
   if (BOOLEANS.includes(name) && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === "true";

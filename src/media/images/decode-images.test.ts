@@ -93,19 +93,19 @@ describe("contract 4: images/generations", () => {
     expect(call.extras).toEqual({});
   });
 
-  test("images by data URL and by address", () => {
+  test("images by data URL and by URL", () => {
     const request = decodeGeneration({ ...MINIMAL, image: [DATA_URL, "https://example.com/b.jpg", DATA_URL] });
     expect(request.call.inputs).toEqual([IMAGE, IMAGE]);
-    expect(request.links).toEqual([{ url: "https://example.com/b.jpg", place: 1 }]);
+    expect(request.links).toEqual([{ url: "https://example.com/b.jpg", position: 1 }]);
     expect(request.inputPaths).toEqual(["image[0]", "image[1]", "image[2]"]);
     expect(request.edit).toBe(false);
   });
 
-  test("H12: a mask is read here too, whole and by its address", () => {
+  test("H12: a mask is read here too, by data URL and by URL", () => {
     const request = decodeGeneration({ ...MINIMAL, image: DATA_URL, mask: { image_url: DATA_URL } });
     expect(request).toMatchObject({ edit: false, call: { inputs: [IMAGE], mask: IMAGE, extras: {} } });
     const linked = decodeGeneration({ ...MINIMAL, image: DATA_URL, mask: "https://example.com/m.png" });
-    expect(linked.links).toEqual([{ url: "https://example.com/m.png", place: "mask" }]);
+    expect(linked.links).toEqual([{ url: "https://example.com/m.png", position: "mask" }]);
   });
 
   const wrong: [object, string, string][] = [
@@ -125,7 +125,7 @@ describe("contract 4: images/generations", () => {
     [{ image: "data:image/png,abc" }, "image", "base64"],
     [{ image: "not an image!" }, "image", "base64"],
     [{ image: 5 }, "image", "data URL"],
-    [{ image: DATA_URL, mask: 12 }, "mask", "a data URL of an image, or an https address; it is 12"],
+    [{ image: DATA_URL, mask: 12 }, "mask", "a data URL of an image, or an https URL; it is 12"],
     [{ image: DATA_URL, mask: [DATA_URL] }, "mask", "a data URL of an image"],
     [{ image: DATA_URL, mask: "???" }, "mask", "base64"],
     [{ image: DATA_URL, mask: { file_id: "file-1" } }, "mask.file_id", "image_url"],
@@ -147,7 +147,7 @@ describe("contract 4: images/edits as JSON", () => {
     });
     expect(request).toMatchObject({ edit: true, inputPaths: ["images[0]", "images[1]"] });
     expect(request.call).toMatchObject({ inputs: [IMAGE], mask: IMAGE, inputFidelity: "high", extras: {} });
-    expect(request.links).toEqual([{ url: "https://example.com/b.png", place: 1 }]);
+    expect(request.links).toEqual([{ url: "https://example.com/b.png", position: 1 }]);
   });
 
   const wrong: [object, string, string][] = [

@@ -23,14 +23,14 @@ export function decodeEditBody(body: unknown): ImageRequest {
   return decodeEditFields(normalise(body), new Inputs());
 }
 
-/** The fields of an edit, beside the files that a form has brought already. */
+/** The fields of an edit, whose files a form may have brought already. */
 export function decodeEditFields(body: unknown, inputs: Inputs): ImageRequest {
   const decoded = decode(checkEdit(normalise(body)), inputs, true);
   if (decoded.inputPaths.length === 0) refuse("image", "must be the image to be edited; it is missing");
   return decoded;
 }
 
-/** Words in either case, and null for what is not given. */
+/** Accepts words in either case, and null for what is not given. */
 function normalise(body: unknown): unknown {
   if (!isObject(body)) return body;
   return Object.fromEntries(
@@ -104,7 +104,7 @@ function readSource(value: unknown, path: string): ImageSource {
       "names an uploaded file, and files cannot be uploaded here; send image_url with a data URL",
     );
   }
-  return refuse(`${path}.image_url`, "must be a data URL of an image, or an https address; it is missing");
+  return refuse(`${path}.image_url`, "must be a data URL of an image, or an https URL; it is missing");
 }
 
 function readOptions(fields: Fields): Partial<ImageCall> {

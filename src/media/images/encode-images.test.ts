@@ -17,8 +17,8 @@ const USAGE = {
   total_tokens: 4310,
 };
 
-describe("choices 5: the answer of the images addresses", () => {
-  test("settings as the provider told them, the format as it is, and the tokens", () => {
+describe("choices 5: the answer of the images endpoints", () => {
+  test("settings as the provider reports them, the real format, and the tokens", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "auto", size: "auto" });
     const settings = { size: "1536x1024", quality: "high", background: "opaque", outputFormat: "png" };
     const results = [
@@ -36,7 +36,7 @@ describe("choices 5: the answer of the images addresses", () => {
     });
   });
 
-  test("what the provider does not tell is what it was told; images that are only counted have no usage", () => {
+  test("settings that the provider does not report are those sent to it; images that are only counted have no usage", () => {
     const request = decodeGeneration({ ...MINIMAL, quality: "low", size: "640x480" });
     const answer = encodeImages({ results: [{ kind: "made", image: PNG }], usage: { images: 1 } }, request, 1);
     expect(answer).toEqual({
@@ -49,13 +49,13 @@ describe("choices 5: the answer of the images addresses", () => {
     });
   });
 
-  test("contract 2.14: quality in the contract's own words, whichever the model was told", () => {
-    const told = (quality: string) =>
+  test("contract 2.14: quality in the contract's own words, whichever were sent to the model", () => {
+    const stated = (quality: string) =>
       encodeImages({ results: [] }, decodeGeneration({ ...MINIMAL, quality }), 1)["quality"];
-    expect(["standard", "hd", "high", "auto"].map(told)).toEqual(["medium", "high", "high", "auto"]);
+    expect(["standard", "hd", "high", "auto"].map(stated)).toEqual(["medium", "high", "high", "auto"]);
   });
 
-  test("images that were not made are told beside the others", () => {
+  test("images that were not made are listed as errors", () => {
     const results = [
       { kind: "filtered", reason: "blocked" },
       { kind: "made", image: PNG },

@@ -9,8 +9,8 @@ import { encodeImageUsage } from "./usage.ts";
 type Made = Extract<ImageResult<DeliveredImage>, { kind: "made" }>;
 
 /**
- * The answer without a stream (choices 5) to a request as its model was told it. Images that were not made are told
- * beside the others, in `errors`.
+ * The answer without a stream (choices 5) to a request as it was sent to the model. Images that were not made are listed
+ * in `errors`.
  */
 export function encodeImages(
   reply: ImageReply<DeliveredImage>,

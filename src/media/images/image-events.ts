@@ -9,7 +9,7 @@ import type { ImageRequest } from "../image-request.ts";
 import { encodeSettings } from "./settings.ts";
 import { encodeImageUsage } from "./usage.ts";
 
-/** Writes the events of contract 2.14. Each method gives the text of one server-sent event. */
+/** Writes the events of contract 2.14. Each method returns the text of one server-sent event. */
 export interface ImageEventEncoder {
   partial(image: InlineImage, settings?: ImageSettings): string;
   completed(image: DeliveredImage, about?: { settings?: ImageSettings; usage?: Usage }): string;
@@ -19,7 +19,7 @@ export interface ImageEventEncoder {
 
 export function createImageEventEncoder(request: ImageRequest, createdSeconds: number): ImageEventEncoder {
   const family = request.edit ? "image_edit" : "image_generation";
-  // Counted here: an upstream that was tried anew, or several of them side by side, would begin again.
+  // Counted here: a second offer, or several concurrent calls, would each begin at zero.
   let partials = 0;
   return {
     partial(image, settings) {

@@ -6,7 +6,7 @@ import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";
 
 const text = Type.String();
-const IMAGE = "a data URL of an image, or an https address";
+const IMAGE = "a data URL of an image, or an https URL";
 
 const ImageField = Type.Union([
   Type.String(),
@@ -42,7 +42,7 @@ const shared = {
   watermark: Type.Optional(Type.Boolean()),
 };
 
-/** Contract 4, `images/generations`; what other models take is accepted beside it. */
+/** Contract 4, `images/generations`; options of other models are accepted too. */
 export const ImageGenerationRequest = Type.Object(
   {
     ...shared,

@@ -12,9 +12,9 @@ import { VideoRequestBody } from "./schema.ts";
 /** What a client asked for. */
 export interface VideoRequest {
   call: VideoCall;
-  /** What each canonical field is called in the client's request. */
+  /** The path of each canonical field in the client's request. */
   paths: Readonly<Record<VideoField, string>>;
-  /** Frames that were given by their address and are still to be fetched. */
+  /** Frames given by URL that are still to be fetched. */
   links: readonly VideoLink[];
   notes: FieldNote[];
 }

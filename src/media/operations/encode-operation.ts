@@ -3,7 +3,7 @@ import type { Operation, OperationPart, StoredError } from "../../canon/operatio
 import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
 import { operationName } from "./operation-name.ts";
 
-/** A video as a client is given it. */
+/** A video as its client receives it. */
 export interface DeliveredVideo {
   url?: string;
   base64?: string;
@@ -12,7 +12,7 @@ export interface DeliveredVideo {
 
 const RESPONSE_TYPE = "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse";
 
-/** The numbers that stand for these words in an operation's error. */
+/** The numeric codes of these statuses in an operation's error. */
 const CODES: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,
@@ -24,7 +24,7 @@ const CODES: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 16,
 };
 
-/** Where an operation stands (contract 2.2 and 3). `videos`: those of its parts, in their order. */
+/** The state of an operation (contract 2.2 and 3). `videos`: those of its parts, in order. */
 export function encodeOperation(operation: Operation, videos: readonly DeliveredVideo[]): JsonObject {
   const name = operationName(operation.model, operation.id);
   switch (operation.state) {
@@ -40,7 +40,7 @@ export function encodeOperation(operation: Operation, videos: readonly Delivered
   }
 }
 
-/** What moderation held back is no error in this protocol (contract 7). */
+/** What moderation blocked is not an error in this protocol (contract 7). */
 function encodeFailure(name: string, operation: Operation): JsonObject {
   const error = operation.error ?? operation.parts.find((part) => part.error)?.error;
   if (error?.kind === "content_blocked") {
@@ -84,7 +84,7 @@ function encodeError({ kind, message }: StoredError): JsonObject {
   return { code: CODES[ERROR_WORDS[kind]] ?? 13, message };
 }
 
-/** Over all videos, where the provider tells about any. */
+/** Over all videos, where the provider reports any progress. */
 function progressOf(parts: readonly OperationPart[]): number | undefined {
   if (parts.every((part) => part.progress === undefined && part.state !== "done")) return undefined;
   const total = parts.reduce((sum, part) => sum + part.count, 0);

@@ -1,7 +1,7 @@
 import { refuse } from "../../dialects/check.ts";
 import { describeValue } from "../../dialects/describe-value.ts";
 
-/** Whose operation it is, in the words of its name. */
+/** The operation and model in an operation's name. */
 export interface NamedOperation {
   operationId: string;
   /** `<provider>/<model_name>`, as the name has it. */
@@ -11,7 +11,7 @@ export interface NamedOperation {
 const NAME =
   /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)\/operations\/([\w-]{1,128})$/;
 
-/** The name by which a client polls (contract 2.2). SDKs make the address of the poll out of what stands before `/operations/`. */
+/** The name by which a client polls (contract 2.2). SDKs make the poll's URL from the part before `/operations/`. */
 export function operationName(model: string, operationId: string): string {
   const slash = model.indexOf("/");
   return `publishers/${model.slice(0, slash)}/models/${model.slice(slash + 1)}/operations/${operationId}`;

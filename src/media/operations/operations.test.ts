@@ -73,7 +73,7 @@ describe("contract 2.1: a video request", () => {
     });
   });
 
-  test("a frame by its address is still to be fetched", () => {
+  test("a frame given by URL is still to be fetched", () => {
     const { call, links } = decodeVideo({ instances: [{ image: { gcsUri: "https://example.com/a.png" } }] });
     expect(links).toEqual([{ url: "https://example.com/a.png", field: "image" }]);
     expect(call).not.toHaveProperty("image");
@@ -166,14 +166,14 @@ const name = "publishers/acme/models/video/operations/op1";
 const TYPE = "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse";
 
 describe("contract 2.2 and 3: an operation", () => {
-  test("in progress it has its name, and how far it is where that is known", () => {
+  test("in progress: its name, and its progress where known", () => {
     expect(encodeOperation(operation({ state: "submitting" }), [])).toEqual({ name });
     expect(encodeOperation(operation({}), [])).toEqual({ name });
     const parts = [part({ progress: 31 }), part({ state: "done" })];
     expect(encodeOperation(operation({ parts }), [])).toEqual({ name, metadata: { progressPercent: 65 } });
   });
 
-  test("done it has its videos, and what moderation held back", () => {
+  test("done: its videos, and what moderation blocked", () => {
     const parts = [part({ state: "done" }), part({ state: "done", filtered: ["violence"] })];
     const videos = [
       { url: "https://gateway.example/v", mimeType: "video/mp4" },
@@ -194,7 +194,7 @@ describe("contract 2.2 and 3: an operation", () => {
     });
   });
 
-  test("videos that failed beside others are told in the metadata", () => {
+  test("videos that failed while others were made are reported in the metadata", () => {
     const error = { kind: "upstream_timeout", message: "too long" } as const;
     const parts = [part({ state: "done" }), part({ state: "failed", error })];
     expect(encodeOperation(operation({ state: "done", parts }), [])).toMatchObject({

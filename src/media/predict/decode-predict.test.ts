@@ -84,26 +84,26 @@ describe("contract 2.4: a predict request", () => {
     expect(call).not.toHaveProperty("seed");
   });
 
-  test("passthrough fields are read at the root too, where SDKs put them, and told by their place", () => {
+  test("passthrough fields are read at the root too, where SDKs put them, and known by their path", () => {
     const { call, paths } = decode({}, { imageSize: "auto", quality: "low", sample_image_size: "4K" });
     expect(call).toMatchObject({ size: "auto", quality: "low", tier: "4K", extras: {} });
     expect(paths).toMatchObject({ size: "imageSize", quality: "quality", tier: "sampleImageSize" });
   });
 
-  test("parameters win over the root, and the receipt tells", () => {
+  test("parameters win over the root, and the receipt says so", () => {
     const { call, paths, notes } = decode({ quality: "high" }, { quality: "low" });
     expect(call.quality).toBe("high");
     expect(paths.quality).toBe("parameters.quality");
     expect(notes).toEqual([{ path: "quality", action: "dropped", reason: "parameters.quality says otherwise" }]);
   });
 
-  test("a level of compression is for JPEG alone", () => {
+  test("compression is for JPEG alone", () => {
     const { call, notes } = decode({ outputOptions: { compressionQuality: 50 } });
     expect(call).not.toHaveProperty("compression");
     expect(notes).toMatchObject([{ path: "parameters.outputOptions.compressionQuality", action: "dropped" }]);
   });
 
-  test("what nobody knows is kept for the provider that does", () => {
+  test("unknown fields are kept for the provider that knows them", () => {
     const { call, notes } = decode(
       { editConfig: { baseSteps: 35 }, steps: 30 },
       { labels: { a: "b" }, steps: 20, provider: {} },
@@ -115,7 +115,7 @@ describe("contract 2.4: a predict request", () => {
     ]);
   });
 
-  test("H09: it is known by the place where it stood, and a second place that says otherwise is told", () => {
+  test("H09: it keeps its path, and a second value elsewhere is noted", () => {
     const { call, notes } = decodePredict({
       instances: [{ prompt: "a fox", steps: 10, tone: "warm", constructor: 1 }],
       parameters: { steps: 30 },
@@ -211,7 +211,7 @@ describe("contract 2.4: images to edit", () => {
     expect(notes.map(({ path }) => path)).toEqual(["instances[0].referenceImages[1].maskImageConfig.dilation"]);
   });
 
-  test("the REST form of the contract stands first", () => {
+  test("the REST form of the contract comes first", () => {
     const { inputPaths, paths } = decodePredict({ instances: [{ prompt: "edit", image }] });
     expect(inputPaths).toEqual(["instances[0].image"]);
     expect(paths.inputs).toBe("instances[0].image");
@@ -227,7 +227,7 @@ describe("contract 2.4: images to edit", () => {
     },
   );
 
-  test("kinds of one family's own are kept whole, and are no inputs", () => {
+  test("kinds that one family alone knows are kept whole, and are no inputs", () => {
     const style = reference("reference_type_style", { styleImageConfig: { styleDescription: "ink" } });
     const automatic = reference("REFERENCE_TYPE_MASK", { maskImageConfig: { maskMode: "MASK_MODE_BACKGROUND" } });
     const { call, inputPaths } = decodePredict(edit(reference("REFERENCE_TYPE_RAW"), style, automatic));
@@ -237,15 +237,15 @@ describe("contract 2.4: images to edit", () => {
     expect(call.extraPaths?.get("referenceImages")).toBe("instances[0].referenceImages");
   });
 
-  test("an address is fetched by whoever may, and takes its place among the inputs", () => {
+  test("a URL is fetched later, and keeps its position among the inputs", () => {
     const link = { ...reference("REFERENCE_TYPE_RAW"), referenceImage: { gcsUri: "https://example.com/a.png" } };
     const linkedMask = { ...mask, referenceImage: { gcsUri: "https://example.com/m.png" } };
     const request = decodePredict(
       edit(reference("REFERENCE_TYPE_RAW"), link, reference("REFERENCE_TYPE_RAW"), linkedMask),
     );
     expect(request.links).toEqual([
-      { url: "https://example.com/a.png", place: 1 },
-      { url: "https://example.com/m.png", place: "mask" },
+      { url: "https://example.com/a.png", position: 1 },
+      { url: "https://example.com/m.png", position: "mask" },
     ]);
     const fetched = (name: string) => ({ mimeType: "image/png", base64: name });
     const { call, links } = withFetched(request, [fetched("AAAA"), fetched("BBBB")]);

@@ -65,7 +65,7 @@ export function decodePredict(body: unknown): ImageRequest {
   };
 }
 
-/** The same verb makes embeddings elsewhere, and a client that wants one should not read about a missing prompt. */
+/** The same method makes embeddings elsewhere: a client that wants one should not be told that its prompt is missing. */
 function refuseEmbedding(body: unknown): void {
   const [first] = arrayAt(body, "instances");
   const fields = new Fields(first);
@@ -101,10 +101,10 @@ function readOptions(parameters: Fields): Partial<ImageCall> {
   };
 }
 
-/** Without a word about it images are PNG here, whatever the model makes. */
-const USUAL_TYPE = "image/png";
+/** The default of this protocol, whatever the model makes. */
+const DEFAULT_TYPE = "image/png";
 
-/** Only JPEG is compressed here, and by default as little as can be. */
+/** Only JPEG is compressed in this protocol, by default as little as possible. */
 function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> {
   const options = new Fields(parameters.take("outputOptions"));
   const outputMimeType = options.string("mimeType");
@@ -117,7 +117,7 @@ function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> 
     const path = "parameters.outputOptions.compressionQuality";
     notes.push({ path, action: "dropped", reason: "only image/jpeg is compressed" });
   }
-  return { outputMimeType: outputMimeType ?? USUAL_TYPE };
+  return { outputMimeType: outputMimeType ?? DEFAULT_TYPE };
 }
 
 type Passed = Partial<Record<Passthrough, { value: string; path: string }>>;
@@ -137,7 +137,7 @@ function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): 
   return passed;
 }
 
-/** A level may stand in either field; the one that is made for it wins. */
+/** Either field may hold a level; the one made for it wins. */
 function noteSecondLevel({ imageSize, sampleImageSize }: Passed, notes: FieldNote[]): void {
   const tier = imageSize && readSize(imageSize.value)?.tier;
   if (!imageSize || !sampleImageSize || tier === undefined || tier === sampleImageSize.value) return;
@@ -149,7 +149,7 @@ function sizeOf({ imageSize, sampleImageSize }: Passed): Partial<ImageCall> {
   return { ...size, ...(sampleImageSize && readSize(sampleImageSize.value)) };
 }
 
-const USUAL_PATHS: Readonly<Record<ImageField, string>> = {
+const DEFAULT_PATHS: Readonly<Record<ImageField, string>> = {
   prompt: "instances[0].prompt",
   count: "parameters.sampleCount",
   negativePrompt: "parameters.negativePrompt",
@@ -178,7 +178,7 @@ function pathsOf(passed: Passed, inputPaths: readonly string[], mask: string | u
   const tier =
     passed.sampleImageSize ?? (passed.imageSize && /k$/i.test(passed.imageSize.value) ? passed.imageSize : undefined);
   return {
-    ...USUAL_PATHS,
+    ...DEFAULT_PATHS,
     ...(passed.imageSize && { size: passed.imageSize.path }),
     ...(passed.quality && { quality: passed.quality.path }),
     ...(tier && { tier: tier.path }),

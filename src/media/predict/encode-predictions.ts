@@ -18,7 +18,7 @@ function encodeResult(result: ImageResult<DeliveredImage>): JsonObject {
     case "filtered":
       return { raiFilteredReason: result.reason };
     case "failed": {
-      // The contract has no field for it. Readers that know none either see an element without an image.
+      // The contract has no field for it. Clients that do not know this one see an element without an image.
       const { kind, rule, message } = result.error;
       return { error: { code: rule.status, message, status: ERROR_WORDS[kind] } };
     }

@@ -4,7 +4,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { noteRouting, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
 import type { ImageCall } from "../image-call.ts";
 
-/** The fields that nobody read, for providers that know them. What stands in `parameters` wins over the root. */
+/** The fields that were not read, for providers that know them. Those in `parameters` win over the root. */
 export function leftOver(
   root: Fields,
   instance: Fields,
@@ -16,9 +16,9 @@ export function leftOver(
   const own = Object.entries(atRoot).filter(([key]) => !(ROUTING_FIELDS as readonly string[]).includes(key));
   const extras = new Map<string, unknown>();
   const extraPaths = new Map<string, string>();
-  const take = (place: string, fields: readonly [string, unknown][]) => {
+  const take = (prefix: string, fields: readonly [string, unknown][]) => {
     for (const [name, value] of fields) {
-      const path = place + name;
+      const path = prefix + name;
       const taken = extraPaths.get(name);
       if (taken === undefined) {
         extras.set(name, value);

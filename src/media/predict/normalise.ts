@@ -59,8 +59,8 @@ const SETTING_EDITS: Readonly<Record<string, Edit>> = {
 };
 
 /**
- * One spelling for what clients of this protocol send in several (sdks 5): snake_case beside camelCase, words in either
- * case, null for what is not given. Only names that the contract knows are touched: the others are a provider's own.
+ * Gives one spelling to what clients of this protocol spell in several ways (sdks 5): snake_case and camelCase, words in
+ * either case, null for what is not given. Only names of the contract are changed: all others are a provider's own.
  */
 export function normalisePrediction(body: unknown): unknown {
   return normal(body, ["instances", "parameters", "imageSize", "quality", "sampleImageSize"], {

@@ -2,14 +2,11 @@ import { refuse } from "../../dialects/check.ts";
 import { type ImageSource, inlineImage } from "../read-image.ts";
 import type { PredictImage } from "./schema.ts";
 
-/** An image of this protocol: its bytes, or an address. Buckets are the provider's own: the gateway has no key to them. */
+/** An image of this protocol: its bytes, or a URL. The gateway has no access to buckets. */
 export function readPredictImage(image: PredictImage | undefined, path: string): ImageSource {
   const { bytesBase64Encoded: base64, gcsUri, mimeType } = image ?? {};
   if (base64 !== undefined) return inlineImage(base64, mimeType, `${path}.bytesBase64Encoded`);
   if (gcsUri === undefined) return refuse(`${path}.bytesBase64Encoded`, "must be an image as base64; it is missing");
   if (/^https?:\/\//i.test(gcsUri)) return { url: gcsUri };
-  return refuse(
-    `${path}.gcsUri`,
-    "must be an https address: buckets cannot be read here; send bytesBase64Encoded instead",
-  );
+  return refuse(`${path}.gcsUri`, "must be an https URL: buckets cannot be read here; send bytesBase64Encoded instead");
 }

@@ -15,7 +15,7 @@ const REFERENCE_TYPES = [
 
 export const PredictImage = Type.Object({
   bytesBase64Encoded: Type.Optional(Type.String({ description: "Base64, in either alphabet." })),
-  gcsUri: Type.Optional(Type.String({ description: "An https address that is fetched, instead of the bytes." })),
+  gcsUri: Type.Optional(Type.String({ description: "An https URL that is fetched, instead of the bytes." })),
   mimeType: Type.Optional(Type.String({ description: "Such as `image/png`; the bytes decide." })),
 });
 export type PredictImage = Static<typeof PredictImage>;

@@ -50,7 +50,7 @@ export function imagen(host: GoogleHost): ImageAdapter {
             parameters: {
               ...pickExtras(call.extras, editing ? ["language", "editConfig"] : ["language"]),
               ...parameters(call),
-              ...(editing ? { editMode: call.editMode ?? usualEditMode(call) } : {}),
+              ...(editing ? { editMode: call.editMode ?? defaultEditMode(call) } : {}),
             },
           },
         },
@@ -139,7 +139,7 @@ function references({ inputs, mask }: FittedImageCall): JsonObject[] {
 
 const bytes = ({ base64, mimeType }: InlineImage): JsonObject => ({ bytesBase64Encoded: base64, mimeType });
 
-const usualEditMode = ({ mask }: FittedImageCall): string =>
+const defaultEditMode = ({ mask }: FittedImageCall): string =>
   mask ? "EDIT_MODE_INPAINT_INSERTION" : "EDIT_MODE_DEFAULT";
 
 function readSubmit({ body }: MediaAnswer, call: FittedImageCall): JobState<UpstreamImageReply> {

@@ -57,8 +57,8 @@ function capabilities(host: GoogleHost, model: string): VideoCapabilities {
     resolutions: resolutionsOf(model),
     seconds: silent ? { min: 5, max: 8 } : [4, 6, 8],
     ...(silent ? {} : { tied: [{ resolutions: ["1080p", "4k"], lastFrame: true, seconds: [8] }] }),
-    usualSeconds: 8,
-    ...(silent ? { audio: "never" } : vertex ? { audio: "chosen", usualAudio: false } : { audio: "always" }),
+    defaultSeconds: 8,
+    ...(silent ? { audio: "never" } : vertex ? { audio: "chosen", defaultAudio: false } : { audio: "always" }),
     image: true,
     lastFrame: !model.startsWith("veo-3.0"),
   };

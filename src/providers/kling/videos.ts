@@ -20,14 +20,14 @@ const SILENT: VideoCapabilities = {
   shapedByImage: true,
   resolutions: ["1080p", "720p"],
   seconds: [5, 10],
-  usualSeconds: 5,
+  defaultSeconds: 5,
   audio: "never",
   image: true,
   lastFrame: true,
   maxPrompt: 2500,
 };
 
-const V2_6: VideoCapabilities = { ...SILENT, audio: "chosen", usualAudio: false };
+const V2_6: VideoCapabilities = { ...SILENT, audio: "chosen", defaultAudio: false };
 const V3: VideoCapabilities = { ...V2_6, seconds: { min: 3, max: 15 }, resolutions: ["720p", "1080p"] };
 
 function capabilities(model: string): VideoCapabilities {

@@ -16,7 +16,7 @@ export const videos: VideoAdapter = {
     ratios: RATIOS,
     resolutions: ["720p", "540p", "1080p", "4k"],
     seconds: model.startsWith("ray-3") ? [5, 10] : [5, 9],
-    usualSeconds: 5,
+    defaultSeconds: 5,
     audio: "never",
     image: false,
     lastFrame: false,

@@ -20,7 +20,7 @@ export const h3: VideoAdapter = {
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"],
     resolutions: ["768p", "2k"],
     seconds: { min: 4, max: 15 },
-    usualSeconds: 5,
+    defaultSeconds: 5,
     audio: "always",
     image: true,
     lastFrame: true,

@@ -18,7 +18,7 @@ const HAILUO: VideoCapabilities = {
   resolutions: ["768p", "1080p"],
   seconds: [6, 10],
   tied: [{ resolutions: ["1080p"], seconds: [6] }],
-  usualSeconds: 6,
+  defaultSeconds: 6,
   audio: "never",
   image: true,
   lastFrame: false,

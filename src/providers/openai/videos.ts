@@ -20,7 +20,7 @@ const SORA: VideoCapabilities = {
   ratios: ["16:9", "9:16"],
   resolutions: ["720p"],
   seconds: [4, 8, 12],
-  usualSeconds: 4,
+  defaultSeconds: 4,
   audio: "always",
   image: true,
   lastFrame: false,

@@ -39,9 +39,9 @@ function secondsOf(version: number): VideoCapabilities["seconds"] {
   return version >= 2.5 ? [5, 10] : [5];
 }
 
-function audioOf(version: number): Pick<VideoCapabilities, "audio" | "usualAudio"> {
+function audioOf(version: number): Pick<VideoCapabilities, "audio" | "defaultAudio"> {
   if (version >= 2.7) return { audio: "always" };
-  return version >= 2.5 ? { audio: "chosen", usualAudio: true } : { audio: "never" };
+  return version >= 2.5 ? { audio: "chosen", defaultAudio: true } : { audio: "never" };
 }
 
 function capabilities(model: string): VideoCapabilities {
@@ -55,7 +55,7 @@ function capabilities(model: string): VideoCapabilities {
     shapedByImage: true,
     resolutions: version >= 2.6 ? ["720p", "1080p"] : ["720p", "480p", "1080p"],
     seconds: secondsOf(version),
-    usualSeconds: 5,
+    defaultSeconds: 5,
     ...audioOf(version),
     image: start !== "text",
     lastFrame: start === "two images" || (version >= 2.7 && start !== "text"),

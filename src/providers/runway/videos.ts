@@ -27,7 +27,7 @@ const GEN: VideoCapabilities = {
   ratios: ["16:9", "9:16"],
   resolutions: ["720p"],
   seconds: { min: 2, max: 10 },
-  usualSeconds: 5,
+  defaultSeconds: 5,
   audio: "never",
   image: true,
   lastFrame: false,
@@ -41,11 +41,17 @@ const VEO3: VideoCapabilities = {
   takes: [],
   resolutions: ["720p", "1080p"],
   seconds: [8],
-  usualSeconds: 8,
+  defaultSeconds: 8,
   audio: "always",
 };
 
-const VEO3_1: VideoCapabilities = { ...VEO3, seconds: [4, 6, 8], audio: "chosen", usualAudio: false, lastFrame: true };
+const VEO3_1: VideoCapabilities = {
+  ...VEO3,
+  seconds: [4, 6, 8],
+  audio: "chosen",
+  defaultAudio: false,
+  lastFrame: true,
+};
 
 function capabilities(model: string): VideoCapabilities {
   if (model.startsWith("veo3.1")) return VEO3_1;

@@ -101,7 +101,7 @@ describe("providers 3.3: where a job stands", () => {
 
 test.each([
   ["doubao-seedance-2-0-260128", { audio: "chosen", image: true }],
-  [MODEL, { audio: "chosen", usualAudio: true, lastFrame: true }],
+  [MODEL, { audio: "chosen", defaultAudio: true, lastFrame: true }],
   ["doubao-seedance-1-0-pro-250528", { audio: "never" }],
 ] as const)("providers 3.3: capabilities of %s", (model, capabilities) => {
   expect(videos.serves(model)).toBe(true);

@@ -21,13 +21,13 @@ const V1_0: VideoCapabilities = {
   ratios: ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"],
   resolutions: ["720p", "480p", "1080p"],
   seconds: { min: 2, max: 12 },
-  usualSeconds: 5,
+  defaultSeconds: 5,
   audio: "never",
   image: true,
   lastFrame: true,
 };
 
-const V1_5: VideoCapabilities = { ...V1_0, seconds: { min: 4, max: 12 }, audio: "chosen", usualAudio: true };
+const V1_5: VideoCapabilities = { ...V1_0, seconds: { min: 4, max: 12 }, audio: "chosen", defaultAudio: true };
 const V2_0: VideoCapabilities = { ...V1_5, seconds: { min: 4, max: 15 } };
 
 function capabilities(model: string): VideoCapabilities {

@@ -17,7 +17,7 @@ const IMAGINE: VideoCapabilities = {
   // The host's own default, and what the catalogue's rate is for.
   resolutions: ["480p", "720p"],
   seconds: { min: 1, max: 15 },
-  usualSeconds: 8,
+  defaultSeconds: 8,
   audio: "always",
   image: true,
   lastFrame: false,

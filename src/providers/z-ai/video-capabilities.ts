@@ -7,9 +7,9 @@ const COGVIDEOX: VideoCapabilities = {
   // It can do 4K as well, but lying only, which no list of levels can say.
   resolutions: ["1080p", "720p"],
   seconds: [5, 10],
-  usualSeconds: 5,
+  defaultSeconds: 5,
   audio: "chosen",
-  usualAudio: false,
+  defaultAudio: false,
   image: true,
   lastFrame: true,
   fps: [30, 60],
@@ -22,7 +22,7 @@ const VIDU_Q1_TEXT: VideoCapabilities = {
   ratios: ["16:9", "9:16", "1:1"],
   resolutions: ["1080p"],
   seconds: [5],
-  usualSeconds: 5,
+  defaultSeconds: 5,
   audio: "never",
   image: false,
   lastFrame: false,
@@ -35,9 +35,9 @@ const VIDU_2_IMAGE: VideoCapabilities = {
   ...VIDU_Q1_IMAGE,
   resolutions: ["720p"],
   seconds: [4],
-  usualSeconds: 4,
+  defaultSeconds: 4,
   audio: "chosen",
-  usualAudio: false,
+  defaultAudio: false,
 };
 
 const VIDU: Readonly<Record<string, VideoCapabilities>> = {

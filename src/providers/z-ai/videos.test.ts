@@ -100,7 +100,7 @@ test("contract 2.1: what each family can do", () => {
     perJob: 1,
     seconds: [5, 10],
     audio: "chosen",
-    usualAudio: false,
+    defaultAudio: false,
     fps: [30, 60],
     image: true,
     lastFrame: true,

@@ -10,9 +10,9 @@ const MAX_LINKS = 20;
 /** Fetches inputs that were given by URL, under the rules for foreign URLs (S12), and checks all of them. */
 export async function withImages(request: ImageRequest, gateway: Gateway, signal: AbortSignal): Promise<ImageRequest> {
   const { links, inputPaths, paths } = request;
-  const named = links.map(({ url, place }) => ({
+  const named = links.map(({ url, position }) => ({
     url,
-    path: place === "mask" ? paths.mask : (inputPaths[place] ?? paths.inputs),
+    path: position === "mask" ? paths.mask : (inputPaths[position] ?? paths.inputs),
   }));
   if (named.length > MAX_LINKS) {
     const message = `${named.length} images are given by URL; at most ${MAX_LINKS} are fetched for one call.`;
