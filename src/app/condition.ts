@@ -1,6 +1,6 @@
 import type { KeyRing } from "../access/key-ring.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
-import type { Condition } from "../server/health.ts";
+import type { Condition } from "../server/condition.ts";
 import type { Presence } from "./presence.ts";
 
 /** Keys are looked for twice a second; so long without an answer is no hiccup. */

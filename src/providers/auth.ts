@@ -1,5 +1,5 @@
 import type { ProviderSettings } from "../config/config.ts";
-import type { Authenticator } from "./provider.ts";
+import type { Authenticator } from "./credentials.ts";
 
 const fixed = (headers: Record<string, string>): Authenticator => {
   return () => headers;

@@ -7,6 +7,7 @@ import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
 import { cleanText } from "./clean-text.ts";
+import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media/provider-media.ts";
 import { type FailedProvider, tellFailure } from "./tell-failure.ts";
 
@@ -31,19 +32,6 @@ export interface UpstreamAddress {
 export interface Probe extends UpstreamAddress {
   rejections: readonly number[];
 }
-
-/** Headers that prove who the gateway is. A promise only where a token has to be fetched first. */
-export type Authenticator = () => Record<string, string> | Promise<Record<string, string>>;
-
-/** A request on its way out, for hosts that want it signed as a whole. */
-export interface OutgoingRequest {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body: string | Uint8Array;
-}
-
-/** Gives the headers that prove who sent exactly this request. */
-export type Signer = (request: OutgoingRequest) => Record<string, string>;
 
 /** Members taken out of the JSON that goes up, and members put into it. */
 export interface BodyPatch {

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { deadline } from "../base/deadline.ts";
 import { numberAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Authenticator } from "./provider.ts";
+import type { Authenticator } from "./credentials.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFETIME_SECONDS = 3600;

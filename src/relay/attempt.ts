@@ -1,6 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import type { OutgoingRequest } from "../providers/provider.ts";
+import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";

@@ -1,11 +1,5 @@
 import type { Handler } from "./routed-request.ts";
 
-export interface Condition {
-  /** `degraded`: calls are answered and their receipts kept, and something behind the gateway needs to be looked at. */
-  status: "ready" | "degraded" | "not ready";
-  reasons: readonly string[];
-}
-
 /** The process is up. */
 export const sendHealth: Handler = () => Response.json({ status: "ok" });
 

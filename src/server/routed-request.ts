@@ -4,7 +4,7 @@ import type { Operations } from "../operations/operations.ts";
 import type { ClientConnection } from "../relay/call.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Condition } from "./health.ts";
+import type { Condition } from "./condition.ts";
 
 /** What handlers need from the program. */
 export interface ServerContext {

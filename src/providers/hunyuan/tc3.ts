@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import type { OutgoingRequest } from "../provider.ts";
+import type { OutgoingRequest } from "../credentials.ts";
 
 const ALGORITHM = "TC3-HMAC-SHA256";
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Authenticator } from "../provider.ts";
+import type { Authenticator } from "../credentials.ts";
 
 const LIFETIME_SECONDS = 1800;
 /** Clocks differ: a token that begins this moment may begin in the future for the host. */

@@ -3,7 +3,7 @@ import type { Random } from "../../base/sources.ts";
 import type { ProviderSettings } from "../../config/config.ts";
 import type { AdapterContext, ImageAdapter, MediaAdapters, MediaRequest, VideoAdapter } from "../../media/adapter.ts";
 import { writeMultipart } from "../../wire/write-multipart.ts";
-import type { Authenticator, Signer } from "../provider.ts";
+import type { Authenticator, Signer } from "../credentials.ts";
 
 /** A request to a media API as it leaves. */
 export interface OutgoingMediaRequest {
