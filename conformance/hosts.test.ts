@@ -63,7 +63,7 @@ async function failure(dialect: string, question: Question): Promise<number | un
 test("providers 1.7: every kind that speaks chat with habits of its own is played by the simulator", () => {
   const played = new Set(SIMULATED_HOSTS.map(({ kind }) => kind));
   const general = new Set(["openai-compatible", "simulator"]);
-  const kinds = [...PROVIDER_KINDS.values()].filter(({ kind, wires }) => wires.chat && !general.has(kind));
+  const kinds = [...PROVIDER_KINDS.values()].filter(({ kind, dialects }) => dialects.chat && !general.has(kind));
   expect(kinds.map(({ kind }) => kind).filter((kind) => !played.has(kind))).toEqual([]);
 });
 

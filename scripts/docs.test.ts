@@ -279,7 +279,7 @@ describe("docs/configuration.md", () => {
       one.fields.required.join(", "),
       one.fields.optional.join(", "),
       Object.values(one.variables ?? {}).join(", "),
-      Object.keys(one.wires).join(", "),
+      Object.keys(one.dialects).join(", "),
       one.publishers.map((publisher) => `${publisher}/…`).join(", "),
     ]);
     expect(rowsUnder(page, "kind", "required")).toEqual(expected);
@@ -523,7 +523,7 @@ describe("docs/adding-a-provider.md", () => {
     expect(provider.dialects).toEqual(["chat"]);
     expect(provider.quirksOf("chat").maxTokensField).toBe("max_tokens");
     const call = { dialect: "chat", verb: "generate", model: "m", stream: true, options: undefined } as const;
-    expect(await provider.address(call)).toMatchObject({
+    expect(await provider.endpoint(call)).toMatchObject({
       url: "https://api.acme.example/v1/chat/completions",
       headers: { authorization: "Bearer acme-secret" },
     });

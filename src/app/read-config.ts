@@ -43,14 +43,14 @@ const PRICES: KnownPrices = {
 };
 
 /** Address and credentials are tried apart, so that a provider that lacks both is told so at once. */
-function toKind({ fields, wires, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {
+function toKind({ fields, dialects, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {
   return {
     ...fields,
-    dialects: Object.keys(wires),
+    dialects: Object.keys(dialects),
     mistakes: (settings) => [
       ...mistakeOf(() => settings.baseUrl ?? baseUrl(settings)),
       ...mistakeOf(() => authenticate(settings, system)),
-      ...unspoken(settings, spokenAt(settings.baseUrl, { wires })),
+      ...unspoken(settings, spokenAt(settings.baseUrl, { dialects })),
     ],
   };
 }

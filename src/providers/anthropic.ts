@@ -15,7 +15,7 @@ export const anthropic: ProviderDeclaration = {
   baseUrl: () => "https://api.anthropic.com",
   authenticate: headerKey("x-api-key"),
   probe: { path: "/v1/models?limit=1", headers: { "anthropic-version": "2023-06-01" } },
-  wires: {
+  dialects: {
     messages: {
       generate: () => "/v1/messages",
       countTokens: () => "/v1/messages/count_tokens",

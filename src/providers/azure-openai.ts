@@ -29,7 +29,7 @@ export const azureOpenai: ProviderDeclaration = {
   },
   authenticate: headerKey("api-key"),
   probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },
-  wires: { chat: { generate: completions } },
+  dialects: { chat: { generate: completions } },
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
   // With or without an `api_version`, images are asked for in the form whose model is in the body.
   media: { base: (baseUrl) => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1), images: [openaiImages] },

@@ -66,7 +66,7 @@ async function send(
     origin,
   });
   const payload = stringifyInOrder(body);
-  const { url, headers } = await provider.address({
+  const { url, headers } = await provider.endpoint({
     dialect: "converse",
     verb: "generate",
     model,

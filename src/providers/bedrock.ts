@@ -45,7 +45,7 @@ export const bedrock: ProviderDeclaration = {
       return signRequest(covered, credentials, { region, service: "bedrock" }, new Date(clock.wallMs()));
     };
   },
-  wires: {
+  dialects: {
     converse: {
       generate: (call) => operation(call, "converse", "converse-stream"),
       framing: "aws-event-stream",

@@ -29,12 +29,12 @@ describe("bedrock (providers 1.6)", () => {
 
   test("addresses have the id encoded, the region's host and the bearer key", async () => {
     const host = "https://bedrock-runtime.eu-west-1.amazonaws.com/model";
-    expect(await keyed.address(call({ dialect: "converse", model: NOVA }))).toMatchObject({
+    expect(await keyed.endpoint(call({ dialect: "converse", model: NOVA }))).toMatchObject({
       url: `${host}/amazon.nova-lite-v1%3A0/converse`,
       headers: { authorization: "Bearer bedrock-key" },
     });
     const url = async (fields: Pick<UpstreamCall, "dialect" | "model" | "stream">) =>
-      (await keyed.address(call(fields))).url;
+      (await keyed.endpoint(call(fields))).url;
     expect(await url({ dialect: "converse", model: NOVA, stream: true })).toEndWith("/converse-stream");
     expect(await url({ dialect: "messages", model: CLAUDE, stream: false })).toEndWith("v1%3A0/invoke");
     expect(await url({ dialect: "messages", model: CLAUDE, stream: true })).toEndWith("/invoke-with-response-stream");
@@ -61,7 +61,7 @@ describe("bedrock (providers 1.6)", () => {
       secretAccessKey: new Secret("a-secret-access-key"),
       sessionToken: new Secret("a-session-token"),
     });
-    const { url, headers } = await signing.address(call({ dialect: "converse", model: NOVA }));
+    const { url, headers } = await signing.endpoint(call({ dialect: "converse", model: NOVA }));
     expect(headers["authorization"]).toBeUndefined();
     const added = signing.sign({ url, headers, body: "{}" });
     expect(added["authorization"]).toMatch(
@@ -85,11 +85,11 @@ describe("Claude on Vertex (providers 1.3)", () => {
     expect(vertex.dialectsFor("gemini-2.5-pro")).toEqual(["genai"]);
     const claude = { dialect: "messages", model: "claude-opus-4-6" } as const;
     const base = "https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers";
-    expect((await vertex.address(call(claude))).url).toBe(`${base}/anthropic/models/claude-opus-4-6:rawPredict`);
-    const streamed = await vertex.address(call({ ...claude, stream: true, options: { betas: ["x", "y"] } }));
+    expect((await vertex.endpoint(call(claude))).url).toBe(`${base}/anthropic/models/claude-opus-4-6:rawPredict`);
+    const streamed = await vertex.endpoint(call({ ...claude, stream: true, options: { betas: ["x", "y"] } }));
     expect(streamed.url).toEndWith("claude-opus-4-6:streamRawPredict");
     expect(streamed.headers["anthropic-beta"]).toBe("x,y");
-    expect((await vertex.address(call({ dialect: "genai", model: "gemini-2.5-pro" }))).url).toBe(
+    expect((await vertex.endpoint(call({ dialect: "genai", model: "gemini-2.5-pro" }))).url).toBe(
       `${base}/google/models/gemini-2.5-pro:generateContent`,
     );
     expect(vertex.bodyPatch(call(claude))).toEqual({
@@ -105,19 +105,19 @@ describe("Claude on Vertex (providers 1.3)", () => {
 });
 
 describe("azure-openai (providers 1.5)", () => {
-  const address = async (settings: Partial<ProviderSettings>) =>
+  const endpoint = async (settings: Partial<ProviderSettings>) =>
     provider({
       kind: "azure-openai",
       baseUrl: "https://r.openai.azure.com",
       apiKey: new Secret("key-of-azure"),
       ...settings,
-    }).address(call({ dialect: "chat", model: "my gpt" }));
+    }).endpoint(call({ dialect: "chat", model: "my gpt" }));
 
   test("v1 by default, its address with or without the version; deployments with an api_version", async () => {
     const v1 = "https://r.openai.azure.com/openai/v1/chat/completions";
-    expect(await address({})).toMatchObject({ url: v1, headers: { "api-key": "key-of-azure" } });
-    expect((await address({ baseUrl: "https://r.openai.azure.com/openai/v1" })).url).toBe(v1);
-    expect((await address({ apiVersion: "2025-04-01-preview" })).url).toBe(
+    expect(await endpoint({})).toMatchObject({ url: v1, headers: { "api-key": "key-of-azure" } });
+    expect((await endpoint({ baseUrl: "https://r.openai.azure.com/openai/v1" })).url).toBe(v1);
+    expect((await endpoint({ apiVersion: "2025-04-01-preview" })).url).toBe(
       "https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2025-04-01-preview",
     );
   });

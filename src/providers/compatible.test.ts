@@ -15,8 +15,8 @@ function providerOf(kind: string, settings: Partial<ProviderSettings> = {}): Pro
   return new Provider(declaration, { name: "host", kind, apiKey: new Secret("host-secret"), ...settings }, system);
 }
 
-const addressOf = async (provider: Provider, dialect: "chat" | "messages") =>
-  provider.address({ dialect, verb: "generate", model: "m", stream: true, options: undefined });
+const endpointOf = async (provider: Provider, dialect: "chat" | "messages") =>
+  provider.endpoint({ dialect, verb: "generate", model: "m", stream: true, options: undefined });
 
 describe("providers 1.7: the compatible hosts", () => {
   test("every kind is there once, and its publishers are publishers of the catalogue", () => {
@@ -39,15 +39,15 @@ describe("providers 1.7: the compatible hosts", () => {
   });
 
   test("a host with a messages endpoint is reached there too, at the vendor's own address", async () => {
-    const kinds = COMPATIBLE_PROVIDERS.filter(({ wires }) => wires.messages).map(({ kind }) => kind);
+    const kinds = COMPATIBLE_PROVIDERS.filter(({ dialects }) => dialects.messages).map(({ kind }) => kind);
     expect(kinds).toEqual(["deepseek", "moonshot", "z-ai", "qwen", "minimax"]);
     const provider = providerOf("z-ai");
     expect(provider.dialects).toEqual(["chat", "messages"]);
-    expect(await addressOf(provider, "chat")).toMatchObject({
+    expect(await endpointOf(provider, "chat")).toMatchObject({
       url: "https://api.z.ai/api/paas/v4/chat/completions",
       headers: { authorization: "Bearer host-secret" },
     });
-    expect(await addressOf(provider, "messages")).toMatchObject({
+    expect(await endpointOf(provider, "messages")).toMatchObject({
       url: "https://api.z.ai/api/anthropic/v1/messages",
       headers: { authorization: "Bearer host-secret", "anthropic-version": "2023-06-01" },
     });
@@ -56,7 +56,7 @@ describe("providers 1.7: the compatible hosts", () => {
   test("S07: a configured base_url is the only destination, so messages is not spoken below it", async () => {
     const provider = providerOf("z-ai", { baseUrl: "http://127.0.0.1:9001/v4", dialects: ["messages", "chat"] });
     expect(provider.dialects).toEqual(["chat"]);
-    expect(await addressOf(provider, "chat")).toMatchObject({ url: "http://127.0.0.1:9001/v4/chat/completions" });
+    expect(await endpointOf(provider, "chat")).toMatchObject({ url: "http://127.0.0.1:9001/v4/chat/completions" });
   });
 
   test("dialects in the configuration narrow what is spoken", () => {

@@ -3,7 +3,7 @@ import type { ChatQuirks } from "../dialects/chat/quirks.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { bearer } from "./auth.ts";
 import { minimaxMedia } from "./minimax/media.ts";
-import type { ProviderDeclaration, Wire } from "./provider.ts";
+import type { ProviderDeclaration, SpokenDialect } from "./provider.ts";
 import { qwenMedia } from "./qwen/index.ts";
 import { volcengineMedia } from "./volcengine/index.ts";
 import { xAiImages } from "./x-ai/images.ts";
@@ -25,12 +25,12 @@ type Host = Pick<ProviderDeclaration, "kind" | "media"> & {
   probePath?: string;
 };
 
-const CHAT: Wire = { generate: () => "/chat/completions" };
+const CHAT: SpokenDialect = { generate: () => "/chat/completions" };
 
 /** For hosts that send usage without being asked for it, and may refuse to be asked. */
-const CHAT_WITH_USAGE: Wire = { ...CHAT, body: { remove: ["stream_options"] } };
+const CHAT_WITH_USAGE: SpokenDialect = { ...CHAT, body: { remove: ["stream_options"] } };
 
-const messagesAt = (baseUrl: string, origin: string): Wire => ({
+const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
   baseUrl,
   origin,
   generate: () => "/v1/messages",
@@ -59,7 +59,7 @@ function declare(host: Host): ProviderDeclaration {
     baseUrl: () => baseUrl,
     authenticate: bearer,
     probe: { path: probePath },
-    wires: {
+    dialects: {
       chat: quirks.askStreamUsage === false ? CHAT_WITH_USAGE : CHAT,
       ...(messagesUrl === undefined ? {} : { messages: messagesAt(messagesUrl, kind) }),
     },

@@ -2,7 +2,7 @@
 
 import { headerKey } from "./auth.ts";
 import { googleMedia } from "./google/media.ts";
-import { googleWire } from "./google.ts";
+import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
 /** Videos of the vendor's own house, and files that were given to this API before. */
@@ -17,7 +17,7 @@ export const gemini: ProviderDeclaration = {
   authenticate: headerKey("x-goog-api-key"),
   // A key that is none is answered with 400.
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
-  wires: { genai: googleWire(() => "/v1beta/models") },
+  dialects: { genai: googleDialect(() => "/v1beta/models") },
   media: googleMedia({ name: "gemini", models: () => "/v1beta/models" }),
   quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES } },
 };

@@ -1,7 +1,7 @@
 // https://platform.openai.com/docs/api-reference/chat
 
 import { bearer } from "./auth.ts";
-import { googleWire } from "./google.ts";
+import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
 /** Any host that speaks chat completions, such as an inference proxy; the other two dialects where `dialects` names them. */
@@ -14,7 +14,7 @@ export const openaiCompatible: ProviderDeclaration = {
   },
   authenticate: bearer,
   probe: { path: "/models" },
-  wires: {
+  dialects: {
     chat: { generate: () => "/chat/completions" },
     messages: {
       optional: true,
@@ -22,7 +22,7 @@ export const openaiCompatible: ProviderDeclaration = {
       countTokens: () => "/messages/count_tokens",
       headers: () => ({ "anthropic-version": "2023-06-01" }),
     },
-    genai: { ...googleWire(() => "/models"), optional: true },
+    genai: { ...googleDialect(() => "/models"), optional: true },
   },
   quirks: {
     chat: {

@@ -24,7 +24,7 @@ export const openai: ProviderDeclaration = {
     return () => headers;
   },
   probe: { path: "/models" },
-  wires: { chat: { generate: () => "/chat/completions" } },
+  dialects: { chat: { generate: () => "/chat/completions" } },
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
   media: { images: [openaiImages], videos: [openaiVideos] },
 };

@@ -9,7 +9,7 @@ const probeOf = (kind: string, more: Partial<ProviderSettings> = {}) =>
 
 test("every provider that one key makes and that speaks a dialect can be tried, with its key and at its own host", async () => {
   const kinds = [...PROVIDER_KINDS.values()].filter(
-    ({ variables = {}, wires }) => Object.keys(variables).join() === "api_key" && Object.keys(wires).length > 0,
+    ({ variables = {}, dialects }) => Object.keys(variables).join() === "api_key" && Object.keys(dialects).length > 0,
   );
   expect(kinds.length).toBeGreaterThan(12);
   for (const { kind, baseUrl } of kinds) {

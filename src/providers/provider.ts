@@ -9,7 +9,7 @@ import type { MediaAdapters } from "../media/adapter.ts";
 import { cleanText } from "./clean-text.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media/provider-media.ts";
-import { type FailedProvider, tellFailure } from "./tell-failure.ts";
+import { type FailedProvider, tellFailure } from "./name-provider.ts";
 
 export type Verb = "generate" | "count_tokens";
 
@@ -23,13 +23,13 @@ export interface UpstreamCall<Options = unknown> {
   options: Options | undefined;
 }
 
-export interface UpstreamAddress {
+export interface Endpoint {
   url: string;
   headers: Record<string, string>;
 }
 
 /** A request that tries a credential, and the statuses that mean that it is bad, beside the usual ones. */
-export interface Probe extends UpstreamAddress {
+export interface Probe extends Endpoint {
   rejections: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export interface BodyPatch {
 export type Framing = "sse" | "aws-event-stream";
 
 /** How one dialect is reached at a provider. */
-export interface Wire {
+export interface SpokenDialect {
   /** Where the dialect is spoken, for hosts that keep it at an address of its own. A configured `base_url` has none of it. */
   baseUrl?: string;
   generate: (call: UpstreamCall, settings: ProviderSettings) => string;
@@ -82,7 +82,7 @@ export interface ProviderDeclaration {
   /** Signs each request as it goes out; undefined where the credentials are of a kind that needs none. */
   sign?: (settings: ProviderSettings, sources: Sources) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
-  wires: Partial<Record<UpstreamDialectName, Wire>>;
+  dialects: Partial<Record<UpstreamDialectName, SpokenDialect>>;
   quirks?: DeclaredQuirks;
   /** How images and videos are asked for, where the provider makes any. */
   media?: MediaAdapters;
@@ -97,13 +97,13 @@ const MAX_TEXT = 2000;
  */
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
 
-/** A wire with an address of its own is spoken there alone, and not at an address that somebody configured. */
+/** A spoken with an address of its own is spoken there alone, and not at an address that somebody configured. */
 export function spokenAt(
   baseUrl: string | undefined,
-  { wires }: Pick<ProviderDeclaration, "wires">,
+  { dialects }: Pick<ProviderDeclaration, "dialects">,
 ): UpstreamDialectName[] {
-  const all = Object.keys(wires) as UpstreamDialectName[];
-  return all.filter((dialect) => baseUrl === undefined || wires[dialect]?.baseUrl === undefined);
+  const all = Object.keys(dialects) as UpstreamDialectName[];
+  return all.filter((dialect) => baseUrl === undefined || dialects[dialect]?.baseUrl === undefined);
 }
 
 /** A configured provider. Its destination and credential come from the configuration alone; no call can change either (S07). */
@@ -135,7 +135,7 @@ export class Provider {
     this.publishers = declaration.publishers;
     const spoken = spokenAt(settings.baseUrl, declaration);
     const usual =
-      settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.wires[dialect]?.optional);
+      settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.dialects[dialect]?.optional);
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? usual;
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
     const { content } = this.timeoutMs;
@@ -161,7 +161,7 @@ export class Provider {
 
   /** The dialects in which a model of that name is served here, the best first. */
   dialectsFor(upstreamModel: string): readonly UpstreamDialectName[] {
-    return this.dialects.filter((dialect) => this.#wire(dialect).serves?.(upstreamModel) ?? true);
+    return this.dialects.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
   }
 
   /** Only the dialect itself knows what is in them beside the media. */
@@ -173,18 +173,18 @@ export class Provider {
 
   /** Whose opaque values are read there. */
   originOf(dialect: UpstreamDialectName, upstreamModel: string): string {
-    const { origin } = this.#wire(dialect);
+    const { origin } = this.#spoken(dialect);
     if (origin !== undefined) return typeof origin === "string" ? origin : origin(upstreamModel);
     return dialect === "messages" || dialect === "genai" ? dialect : this.#declaration.kind;
   }
 
   framingOf(dialect: UpstreamDialectName): Framing {
-    return this.#wire(dialect).framing ?? "sse";
+    return this.#spoken(dialect).framing ?? "sse";
   }
 
   /** What is to be changed in a call's JSON before it goes up; undefined where nothing is. */
   bodyPatch(call: UpstreamCall): BodyPatch | undefined {
-    const { body } = this.#wire(call.dialect);
+    const { body } = this.#spoken(call.dialect);
     return body && { remove: body.remove ?? [], set: body.set?.(call) ?? {} };
   }
 
@@ -198,35 +198,35 @@ export class Provider {
   }
 
   countsTokens(dialect: UpstreamDialectName): boolean {
-    return this.speaks(dialect) && this.#declaration.wires[dialect]?.countTokens !== undefined;
+    return this.speaks(dialect) && this.#declaration.dialects[dialect]?.countTokens !== undefined;
   }
 
   /** Synchronous but for providers whose token must be fetched. */
-  address(call: UpstreamCall): UpstreamAddress | Promise<UpstreamAddress> {
-    const wire = this.#wire(call.dialect);
-    const path = (call.verb === "count_tokens" && wire.countTokens) || wire.generate;
-    const url = (wire.baseUrl ?? this.#baseUrl) + path(call, this.#settings);
+  endpoint(call: UpstreamCall): Endpoint | Promise<Endpoint> {
+    const spoken = this.#spoken(call.dialect);
+    const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
+    const url = (spoken.baseUrl ?? this.#baseUrl) + path(call, this.#settings);
     const proof = this.#authenticate();
     return proof instanceof Promise
-      ? proof.then((credential) => ({ url, headers: this.#headers(call, wire, credential) }))
-      : { url, headers: this.#headers(call, wire, proof) };
+      ? proof.then((credential) => ({ url, headers: this.#headers(call, spoken, credential) }))
+      : { url, headers: this.#headers(call, spoken, proof) };
   }
 
-  #wire(dialect: UpstreamDialectName): Wire {
-    const wire = this.#declaration.wires[dialect];
-    if (!wire) throw new Error(`provider ${this.name} has no wire for ${dialect}`);
-    return wire;
+  #spoken(dialect: UpstreamDialectName): SpokenDialect {
+    const spoken = this.#declaration.dialects[dialect];
+    if (!spoken) throw new Error(`provider ${this.name} does not speak ${dialect}`);
+    return spoken;
   }
 
   /** The same for every call of a dialect, but for a client's own options and a credential that was renewed: made once and kept. */
-  #headers(call: UpstreamCall, wire: Wire, credential: Record<string, string>): Record<string, string> {
+  #headers(call: UpstreamCall, spoken: SpokenDialect, credential: Record<string, string>): Record<string, string> {
     const kept = this.#kept.get(call.dialect);
     if (kept?.credential === credential && call.options === undefined) return kept.headers;
     const headers = {
       "content-type": "application/json",
       // The tap reads the bytes: a compressed answer would only be unpacked here.
       "accept-encoding": "identity",
-      ...wire.headers?.(call),
+      ...spoken.headers?.(call),
       ...credential,
     };
     if (call.options === undefined) this.#kept.set(call.dialect, { credential, headers });

@@ -1,7 +1,7 @@
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import type { AdapterContext, ImageAdapter, MediaRequest, VideoAdapter } from "../media/adapter.ts";
 import { betaHeader } from "./anthropic.ts";
-import { googleWire } from "./google.ts";
+import { googleDialect } from "./google-dialect.ts";
 import { openaiImages } from "./openai/images.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { videos as seedance } from "./volcengine/videos.ts";
@@ -52,7 +52,7 @@ export const simulator: ProviderDeclaration = {
     const headers = { "x-api-key": key, "x-goog-api-key": key, authorization: `Bearer ${key}` };
     return () => headers;
   },
-  wires: {
+  dialects: {
     chat: { generate: () => "/openai/v1/chat/completions" },
     messages: {
       generate: () => "/anthropic/v1/messages",
@@ -62,7 +62,7 @@ export const simulator: ProviderDeclaration = {
         ...betaHeader(options),
       }),
     },
-    genai: googleWire(() => "/gemini/v1beta/models"),
+    genai: googleDialect(() => "/gemini/v1beta/models"),
   },
   media: {
     images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],

@@ -5,7 +5,7 @@ import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { betaHeader } from "./anthropic.ts";
 import { headerKey } from "./auth.ts";
 import { googleMedia } from "./google/media.ts";
-import { googleWire } from "./google.ts";
+import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { serviceAccount } from "./service-account.ts";
 
@@ -35,9 +35,9 @@ export const vertex: ProviderDeclaration = {
     throw new Error("credentials (a service account file) or api_key is needed");
   },
   media: googleMedia({ name: "vertex", models: (settings) => models(settings, "google") }),
-  wires: {
+  dialects: {
     genai: {
-      ...googleWire((settings) => models(settings, "google")),
+      ...googleDialect((settings) => models(settings, "google")),
       serves: (model) => !isClaude(model),
     },
     messages: {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
-import { wordsOfErrno } from "../providers/tell-failure.ts";
+import { wordsOfErrno } from "../providers/name-provider.ts";
 import type { FailureKind } from "../wire/http/failure.ts";
 
 /** A connection to a provider that was never made, or broke. */

@@ -55,7 +55,7 @@ export async function addressRequest(
   { payload, options }: PreparedRequest,
 ): Promise<OutgoingRequest> {
   const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
-  const place = provider.address(asked);
+  const place = provider.endpoint(asked);
   const { url, headers } = place instanceof Promise ? await place : place;
   const patch = provider.bodyPatch(asked);
   const body = patch === undefined ? payload : patched(payload, patch);

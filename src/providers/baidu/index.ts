@@ -12,6 +12,6 @@ export const baidu: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://qianfan.baidubce.com/v2",
   authenticate: bearer,
-  wires: {},
+  dialects: {},
   media: { images: [baiduImages] },
 };

@@ -12,6 +12,6 @@ export const blackForestLabs: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://api.bfl.ai/v1",
   authenticate: headerKey("x-key"),
-  wires: {},
+  dialects: {},
   media: { ownHosts: /^(?:[\w-]+\.)*bfl\.ai$/, images: [images] },
 };

@@ -20,6 +20,6 @@ export const hunyuan: ProviderDeclaration = {
     const credentials = { secretId, secretKey: secretKey.reveal() };
     return (request) => signTc3(request, credentials, SERVICE, new Date(clock.wallMs()));
   },
-  wires: {},
+  dialects: {},
   media: { images: [images, liteImages] },
 };

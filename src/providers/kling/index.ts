@@ -19,6 +19,6 @@ export const kling: ProviderDeclaration = {
     if (!accessKey || !secretKey) throw new Error("api_key, or access_key and secret_key, is needed");
     return tokenBearer(accessKey.reveal(), secretKey.reveal(), clock.wallMs);
   },
-  wires: {},
+  dialects: {},
   media: { images: [images], videos: [videos] },
 };

@@ -12,6 +12,6 @@ export const luma: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://api.lumalabs.ai/dream-machine/v1",
   authenticate: bearer,
-  wires: {},
+  dialects: {},
   media: { images: [images], videos: [videos] },
 };

@@ -40,12 +40,12 @@ export const openaiVideos: VideoAdapter = {
     return { method: "POST", url: "/videos", body: { form: [...values, file] } };
   },
   readSubmit: readJob,
-  poll: (job) => ({ method: "GET", url: addressOf(stringAt(job, "id") ?? "") }),
+  poll: (job) => ({ method: "GET", url: endpointOf(stringAt(job, "id") ?? "") }),
   readPoll: readJob,
   error: (answer) => mediaFailure(answer, OPENAI_CODES),
 };
 
-const addressOf = (id: string) => `/videos/${encodeURIComponent(id)}`;
+const endpointOf = (id: string) => `/videos/${encodeURIComponent(id)}`;
 
 function fieldsOf(call: FittedVideoCall, model: string): JsonObject {
   const size = SIZES[call.resolution]?.[call.aspectRatio ?? "16:9"];
@@ -74,7 +74,7 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
 
 /** The video itself is at an address of the API's own, which wants the credential like any other. */
 function contentOf(id: string): VideoReply["videos"][number] {
-  return { url: `${addressOf(id)}/content`, mimeType: "video/mp4", credential: true };
+  return { url: `${endpointOf(id)}/content`, mimeType: "video/mp4", credential: true };
 }
 
 function replyOf(body: JsonObject): Pick<VideoReply, "seconds" | "resolution" | "audio"> {

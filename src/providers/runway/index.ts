@@ -12,6 +12,6 @@ export const runway: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://api.dev.runwayml.com/v1",
   authenticate: bearer,
-  wires: {},
+  dialects: {},
   media: { images: [images], videos: [videos] },
 };
