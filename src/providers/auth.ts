@@ -5,11 +5,11 @@ const fixed = (headers: Record<string, string>): Authenticator => {
   return () => headers;
 };
 
-/** `Authorization: Bearer`, or nothing where no key is set: hosts on one's own machine often want none. */
+/** `Authorization: Bearer`, or nothing where no key is set: local hosts often need none. */
 export const bearer = (settings: ProviderSettings): Authenticator =>
   fixed(settings.apiKey ? { authorization: `Bearer ${settings.apiKey.reveal()}` } : {});
 
-/** The key in a header of the provider's own. */
+/** The key in a provider-specific header. */
 export const headerKey =
   (name: string) =>
   (settings: ProviderSettings): Authenticator =>

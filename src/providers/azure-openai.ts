@@ -8,29 +8,29 @@ import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
 const V1 = "/openai/v1";
 
-/** With an `api_version` the classic form, one address for each deployment; without one the form whose model is in the body. */
+/** With an `api_version` the classic form, a URL for each deployment; without one the form with the model in the body. */
 function completions({ model }: UpstreamCall, { apiVersion, baseUrl }: ProviderSettings): string {
   if (apiVersion !== undefined) {
     const query = new URLSearchParams({ "api-version": apiVersion });
     return `/openai/deployments/${encodeURIComponent(model)}/chat/completions?${query}`;
   }
-  // The vendor's SDKs take the address with this end, its portal shows it without.
+  // The vendor's SDKs take the base URL with this ending, its portal shows it without.
   return `${baseUrl?.endsWith(V1) ? "" : V1}/chat/completions`;
 }
 
-/** Azure OpenAI: a resource of one's own, whose deployments are the models. */
+/** Azure OpenAI: a resource of the operator, whose deployments are the models. */
 export const azureOpenai: ProviderDeclaration = {
   kind: "azure-openai",
   publishers: [],
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },
   fields: { required: ["base_url", "api_key"], optional: ["api_version"] },
   baseUrl: () => {
-    throw new Error("base_url is needed: the address of the resource, such as https://my-resource.openai.azure.com");
+    throw new Error("base_url is needed: the URL of the resource, such as https://my-resource.openai.azure.com");
   },
   authenticate: headerKey("api-key"),
   probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },
   dialects: { chat: { generate: completions } },
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
-  // With or without an `api_version`, images are asked for in the form whose model is in the body.
+  // With or without an `api_version`, images use the form with the model in the body.
   media: { base: (baseUrl) => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1), images: [openaiImages] },
 };

@@ -17,7 +17,7 @@ import { readFrames } from "../wire/sse.ts";
 import { createProvider } from "./index.ts";
 import type { Provider } from "./provider.ts";
 
-/** The declaration, the signature and the dialect together, against a host that is as strict as the real one. */
+/** The declaration, the signature and the dialect together, against a simulated host as strict as the real one. */
 let simulator: Simulator;
 let provider: Provider;
 
@@ -90,7 +90,7 @@ async function send(
   return unwrapReply(fold([...events, ...decoder.end()]), reading);
 }
 
-/** The same answer by both roads; usage may tell of the cache that the first one filled. */
+/** The same answer both ways; usage may show the cache that the first one filled. */
 async function both(call: CanonCall, model: string, traits: Partial<ModelTraits> = {}): Promise<CanonReply> {
   const whole = await send(call, model, false, traits);
   const streamed = await send(call, model, true, traits);
@@ -107,7 +107,7 @@ const LOOK = {
   path: "tools[0]",
 } as const;
 
-describe.each(["us.anthropic.%-v1:0", "amazon.%-v1:0"])("requests that the host takes: %s", (pattern) => {
+describe.each(["us.anthropic.%-v1:0", "amazon.%-v1:0"])("requests that the host accepts: %s", (pattern) => {
   const model = (name: string) => pattern.replace("%", name);
 
   test("text, settings, stops and usage", async () => {

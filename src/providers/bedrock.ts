@@ -7,7 +7,7 @@ import { signRequest } from "./sigv4.ts";
 
 const DEFAULT_REGION = "us-east-1";
 
-/** Ids such as `us.anthropic.claude-sonnet-4-5-20250929-v1:0`; the ARN of an application's own profile does not tell. */
+/** Ids such as `us.anthropic.claude-sonnet-4-5-20250929-v1:0`; the ARN of an application's own profile does not say. */
 const isClaude = (model: string): boolean => model.includes("anthropic.");
 
 const operation = ({ model, stream }: UpstreamCall, whole: string, streamed: string): string =>

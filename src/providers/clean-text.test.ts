@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { cleanText } from "./clean-text.ts";
 
-describe("S22: what tells of a provider's and its operator's insides is taken out", () => {
+describe("S22: internals of a provider and its operator are removed", () => {
   test.each([
     ["connect to http://10.0.3.7:8000/v1/chat failed", "connect to [url] failed"],
     ["Visit https://platform.openai.com/account/rate-limits to learn more.", "Visit [url] to learn more."],
@@ -42,7 +42,7 @@ describe("S22: what tells of a provider's and its operator's insides is taken ou
   });
 });
 
-describe("S22: what a caller, or the agent that calls for it, acts on stays to the letter", () => {
+describe("S22: what a caller or its agent acts on is kept exactly", () => {
   test.each([
     "prompt is too long: 210000 tokens > 200000 maximum",
     "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again",
@@ -67,7 +67,7 @@ describe("S22: what a caller, or the agent that calls for it, acts on stays to t
   ])("%s", (text) => expect(cleanText(text)).toBe(text));
 });
 
-test("S18: text made to be slow to clean is cleaned in no time", () => {
+test("S18: text that is made to be slow to clean is cleaned quickly", () => {
   const started = cpuMs();
   for (const piece of [
     "a.",

@@ -1,16 +1,16 @@
 interface Rule {
   pattern: RegExp;
-  /** What stands in its place; `$1` is a label that stays. */
+  /** The replacement; `$1` is a label that is kept. */
   by: string;
 }
 
-/** Last labels of names that are hosts. Short, since `messages.0.content` and `gpt-4.1` have dots too. */
+/** Last labels of host names. The list is short, since `messages.0.content` and `gpt-4.1` have dots too. */
 const TOP_LABELS =
   "com|net|org|io|ai|dev|cloud|cn|eu|local|localdomain|internal|intern|intra|intranet|lan|corp|private|home|svc|cluster|consul|test|invalid|example";
-/** Where programs are installed and keep their files; a JSON pointer such as `/messages/0` begins otherwise. */
+/** Folders of programs and their files; a JSON pointer such as `/messages/0` begins differently. */
 const ROOTS = "home|root|usr|var|opt|app|srv|etc|tmp|mnt|data|workspaces?|Users|builds?|proc|run|lib";
 
-/** In this order: an address holds a host, and a host may look like an id. */
+/** In this order: a URL holds a host, and a host may look like an id. */
 const RULES: readonly Rule[] = [
   // Keys and tokens, whole or half hidden by their host.
   { pattern: /\b(?:sk|pk|gsk|xai)-[\w*.…-]*(?:\*{2,}|\d)[\w*.…-]*[\w*]/g, by: "[key]" },
@@ -68,7 +68,7 @@ const RULES: readonly Rule[] = [
 const TRACE = /\s*(?:Traceback \(most recent call last\)|\n\s+at \S.*:\d+|\n\s*File ".*", line \d+)[\s\S]*/;
 
 /**
- * A provider's words as a caller may read them: the sentence stays, what tells of the provider's and the operator's insides
+ * A provider's message as a caller may read it: the sentence stays, what shows the provider's and the operator's internals
  * goes (S22). Agents act on some of these sentences ("prompt is too long: 210000 tokens > 200000 maximum"), so that figures,
  * names of models and fields, and the ids of a conversation's own calls are left as they are.
  */

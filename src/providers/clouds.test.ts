@@ -27,7 +27,7 @@ describe("bedrock (providers 1.6)", () => {
     expect(keyed.framingOf("converse")).toBe("aws-event-stream");
   });
 
-  test("addresses have the id encoded, the region's host and the bearer key", async () => {
+  test("URLs have the encoded id and the region's host, headers the bearer key", async () => {
     const host = "https://bedrock-runtime.eu-west-1.amazonaws.com/model";
     expect(await keyed.endpoint(call({ dialect: "converse", model: NOVA }))).toMatchObject({
       url: `${host}/amazon.nova-lite-v1%3A0/converse`,
@@ -53,7 +53,7 @@ describe("bedrock (providers 1.6)", () => {
     expect(keyed.bodyPatch(call({ dialect: "converse", model: CLAUDE }))).toBeUndefined();
   });
 
-  test("with an access key each request is signed; nothing of it shows in texts for clients (S10)", async () => {
+  test("with an access key each request is signed; the key never shows in texts for clients (S10)", async () => {
     const signing = provider({
       kind: "bedrock",
       baseUrl: "http://127.0.0.1:1/bedrock",
@@ -70,7 +70,7 @@ describe("bedrock (providers 1.6)", () => {
     expect(signing.redact("it says a-session-token and a-secret-access-key")).toBe("it says [secret] and [secret]");
   });
 
-  test("what is missing is said", () => {
+  test("missing settings are named", () => {
     expect(() => provider({ kind: "bedrock", apiKey: new Secret("k") })).toThrow("region is needed");
     expect(() => provider({ kind: "bedrock", region: "us-east-1", accessKeyId: "a" })).toThrow("secret_access_key");
     expect(provider({ kind: "bedrock", baseUrl: "http://127.0.0.1:1", apiKey: new Secret("k") }).name).toBe("cloud");
@@ -113,7 +113,7 @@ describe("azure-openai (providers 1.5)", () => {
       ...settings,
     }).endpoint(call({ dialect: "chat", model: "my gpt" }));
 
-  test("v1 by default, its address with or without the version; deployments with an api_version", async () => {
+  test("v1 by default, with or without the version in the base URL; deployments with an api_version", async () => {
     const v1 = "https://r.openai.azure.com/openai/v1/chat/completions";
     expect(await endpoint({})).toMatchObject({ url: v1, headers: { "api-key": "key-of-azure" } });
     expect((await endpoint({ baseUrl: "https://r.openai.azure.com/openai/v1" })).url).toBe(v1);

@@ -29,7 +29,7 @@ describe("providers 1.7: the compatible hosts", () => {
     }
   });
 
-  test("choices 7: a host is on by its usual variable, and one's own machine only by configuration", () => {
+  test("choices 7: a host is enabled by its usual variable, and a local one only by configuration", () => {
     const keyless = COMPATIBLE_PROVIDERS.filter(({ variables }) => variables === undefined);
     expect(keyless.map(({ kind }) => kind)).toEqual(["ollama", "vllm", "llama.cpp"]);
     for (const { kind, fields, baseUrl } of keyless) {
@@ -38,7 +38,7 @@ describe("providers 1.7: the compatible hosts", () => {
     }
   });
 
-  test("a host with a messages endpoint is reached there too, at the vendor's own address", async () => {
+  test("a host with a messages endpoint is reached there too, at the vendor's own URL", async () => {
     const kinds = COMPATIBLE_PROVIDERS.filter(({ dialects }) => dialects.messages).map(({ kind }) => kind);
     expect(kinds).toEqual(["deepseek", "moonshot", "z-ai", "qwen", "minimax"]);
     const provider = providerOf("z-ai");

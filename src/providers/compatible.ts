@@ -11,23 +11,23 @@ import { xAiVideos } from "./x-ai/videos.ts";
 import { zAiImages } from "./z-ai/images.ts";
 import { zAiVideos } from "./z-ai/videos.ts";
 
-/** Hosts that speak chat completions below one address with a bearer key. What is their own stands in their quirks. */
+/** Hosts that speak chat completions below one base URL with a bearer key. Their differences are in their quirks. */
 type Host = Pick<ProviderDeclaration, "kind" | "media"> & {
-  /** Those of its chat wire; its messages wire takes the same media. */
+  /** Those of its chat dialect; its messages dialect takes the same media. */
   quirks?: Partial<ChatQuirks>;
-  /** The vendor's address; a host without `variable` runs on one's own machine and wants no key. */
+  /** The vendor's base URL; a host without `variable` runs locally and needs no key. */
   baseUrl: string;
   publishers?: readonly string[];
   variable?: string;
-  /** Where the host speaks the messages dialect too: an address beside the first, which no `base_url` can tell. */
+  /** The base URL of the messages dialect, where the host speaks that too: it cannot be derived from a `base_url`. */
   messagesUrl?: string;
-  /** Where a key can be tried for nothing; the list of models unless the host shows that to everybody. */
+  /** Where a key can be tried free of charge; the list of models, unless the host shows that without a key. */
   probePath?: string;
 };
 
 const CHAT: SpokenDialect = { generate: () => "/chat/completions" };
 
-/** For hosts that send usage without being asked for it, and may refuse to be asked. */
+/** For hosts that send usage unasked, and may refuse the option. */
 const CHAT_WITH_USAGE: SpokenDialect = { ...CHAT, body: { remove: ["stream_options"] } };
 
 const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
@@ -37,7 +37,7 @@ const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
   headers: () => ({ "anthropic-version": "2023-06-01" }),
 });
 
-/** Chat has no form for a document at an address. None of the messages endpoints knows an answer's schema. */
+/** Chat has no form for a document by URL. None of the messages endpoints takes a schema for the answer. */
 const CHAT_MEDIA: Partial<MediaQuirks> = { mediaUrls: ["image"] };
 
 const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirks> => ({
@@ -139,7 +139,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     quirks: {
       prefill: "plain",
       unsupported: ["topK", "logprobs", "logitBias", "candidateCount"],
-      // Where a model's reasoning is not parsed, it stands in the text.
+      // Where a model's reasoning is not parsed, it is part of the text.
       reasoningTags: THINK_TAGS,
       media: ["image"],
       mediaUrls: ["image"],

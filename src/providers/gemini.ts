@@ -5,7 +5,7 @@ import { googleMedia } from "./google/media.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
-/** Videos of the vendor's own house, and files that were given to this API before. */
+/** Videos on the vendor's own site, and files that were uploaded to this API before. */
 const OWN_ADDRESSES = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
 
 export const gemini: ProviderDeclaration = {
@@ -15,7 +15,7 @@ export const gemini: ProviderDeclaration = {
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
-  // A key that is none is answered with 400.
+  // A malformed key is answered with 400.
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   dialects: { genai: googleDialect(() => "/v1beta/models") },
   media: googleMedia({ name: "gemini", models: () => "/v1beta/models" }),

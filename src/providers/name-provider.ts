@@ -1,9 +1,9 @@
 import type { GatewayError } from "../canon/error.ts";
 import type { FailureCause } from "../canon/failure-cause.ts";
 
-/** Who has failed, as far as his operator can do something about it. */
+/** The provider that failed, as far as its operator can do something about it. */
 export interface FailedProvider {
-  /** As the configuration calls it. */
+  /** Its name in the configuration. */
   name: string;
   /** Host and port of its base URL. */
   host: string;
@@ -11,7 +11,7 @@ export interface FailedProvider {
   credential: string;
 }
 
-/** How a connection failed, in words for callers: the host itself is told to operators alone. */
+/** How a connection failed, in words for callers: only operators see the host itself. */
 const WORDS_OF_ERRNO: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ConnectionRefused: "connection refused",
@@ -27,7 +27,7 @@ const WORDS_OF_ERRNO: Readonly<Record<string, string>> = {
 };
 const CERTIFICATE = /CERT|ISSUER|SELF_SIGNED|ALTNAME/;
 
-/** `(connection refused)`; empty where nothing is known that would help. */
+/** `(connection refused)`; empty where nothing helpful is known. */
 export function wordsOfErrno(errno: string | undefined): string {
   if (errno === undefined) return "";
   const words = WORDS_OF_ERRNO[errno] ?? (CERTIFICATE.test(errno) ? "TLS certificate not trusted" : undefined);
@@ -35,13 +35,13 @@ export function wordsOfErrno(errno: string | undefined): string {
 }
 
 /**
- * A provider's failure with its name in it, and with what its operator needs to know beside it. Messages of such failures begin
- * with "The provider" wherever they are written: who that is, is known here.
+ * Puts a provider's name into the message of its failure, and adds what its operator needs to know. Messages of such failures
+ * begin with "The provider" wherever they are written: its name is known here.
  */
-export function tellFailure(error: GatewayError, provider: FailedProvider): GatewayError {
-  const told = error.failure;
-  const atProvider = told !== undefined || error.kind.startsWith("upstream_");
-  if (!atProvider || told?.provider !== undefined) return error;
+export function nameProvider(error: GatewayError, provider: FailedProvider): GatewayError {
+  const cause = error.failure;
+  const atProvider = cause !== undefined || error.kind.startsWith("upstream_");
+  if (!atProvider || cause?.provider !== undefined) return error;
   const cure = cureFor(error, provider);
   const known: FailureCause = { provider: provider.name, host: provider.host, ...(cure === undefined ? {} : { cure }) };
   return error.withMessage(messageOf(error, provider)).withFailure(known);
@@ -65,7 +65,7 @@ const REFUSALS = {
     `${who} denied the gateway's account access${said}. Check what the account of \`${field}\` may use. Your Trivium key is valid.`,
 };
 
-/** Hosts say that a key is wrong with 401 or 400, that nothing is left to spend with 402 or 429. */
+/** Hosts reject a wrong key with 401 or 400, and an empty account with 402 or 429. */
 function reasonOf(status: number): keyof typeof REFUSALS {
   if (status === 402 || status === 429) return "account";
   return status === 403 ? "access" : "key";

@@ -29,7 +29,7 @@ export const openaiCompatible: ProviderDeclaration = {
       maxTokensField: "max_tokens",
       reasoningHistory: "keep",
       reasoningDetails: "own",
-      // Google's own compatible address signs the calls of its models here.
+      // Google's own compatible endpoint puts the signatures of its models' calls here.
       toolSignatureKeys: ["extra_content", "google", "thought_signature"],
       mediaUrls: ["image"],
     },

@@ -6,7 +6,7 @@ import { openaiImages } from "./openai/images.ts";
 import { openaiVideos } from "./openai/videos.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
-/** Longer ids, such as another protocol's clients may send, are answered with 400. */
+/** The host answers longer ids, which clients of another protocol may send, with 400. */
 export const FORTY_CHARACTERS: ToolIdRule = { pattern: /^[\s\S]{1,40}$/, make: (seed) => `call_${seed}` };
 
 export const openai: ProviderDeclaration = {

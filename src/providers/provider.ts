@@ -9,11 +9,11 @@ import type { MediaAdapters } from "../media/adapter.ts";
 import { cleanText } from "./clean-text.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media/provider-media.ts";
-import { type FailedProvider, tellFailure } from "./name-provider.ts";
+import { type FailedProvider, nameProvider } from "./name-provider.ts";
 
 export type Verb = "generate" | "count_tokens";
 
-/** What a call wants from an upstream, as far as its address depends on it. */
+/** The facts of a call that its URL and headers depend on. */
 export interface UpstreamCall<Options = unknown> {
   dialect: UpstreamDialectName;
   verb: Verb;
@@ -28,12 +28,12 @@ export interface Endpoint {
   headers: Record<string, string>;
 }
 
-/** A request that tries a credential, and the statuses that mean that it is bad, beside the usual ones. */
+/** A request that tries a credential, with statuses that mean a bad one in addition to the usual ones. */
 export interface Probe extends Endpoint {
   rejections: readonly number[];
 }
 
-/** Members taken out of the JSON that goes up, and members put into it. */
+/** Members to remove from the JSON that is sent, and members to set in it. */
 export interface BodyPatch {
   remove: readonly string[];
   set: Readonly<Record<string, unknown>>;
@@ -44,21 +44,21 @@ export type Framing = "sse" | "aws-event-stream";
 
 /** How one dialect is reached at a provider. */
 export interface SpokenDialect {
-  /** Where the dialect is spoken, for hosts that keep it at an address of its own. A configured `base_url` has none of it. */
+  /** The dialect's base URL, for hosts with another one for it. It is not used with a configured `base_url`. */
   baseUrl?: string;
   generate: (call: UpstreamCall, settings: ProviderSettings) => string;
   /** Absent where the provider has no token counter: the gateway then estimates. */
   countTokens?: (call: UpstreamCall, settings: ProviderSettings) => string;
   headers?(call: UpstreamCall): Record<string, string>;
-  /** Hosts behind a configured `base_url` need not speak it: there it is used only where `dialects` names it. */
+  /** A host at a configured `base_url` need not speak it: it is used there only where `dialects` names it. */
   optional?: true;
-  /** The models, by their names there, that the host serves in this dialect; all where absent. */
+  /** Whether the host serves a model, by its own name of it, in this dialect; all where absent. */
   serves?: (model: string) => boolean;
   /** Server-sent events where absent. */
   framing?: Framing;
   /** Where the host's body differs from the dialect's own. */
   body?: { remove?: readonly string[]; set?(call: UpstreamCall): Record<string, unknown> };
-  /** Whose opaque values are read there, where that is not the dialect's family or, for chat and converse, the kind. */
+  /** The origin of opaque values that the host reads, where that is not the dialect's family or, for chat and converse, the kind. */
   origin?: string | ((model: string) => string);
 }
 
@@ -67,7 +67,7 @@ export interface ProviderDeclaration {
   kind: string;
   /** Publisher prefixes of the catalogue whose models this kind serves. */
   publishers: readonly string[];
-  /** The usual environment variables: when all are set, the provider is there without any configuration. */
+  /** The usual environment variables: when all are set, the provider is enabled without any configuration. */
   variables?: Readonly<Record<string, string>>;
   fields: { required: readonly string[]; optional: readonly string[] };
   baseUrl: (settings: ProviderSettings) => string;
@@ -76,28 +76,28 @@ export interface ProviderDeclaration {
   probe?: {
     path: string | ((settings: ProviderSettings) => string);
     headers?: Readonly<Record<string, string>>;
-    /** Statuses that mean a bad credential here, beside 401, 402 and 403. */
+    /** Statuses that mean a bad credential here, in addition to 401, 402 and 403. */
     rejections?: readonly number[];
   };
-  /** Signs each request as it goes out; undefined where the credentials are of a kind that needs none. */
+  /** Signs each outgoing request; undefined where the kind of credential needs no signature. */
   sign?: (settings: ProviderSettings, sources: Sources) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
   dialects: Partial<Record<UpstreamDialectName, SpokenDialect>>;
   quirks?: DeclaredQuirks;
-  /** How images and videos are asked for, where the provider makes any. */
+  /** The media adapters, where the provider makes images or videos. */
   media?: MediaAdapters;
 }
 
-/** The longest piece of a provider's text that is passed on. */
+/** The most characters of a provider's text that are passed on. */
 const MAX_TEXT = 2000;
 
 /**
- * Clients' own SDKs give up after ten minutes, so that nobody waits longer for content. The longest answers of the catalogue, 128,000
+ * Clients' own SDKs give up after ten minutes, so that no client waits longer for content. The longest answers of the catalogue, 128,000
  * tokens at twenty a second, take less than two hours.
  */
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
 
-/** A spoken with an address of its own is spoken there alone, and not at an address that somebody configured. */
+/** A dialect with a base URL of its own is spoken there alone, and not at a configured base URL. */
 export function spokenAt(
   baseUrl: string | undefined,
   { dialects }: Pick<ProviderDeclaration, "dialects">,
@@ -109,12 +109,12 @@ export function spokenAt(
 /** A configured provider. Its destination and credential come from the configuration alone; no call can change either (S07). */
 export class Provider {
   readonly name: string;
-  /** Host and port of its address, for people to read. */
+  /** Host and port of its base URL, for people to read. */
   readonly host: string;
   readonly publishers: readonly string[];
   readonly dialects: readonly UpstreamDialectName[];
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
-  /** For an answer in one piece, which begins when it is complete: unless configured, it may begin as late as content may come. */
+  /** For an answer that is not streamed, which begins when it is complete: its first byte may come as late as content, unless configured. */
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** Undefined where the provider makes neither images nor videos. */
   readonly media: ProviderMedia | undefined;
@@ -134,9 +134,9 @@ export class Provider {
     this.name = settings.name;
     this.publishers = declaration.publishers;
     const spoken = spokenAt(settings.baseUrl, declaration);
-    const usual =
+    const enabled =
       settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.dialects[dialect]?.optional);
-    this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? usual;
+    this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? enabled;
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
     const { content } = this.timeoutMs;
     this.wholeTimeoutMs = { ...this.timeoutMs, firstByte: settings.timeoutMs?.firstByte ?? content };
@@ -164,14 +164,14 @@ export class Provider {
     return this.dialects.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
   }
 
-  /** Only the dialect itself knows what is in them beside the media. */
+  /** Apart from those of media, only the dialect itself knows what they mean. */
   quirksOf<Name extends keyof Quirks>(dialect: Name): Quirks[Name];
   quirksOf(dialect: string): MediaQuirks;
   quirksOf(dialect: string): MediaQuirks {
     return this.#quirks.get(dialect) ?? quirksOf(dialect, this.#declaration.quirks);
   }
 
-  /** Whose opaque values are read there. */
+  /** The origin of opaque values that the host reads. */
   originOf(dialect: UpstreamDialectName, upstreamModel: string): string {
     const { origin } = this.#spoken(dialect);
     if (origin !== undefined) return typeof origin === "string" ? origin : origin(upstreamModel);
@@ -182,7 +182,7 @@ export class Provider {
     return this.#spoken(dialect).framing ?? "sse";
   }
 
-  /** What is to be changed in a call's JSON before it goes up; undefined where nothing is. */
+  /** The changes to make in a call's JSON before it is sent; undefined where there are none. */
   bodyPatch(call: UpstreamCall): BodyPatch | undefined {
     const { body } = this.#spoken(call.dialect);
     return body && { remove: body.remove ?? [], set: body.set?.(call) ?? {} };
@@ -192,7 +192,7 @@ export class Provider {
     return this.#sign !== undefined;
   }
 
-  /** The headers that a finished request needs beside those of its address. */
+  /** The headers that a finished request needs in addition to its endpoint's. */
   sign(request: OutgoingRequest): Record<string, string> {
     return this.#sign?.(request) ?? {};
   }
@@ -201,7 +201,7 @@ export class Provider {
     return this.speaks(dialect) && this.#declaration.dialects[dialect]?.countTokens !== undefined;
   }
 
-  /** Synchronous but for providers whose token must be fetched. */
+  /** The URL and headers of a call. Synchronous, except for providers whose token must be fetched. */
   endpoint(call: UpstreamCall): Endpoint | Promise<Endpoint> {
     const spoken = this.#spoken(call.dialect);
     const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
@@ -218,13 +218,13 @@ export class Provider {
     return spoken;
   }
 
-  /** The same for every call of a dialect, but for a client's own options and a credential that was renewed: made once and kept. */
+  /** The same for every call of a dialect, apart from a client's own options and a renewed credential: made once and kept. */
   #headers(call: UpstreamCall, spoken: SpokenDialect, credential: Record<string, string>): Record<string, string> {
     const kept = this.#kept.get(call.dialect);
     if (kept?.credential === credential && call.options === undefined) return kept.headers;
     const headers = {
       "content-type": "application/json",
-      // The tap reads the bytes: a compressed answer would only be unpacked here.
+      // The tap reads the bytes: a compressed answer would have to be decompressed here.
       "accept-encoding": "identity",
       ...spoken.headers?.(call),
       ...credential,
@@ -234,8 +234,8 @@ export class Provider {
   }
 
   /**
-   * A request that says whether the credential is accepted, and costs nothing; undefined where the host has none. Rejects
-   * where the credential must be exchanged for a token, and is not.
+   * A free request that shows whether the credential is accepted; undefined where the host has none. Rejects where the
+   * credential must be exchanged for a token, and the exchange fails.
    */
   async probe(): Promise<Probe | undefined> {
     const credential = await this.#authenticate();
@@ -246,17 +246,17 @@ export class Provider {
     return { url: this.#baseUrl + path, headers: { ...probe.headers, ...credential }, rejections };
   }
 
-  /** An error of this provider's as a caller may read it; beside it, for the operator alone, where it came from. */
+  /** An error of this provider as a caller may read it, with its cause for the operator alone. */
   redactError(error: GatewayError): GatewayError {
-    const told = tellFailure(error, this.#failed).withTexts((text) => this.redact(text));
-    const said = told.failure?.said;
-    return said === undefined ? told : told.withFailure({ said: cut(this.#withoutSecrets(said)) });
+    const named = nameProvider(error, this.#failed).withTexts((text) => this.redact(text));
+    const said = named.failure?.said;
+    return said === undefined ? named : named.withFailure({ said: cut(this.#withoutSecrets(said)) });
   }
 
   /**
-   * A text of this provider's as a caller may read it: without the gateway's own credentials (S10), what tells of the host's
-   * insides (S22), and no longer than is passed on. It is cut here and nowhere before, since what a cut leaves of a credential
-   * is not found any more.
+   * A text of this provider as a caller may read it: without the gateway's own credentials (S10), without the host's internals
+   * (S22), and no longer than is passed on. It is cut here and not before, since a credential that was cut in half could not
+   * be found any more.
    */
   redact(text: string): string {
     return cleanText(cut(this.#withoutSecrets(text)));

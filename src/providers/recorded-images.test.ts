@@ -41,7 +41,7 @@ function adapterOf({ provider }: ImageRecording): ImageAdapter {
   return adapter;
 }
 
-/** The oldest model is what the host took where a request named none. */
+/** The host's default was the oldest model where a request named none. */
 const modelOf = (recording: ImageRecording) => recording.model ?? "dall-e-2";
 
 describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
@@ -50,7 +50,7 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
     expect(recordings.some(({ status }) => status === 400)).toBe(true);
   });
 
-  test.each(recordings.filter(({ status }) => status === 200))("$provider/$case is read whole", (recording) => {
+  test.each(recordings.filter(({ status }) => status === 200))("$provider/$case is read completely", (recording) => {
     const text = textOf(recording.response_file);
     const body = JSON.parse(text) as { data: JsonObject[]; usage?: JsonObject; output_format?: string };
     const context = adapterContext(modelOf(recording));
@@ -74,7 +74,7 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
     }
   });
 
-  test.each(recordings.filter(({ status }) => status >= 400))("$provider/$case keeps its words", (recording) => {
+  test.each(recordings.filter(({ status }) => status >= 400))("$provider/$case keeps its message", (recording) => {
     const text = textOf(recording.response_file);
     const { message, param, code } = (JSON.parse(text) as { error: Record<string, string> }).error;
     const error = adapterOf(recording).error(mediaAnswer(text, recording.status));
@@ -82,7 +82,7 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
   });
 
   const asked = recordings.filter(({ http, request_file }) => http.endsWith("/generations") && request_file !== null);
-  test.each(asked)("$provider/$case: what a client sent there, the adapter says in the same words", (recording) => {
+  test.each(asked)("$provider/$case: the adapter sends what a client sent", (recording) => {
     const sent = JSON.parse(textOf(recording.request_file ?? "")) as JsonObject;
     const [width, height] = String(sent["size"] ?? "")
       .split("x")
@@ -95,7 +95,7 @@ describe.skipIf(!present)("providers 2.1, 2.11: recorded answers", () => {
     });
     const request = adapterOf(recording).submit(call, adapterContext(modelOf(recording)));
     expect(`POST /v1${request.url}`).toBe(recording.http);
-    // The oldest model has one quality, and its option is cut before.
+    // The oldest model has one quality, and the option is dropped before.
     const { quality, response_format, ...others } = sent;
     expect(jsonOf(request)).toMatchObject(
       modelOf(recording) === "dall-e-2" ? others : { ...others, ...(quality ? { quality } : {}) },

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe("a service account signs in with a signed assertion (providers 1.4)", () => {
-  test("the assertion carries the claims and verifies; calls at once share one token; it is kept until shortly before it dies", async () => {
+  test("the assertion carries the claims and verifies; calls at once share one token; it is kept until shortly before it expires", async () => {
     let now = 1_800_000_000_000;
     const authenticate = serviceAccount(file, { ...system.clock, wallMs: () => now });
     requests = 0;
@@ -64,7 +64,7 @@ describe("a service account signs in with a signed assertion (providers 1.4)", (
     expect(await authenticate()).toEqual({ authorization: "Bearer token-2" });
   });
 
-  test("a refusal is the provider's fault, not the caller's, and the next call asks again", async () => {
+  test("a refusal is the provider's fault, not the caller's, and the next call tries again", async () => {
     const authenticate = serviceAccount(file, system.clock);
     answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });
     await expect(authenticate()).rejects.toMatchObject({ kind: "upstream_credentials" });

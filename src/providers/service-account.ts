@@ -8,7 +8,7 @@ import type { Authenticator } from "./credentials.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFETIME_SECONDS = 3600;
-/** A token is replaced this long before it dies, so that no call leaves with one that expires on the way. */
+/** A token is replaced this long before it expires, so that none expires in flight. */
 const MARGIN_MS = 5 * 60_000;
 const TIMEOUT_MS = 15_000;
 
@@ -18,7 +18,7 @@ interface Account {
   tokenUrl: string;
 }
 
-/** Signs in as a Google service account: a signed assertion is exchanged for a token, which is kept until shortly before it dies. */
+/** Signs in as a Google service account: a signed assertion is exchanged for a token, which is kept until shortly before it expires. */
 export function serviceAccount(file: string, clock: Clock): Authenticator {
   const account = readAccount(file);
   let current: { headers: Record<string, string>; expiresAtMs: number } | undefined;
@@ -58,7 +58,7 @@ function readText(file: string): string {
   }
 }
 
-/** The reader's own message is left out: it may tell of the key. */
+/** The parser's own message is left out: it may show parts of the key. */
 function readKey(pem: string, file: string): KeyObject {
   let key: KeyObject;
   try {

@@ -22,8 +22,8 @@ describe("SigV4 against the vendor's published vectors", () => {
     ],
   ] as const;
 
-  test.each(vectors)("%s", (_name, method, address, signature) => {
-    const signed = signRequest({ method, url: address, headers: {}, body: "" }, CREDENTIALS, SERVICE, DATE);
+  test.each(vectors)("%s", (_name, method, url, signature) => {
+    const signed = signRequest({ method, url, headers: {}, body: "" }, CREDENTIALS, SERVICE, DATE);
     expect(signed["x-amz-date"]).toBe("20150830T123600Z");
     expect(signed["authorization"]).toBe(
       "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, " +

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** Signature version 4 of the AWS hosts: a digest of the whole request, signed with a key of the day. */
+/** Signature version 4 of the AWS hosts: a digest of the whole request, signed with a key that is derived for the day. */
 export interface Credentials {
   accessKeyId: string;
   secretAccessKey: string;
@@ -10,7 +10,7 @@ export interface Credentials {
 export interface SigningRequest {
   method: string;
   url: string;
-  /** Headers to be covered by the signature beside those that it needs itself. */
+  /** Headers to sign in addition to those that the signature always covers. */
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array;
 }
@@ -48,14 +48,14 @@ export function signRequest(
     names,
     digest(request.body),
   ].join("\n");
-  const place = `${day}/${scope.region}/${scope.service}/aws4_request`;
-  const toSign = [ALGORITHM, moment, place, digest(canonical)].join("\n");
+  const credentialScope = `${day}/${scope.region}/${scope.service}/aws4_request`;
+  const toSign = [ALGORITHM, moment, credentialScope, digest(canonical)].join("\n");
   let key: string | Buffer = `AWS4${credentials.secretAccessKey}`;
-  for (const word of place.split("/")) key = createHmac("sha256", key).update(word).digest();
+  for (const word of credentialScope.split("/")) key = createHmac("sha256", key).update(word).digest();
   const signature = createHmac("sha256", key).update(toSign).digest("hex");
   return {
     ...added,
-    authorization: `${ALGORITHM} Credential=${credentials.accessKeyId}/${place}, SignedHeaders=${names}, Signature=${signature}`,
+    authorization: `${ALGORITHM} Credential=${credentials.accessKeyId}/${credentialScope}, SignedHeaders=${names}, Signature=${signature}`,
   };
 }
 
@@ -67,7 +67,7 @@ function canonicalHeaders(headers: Readonly<Record<string, string>>): [name: str
   return lower.sort(byFirst);
 }
 
-/** The path stands in the URL encoded already, and is encoded once more, segment by segment: `%3A` becomes `%253A`. */
+/** The path is encoded in the URL already, and is encoded once more, segment by segment: `%3A` becomes `%253A`. */
 const canonicalPath = (path: string): string => path.split("/").map(encode).join("/");
 
 function canonicalQuery(parameters: URLSearchParams): string {
@@ -82,7 +82,7 @@ const byFirst = ([a, c = ""]: readonly string[], [b, d = ""]: readonly string[])
   compare(a ?? "", b ?? "") || compare(c, d);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Every byte but letters, digits, `-`, `.`, `_` and `~`. */
+/** Encodes every byte but letters, digits, `-`, `.`, `_` and `~`. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 

@@ -9,7 +9,7 @@ import { videos as seedance } from "./volcengine/videos.ts";
 /** The simulator may be polled as often as one likes. */
 const POLL_MS = 250;
 
-/** A model of the simulator's that is one of the hosts it plays, under names of its own: the present one, and the one before. */
+/** A simulator model that one of its simulated hosts serves, under the simulator's own names: the current one, and the former. */
 function played<Adapter extends ImageAdapter | VideoAdapter>(
   adapter: Adapter,
   names: readonly [string, string],
@@ -38,16 +38,16 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
   };
 }
 
-/** The built-in simulator, which plays all three dialects over real HTTP. Its address is known once it has started. */
+/** The built-in simulator, which plays all three dialects over real HTTP. Its URL is known once it has started. */
 export const simulator: ProviderDeclaration = {
   kind: "simulator",
   publishers: [],
   fields: { required: ["base_url"], optional: ["api_key"] },
   baseUrl: () => {
-    throw new Error("the simulator's address is set when it starts");
+    throw new Error("the simulator's base URL is set when it starts");
   },
   authenticate: (settings) => {
-    // It takes any key, as the hosts that it plays take one, but not none.
+    // It takes any key, but needs one, like the hosts that it simulates.
     const key = settings.apiKey?.reveal() ?? "simulated";
     const headers = { "x-api-key": key, "x-goog-api-key": key, authorization: `Bearer ${key}` };
     return () => headers;

@@ -1,6 +1,6 @@
 import type { CodeTable } from "../media/code-table.ts";
 
-/** The words that say more than their status; the others go by it. */
+/** Codes that say more than the status; for all others the status decides. */
 export const BAIDU_CODES: CodeTable = [
   [/^(content_filter|system_unsafe)$/, "content_blocked"],
   [/^(invalid_iam_token|invalid_appid|access_denied|insufficient_quota)$/, "upstream_credentials"],

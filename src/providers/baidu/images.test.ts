@@ -97,7 +97,7 @@ test("contract 2.4: one image a call of the host's own models, from a list of si
   expect(["ernie-image-turbo", "ernie-5.0"].map(baiduImages.serves)).toEqual([true, false]);
 });
 
-test("the host is called with its key below its own address", async () => {
+test("the host is called with its key at its own base URL", async () => {
   const settings = { name: "baidu", kind: "baidu", apiKey: new Secret("bce-v3/secret") };
   expect(baidu.baseUrl(settings)).toBe("https://qianfan.baidubce.com/v2");
   expect(await baidu.authenticate(settings, system)()).toEqual({ authorization: "Bearer bce-v3/secret" });

@@ -37,7 +37,7 @@ const ERNIE: ImageCapabilities = {
   maxPrompt: 2048,
 };
 
-/** Models of other houses, all at one address. */
+/** Models of other vendors, all at one path. */
 const HOSTED: ImageCapabilities = {
   maxCount: 4,
   perCall: 4,
@@ -56,11 +56,11 @@ const HOSTED: ImageCapabilities = {
   compresses: false,
 };
 
-/** Where a family of models is served and what it can do: an address of its own for each of the host's own families. */
+/** The path and capabilities of a family of models: each of the host's own families has a path of its own. */
 interface Family {
   path: string;
   capabilities: ImageCapabilities;
-  /** It can give its images as base64; elsewhere they come as links that last a day. */
+  /** It can answer with base64; otherwise images are links that last a day. */
   base64?: true;
 }
 

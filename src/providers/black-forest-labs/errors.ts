@@ -3,7 +3,7 @@ import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 
-/** An answer `{ detail }` or `{ message }`; where fields are at fault, `detail` is a list of them. */
+/** An answer `{ detail }` or `{ message }`; for invalid fields, `detail` is a list of them. */
 export function readError(answer: MediaAnswer): GatewayError {
   const { body } = answer;
   const faults = arrayAt(body, "detail").filter(isObject);

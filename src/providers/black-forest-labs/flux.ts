@@ -1,12 +1,12 @@
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 
-/** How a model is given the images to go by. */
+/** The field for a model's input images. */
 export type InputField = "input_image" | "image_prompt" | "image";
 
 export interface Flux {
   capabilities: ImageCapabilities;
   inputField: InputField;
-  /** Fields of the host's own that a client may set. */
+  /** Host-specific fields that a client may set. */
   extras: readonly string[];
 }
 
@@ -77,7 +77,7 @@ const V1: Flux = {
 const DEV: Flux = { ...V1, capabilities: guided(V1.capabilities), extras: ["safety_tolerance", "steps"] };
 
 const FILL: Flux = {
-  // It paints where its mask is white.
+  // It edits where its mask is white.
   capabilities: { ...guided(EVERY), sizes: { kind: "none" }, imageOnly: true, mask: true, maskForm: "white" },
   inputField: "image",
   extras: ["safety_tolerance", "steps"],
@@ -99,7 +99,7 @@ const FAMILIES: readonly [RegExp, Flux][] = [
   [/^flux-dev/, DEV],
 ];
 
-/** What a model of the FLUX families can do, and how it is asked. */
+/** What a model of the FLUX families can do, and the fields of its requests. */
 export function flux(model: string): Flux {
   return FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V1;
 }

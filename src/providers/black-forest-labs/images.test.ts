@@ -20,7 +20,7 @@ describe("providers 2.6: what is sent", () => {
     expect(jsonOf(request)).toEqual({ prompt: "a red fox", width: 1024, height: 768 });
   });
 
-  test("contract 2.4: every option, and images by number", () => {
+  test("contract 2.4: every option, and numbered images", () => {
     const request = submit(
       {
         inputs: [PNG, JPEG, PNG],
@@ -51,7 +51,7 @@ describe("providers 2.6: what is sent", () => {
     ["flux-pro-1.1-ultra", { image_prompt: PNG.base64, aspect_ratio: "16:9" }],
     ["flux-pro-1.1", { image_prompt: PNG.base64 }],
     ["flux-pro-1.0-fill", { image: PNG.base64 }],
-  ])("%s is asked in its own words", (model, fields) => {
+  ])("%s has its own fields", (model, fields) => {
     expect(jsonOf(submit({ inputs: [PNG], aspectRatio: "16:9" }, model))).toEqual({ prompt: "a red fox", ...fields });
   });
 
@@ -92,7 +92,7 @@ describe("providers 2.6: a job", () => {
   const readSubmit = (body: Parameters<typeof mediaAnswer>[0], enhancePrompt = false) =>
     images.readSubmit(mediaAnswer(body), imageCall({ enhancePrompt }), CONTEXT);
 
-  test("is asked for where its answer says, else at the old address", () => {
+  test("is polled where its answer says, else at the old path", () => {
     const state = readSubmit({ id: "j-1", polling_url: TICKET.url, cost: 3 });
     expect(state).toEqual({ state: "waiting", job: TICKET });
     expect(images.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: TICKET.url });
@@ -101,7 +101,7 @@ describe("providers 2.6: a job", () => {
     expect(thrownBy(() => readSubmit("<html></html>")).kind).toBe("upstream_failed");
   });
 
-  test("shows the key to the vendor's own hosts only", () => {
+  test("sends the key to the vendor's own hosts only", () => {
     const own = (host: string) => blackForestLabs.media?.ownHosts?.test(host);
     expect(["api.bfl.ai", "api.us1.bfl.ai", "api.eu2.bfl.ai"].map(own)).toEqual([true, true, true]);
     expect(["bfl.ai.example.com", "evilbfl.ai", "delivery.example.com"].map(own)).toEqual([false, false, false]);
@@ -124,7 +124,7 @@ describe("providers 2.6: a job", () => {
     });
   });
 
-  test("tells an image that was held back from a request that was", () => {
+  test("distinguishes a blocked image from a blocked request", () => {
     expect(poll({ status: "Content Moderated" })).toEqual({
       state: "done",
       reply: { results: [{ kind: "filtered", reason: "The provider's moderation held the image back." }] },
@@ -136,7 +136,7 @@ describe("providers 2.6: a job", () => {
     expect(poll({ status })).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
   });
 
-  test.each(["<html></html>", { status: "Ready", result: null }])("%o is asked for again", (body) => {
+  test.each(["<html></html>", { status: "Ready", result: null }])("%o is polled again", (body) => {
     expect(thrownBy(() => poll(body)).kind).toBe("upstream_failed");
   });
 });
@@ -152,7 +152,7 @@ describe("providers 2.6: errors", () => {
     expect<string>(images.error(mediaAnswer({ detail: "words" }, status)).kind).toBe(kind);
   });
 
-  test("a field at fault is named", () => {
+  test("an invalid field is named", () => {
     const detail = [{ loc: ["body", "width"], msg: "Input should be a multiple of 16", type: "multiple_of" }];
     expect(images.error(mediaAnswer({ detail }, 422))).toMatchObject({
       kind: "invalid_request",

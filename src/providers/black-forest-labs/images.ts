@@ -57,7 +57,7 @@ function readJob({ body }: MediaAnswer, job: JobHandle): JobState<UpstreamImageR
 function readResult(result: JsonObject | undefined, job: JobHandle): JobState<UpstreamImageReply> {
   const url = stringAt(result, "sample");
   if (!url) throw emptyAnswer("an image");
-  // The prompt is told in any case; it is another one only where that was asked for.
+  // The prompt is always in the answer; it differs from the client's only where enhancing was asked for.
   const revisedPrompt = job["enhanced"] === true ? stringAt(result, "prompt") : undefined;
   return {
     state: "done",
@@ -86,7 +86,7 @@ export const images: ImageAdapter = {
     const url = stringAt(body, "polling_url");
     return { state: "waiting", job: { id, ...(url && { url }), ...(call.enhancePrompt && { enhanced: true }) } };
   },
-  // A job is known only in the region that took it, and the answer tells which one that was.
+  // A job is known only in the region that accepted it, which the answer names.
   poll: (job) => ({
     method: "GET",
     url: stringAt(job, "url") ?? `/get_result?id=${encodeURIComponent(stringAt(job, "id") ?? "")}`,

@@ -4,7 +4,7 @@ import { headerKey } from "../auth.ts";
 import type { ProviderDeclaration } from "../provider.ts";
 import { images } from "./images.ts";
 
-/** The makers of FLUX. A job is asked for at the region that took it, which is a host of its own. */
+/** The makers of FLUX. A job is polled in the region that accepted it, which is a host of its own. */
 export const blackForestLabs: ProviderDeclaration = {
   kind: "black-forest-labs",
   publishers: ["black-forest-labs"],

@@ -4,7 +4,7 @@ import { decodeError } from "../../dialects/genai/errors.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { reportedFailure } from "../media/failed-job.ts";
 
-/** A refused prompt is a plain 400 or code 3; only its words tell it from a bad field. */
+/** A refused prompt is a plain 400 or code 3; only its message distinguishes it from a bad field. */
 const REFUSAL = /responsible ai|usage guidelines|sensitive words|safety (?:filter|polic)|content polic/i;
 
 /** Errors of operations are numbered as in gRPC. */
@@ -31,7 +31,7 @@ export function operationError(operation: JsonObject): GatewayError {
   const code = numberAt(error, "code") ?? 13;
   const status = STATUS_OF_CODE[code] ?? (code >= 400 ? code : 500);
   const read = refusalOr(decodeError({ status, body: JSON.stringify({ error }) }));
-  // No answer failed here: the job did, and its reason is worth telling.
+  // The job failed, not the answer, and its reason is worth showing.
   return read.kind === "upstream_failed"
     ? reportedFailure({ message: stringAt(error, "message"), code: String(code) })
     : read;

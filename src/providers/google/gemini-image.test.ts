@@ -14,7 +14,7 @@ const answer = (parts: unknown[], more: object = {}) => ({
   candidates: [{ content: { parts }, finishReason: "STOP", ...more }],
 });
 
-describe("providers 2.3: requests for an image of a model that talks", () => {
+describe("providers 2.3: requests for an image to a model that also answers with text", () => {
   const full = {
     aspectRatio: "21:9",
     tier: "4K" as const,
@@ -26,7 +26,7 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
     extras: { anything: 1 },
   };
 
-  test("everything that Vertex takes, inputs before the words", () => {
+  test("everything that Vertex takes, inputs before the text", () => {
     const request = vertex.submit(imageCall(full), adapterContext(PRO));
     expect(request).toMatchObject({ method: "POST", url: `/v1/publishers/google/models/${PRO}:generateContent` });
     expect(jsonOf(request)).toEqual({
@@ -61,7 +61,7 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
   test.each([
     [PRO, { imageSize: "1K" }],
     ["gemini-2.5-flash-image", {}],
-  ])("the smallest one: %s is told its level where it has several", (model, imageConfig) => {
+  ])("the smallest one: %s gets its level where it has several", (model, imageConfig) => {
     expect(jsonOf(gemini.submit(imageCall(), adapterContext(model)))).toEqual({
       contents: [{ role: "user", parts: [{ text: "a red fox" }] }],
       generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig },
@@ -79,14 +79,14 @@ describe("providers 2.3: requests for an image of a model that talks", () => {
     expect([gemini, vertex].map((adapter) => adapter.capabilities(PRO).compresses)).toEqual([false, true]);
   });
 
-  test("only models that draw are served", () => {
+  test("only models that make images are served", () => {
     const models = [PRO, "gemini-3.1-flash-image", "gemini-2.5-flash", "imagen-4.0-generate-001"];
     expect(models.filter(gemini.serves)).toEqual([PRO, "gemini-3.1-flash-image"]);
   });
 });
 
 describe("providers 2.3: answers", () => {
-  test("the first image is the answer; drafts among the thoughts and words are not", () => {
+  test("the first image is the answer; drafts among the thoughts, and text, are not", () => {
     const draft = { thought: true, inlineData: { mimeType: "image/jpeg", data: JPEG.base64 } };
     expect(read(answer([draft, { text: "Here it is." }, { ...imagePart, thoughtSignature: "c2ln" }]))).toEqual({
       state: "done",
@@ -94,7 +94,7 @@ describe("providers 2.3: answers", () => {
     });
   });
 
-  test("tokens of images are counted apart from those of words, and none is counted twice", () => {
+  test("image tokens are counted separately from text tokens, and none twice", () => {
     const usageMetadata = {
       promptTokenCount: 300,
       promptTokensDetails: [
@@ -114,7 +114,7 @@ describe("providers 2.3: answers", () => {
     });
   });
 
-  test("a host that does not tell tokens apart is billed as for an image, if there is one", () => {
+  test("where a host does not separate tokens, they are billed as the image's, if there is one", () => {
     const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 1290 };
     expect(replyOf(read({ ...answer([imagePart]), usageMetadata }))?.usage).toEqual({
       input: 10,
@@ -137,7 +137,7 @@ describe("providers 2.3: answers", () => {
     "IMAGE_OTHER",
     "SAFETY",
     "FINISH_REASON_PROHIBITED_CONTENT",
-  ])("an end by %s is an image held back", (finishReason) => {
+  ])("finish reason %s is a blocked image", (finishReason) => {
     expect(replyOf(read(answer([], { finishReason })))?.results).toEqual([
       { kind: "filtered", reason: `The provider held the image back (${finishReason}).` },
     ]);
@@ -154,7 +154,7 @@ describe("providers 2.3: answers", () => {
     expect(result).toMatchObject({ kind: "failed", error: { kind: "upstream_failed", message } });
   });
 
-  test("a refused prompt is the whole request's refusal", () => {
+  test("a refused prompt refuses the whole request", () => {
     expect(thrownBy(() => read({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } }))).toEqual({
       kind: "content_blocked",
       message: "The provider refused the prompt (PROHIBITED_CONTENT).",

@@ -16,20 +16,20 @@ import { type GoogleHost, verbPath } from "./host.ts";
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 
-/** Ends without an image that mean a refusal beside those that mean one for text as well. */
+/** Finish reasons of a refused image, in addition to those of refused text. */
 const REFUSALS: ReadonlySet<string> = new Set(["NO_IMAGE", "IMAGE_OTHER"]);
 
-/** The contract's words for people in images, as `imageConfig` spells them. */
+/** The contract's settings for people in images, as `imageConfig` spells them. */
 const PERSON_GENERATION: ReadonlyMap<string, string> = new Map([
   ["dont_allow", "ALLOW_NONE"],
   ["allow_adult", "ALLOW_ADULT"],
   ["allow_all", "ALLOW_ALL"],
 ]);
 
-/** The generation of models that takes no size draws at one level only, and looks at fewer images. */
+/** The generation of models without a size has one level only, and takes fewer images. */
 const isOld = (model: string): boolean => /^gemini-2/.test(model);
 
-/** Models that talk and draw, by `generateContent`. */
+/** Models that answer with text and images, by `generateContent`. */
 export function geminiImage(host: GoogleHost): ImageAdapter {
   const vertex = host.name === "vertex";
   return {
@@ -52,7 +52,7 @@ export function geminiImage(host: GoogleHost): ImageAdapter {
         json: {
           contents: [{ role: "user", parts: [...call.inputs.map(inlineData), { text: call.prompt }] }],
           generationConfig: {
-            // Images alone are refused by some of the models.
+            // Some of the models refuse images alone.
             responseModalities: ["TEXT", "IMAGE"],
             ...(call.seed === undefined ? {} : { seed: call.seed }),
             imageConfig: {
@@ -95,7 +95,7 @@ function readSubmit({ body }: MediaAnswer): JobState<UpstreamImageReply> {
   return { state: "done", reply: { results: [result], ...(usage === undefined ? {} : { usage }) } };
 }
 
-/** One image was asked for: the first is the answer, and drafts among the thoughts are not. */
+/** One image was asked for: the first is the answer; drafts among the thoughts do not count. */
 function readCandidate(candidate: unknown): ImageResult<InlineImage> {
   const parts = arrayAt(objectAt(candidate, "content"), "parts").filter(
     (part) => isObject(part) && part["thought"] !== true,
@@ -119,15 +119,15 @@ function readCandidate(candidate: unknown): ImageResult<InlineImage> {
   return { kind: "failed", error: new GatewayError("upstream_failed", message) };
 }
 
-/** Where a host does not tell the tokens of images apart, the image was made of all of them. */
+/** Where a host does not report image tokens separately, all output tokens count as the image's. */
 function readUsage(body: JsonObject, made: boolean): Usage | undefined {
   const usage = decodeUsage(body);
   if (!usage) return undefined;
-  const told = arrayAt(objectAt(body, "usageMetadata"), "candidatesTokensDetails").length > 0;
+  const detailed = arrayAt(objectAt(body, "usageMetadata"), "candidatesTokensDetails").length > 0;
   const { output = 0 } = usage;
   return {
     ...usage,
-    ...(made && !told && output > 0 ? { output: 0, imageOutput: output } : {}),
+    ...(made && !detailed && output > 0 ? { output: 0, imageOutput: output } : {}),
     images: made ? 1 : 0,
   };
 }

@@ -1,9 +1,9 @@
 import type { AdapterContext } from "../../media/adapter.ts";
 
-/** The Gemini API and Vertex AI serve the same models by the same verbs, but not with the same fields. */
+/** The Gemini API and Vertex AI serve the same models by the same methods, but not with the same fields. */
 export interface GoogleHost {
   name: "gemini" | "vertex";
-  /** Where the models stand, such as `/v1beta/models`. */
+  /** The path of the models, such as `/v1beta/models`. */
   models: (settings: AdapterContext["settings"]) => string;
 }
 

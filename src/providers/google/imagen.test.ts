@@ -63,7 +63,7 @@ describe("providers 2.2: requests to Imagen", () => {
     expect(jsonOf(request)).toEqual({ instances: [{ prompt: "a red fox" }], parameters: { sampleCount: 1 } });
   });
 
-  test("a seed is refused beside the watermark, so it switches off the one that nobody asked for", () => {
+  test("the host refuses a seed with the watermark, so a seed switches the default watermark off", () => {
     const parameters = (fields: Parameters<typeof imageCall>[0]) =>
       jsonOf(vertex.submit(imageCall(fields), context(IMAGEN_4)))["parameters"];
     expect(parameters({ seed: 1 })).toEqual({ sampleCount: 1, seed: 1, addWatermark: false });
@@ -98,7 +98,7 @@ describe("providers 2.2: requests to Imagen", () => {
     });
   });
 
-  test("the kind of edit is the client's, or the usual one", () => {
+  test("the kind of edit is the client's, or the default", () => {
     const editMode = (fields: Parameters<typeof imageCall>[0]) =>
       jsonOf(vertex.submit(imageCall({ inputs: [PNG], ...fields }), context(CAPABILITY)))["parameters"];
     expect(editMode({})).toMatchObject({ editMode: "EDIT_MODE_DEFAULT" });
@@ -111,7 +111,7 @@ describe("providers 2.2: requests to Imagen", () => {
 });
 
 describe("providers 2.2: capabilities of Imagen", () => {
-  test("both hosts make, only Vertex edits, and neither serves other models", () => {
+  test("both hosts generate, only Vertex edits, and neither serves other models", () => {
     expect([gemini, vertex].map((adapter) => adapter.serves(IMAGEN_4))).toEqual([true, true]);
     expect([gemini, vertex].map((adapter) => adapter.serves(CAPABILITY))).toEqual([false, true]);
     expect(vertex.serves("gemini-3-pro-image")).toBe(false);
@@ -131,7 +131,7 @@ describe("providers 2.2: capabilities of Imagen", () => {
     expect(vertex.capabilities("imagen-3.0-generate-002").sizes).toMatchObject({ kind: "ratio", tiers: [] });
   });
 
-  test("masks are wanted in white, where clients' masks are transparent", () => {
+  test("masks are white where clients' masks are transparent", () => {
     expect(vertex.capabilities(CAPABILITY)).toMatchObject({ maxInputs: 1, mask: true, maskForm: "white" });
   });
 });
@@ -154,7 +154,7 @@ describe("contract 2.5: answers of Imagen", () => {
     });
   });
 
-  test("what is missing was filtered, for the reason that was given or for the usual one", () => {
+  test("a missing image was filtered, for the given reason or the default one", () => {
     const made = { bytesBase64Encoded: PNG.base64, mimeType: "image/png" };
     expect(resultsOf(read({ predictions: [made, { raiFilteredReason: "Code 58061214" }] }, 3))).toEqual([
       { kind: "made", image: PNG },

@@ -31,7 +31,7 @@ const SEEDS = { min: 0, max: 4_294_967_295 };
 const GUIDANCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const FILTERED = "The provider's safety filter held this image back.";
 
-/** Edits an image instead of inventing one. */
+/** Whether a model only edits images. */
 const edits = (model: string): boolean => model.includes("capability");
 
 /** Imagen, by `predict`. */
@@ -99,7 +99,7 @@ const sizesOf = (model: string): ImageCapabilities["sizes"] => ({
 });
 
 function parameters(call: FittedImageCall): JsonObject {
-  // A seed is refused together with the watermark, which is on unless it is said to be off.
+  // A seed is refused together with the watermark, which is on by default.
   const watermark = call.watermark ?? (call.seed === undefined ? undefined : false);
   const outputOptions = {
     ...(call.outputMimeType === undefined ? {} : { mimeType: call.outputMimeType }),
@@ -154,13 +154,13 @@ function readSubmit({ body }: MediaAnswer, call: FittedImageCall): JobState<Upst
       if (result) results.push(result);
     }
   }
-  // One reason stands for all that were held back; without it they are only missing.
+  // One reason stands for all images that were blocked; without it they are only missing.
   while (results.length < call.count) results.push({ kind: "filtered", reason });
   const images = results.filter(({ kind }) => kind === "made").length;
   return { state: "done", reply: { results, usage: { images } } };
 }
 
-/** Undefined for the item that scores the prompt, which stands behind the images. */
+/** Undefined for the item that scores the prompt, which comes after the images. */
 function readPrediction(prediction: unknown): ImageResult<InlineImage> | undefined {
   const base64 = stringAt(prediction, "bytesBase64Encoded");
   if (base64 !== undefined) {

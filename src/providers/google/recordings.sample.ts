@@ -4,7 +4,7 @@ import { mediaAnswer } from "../media/media-calls.sample.ts";
 
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 
-/** Whether recorded answers of the vendor's stand beside this checkout. For tests. */
+/** Whether recordings of the vendor's answers are available. For tests. */
 export const recordingsThere = existsSync(new URL("manifest.jsonl", FOLDER));
 if (!recordingsThere)
   console.log("skipped: recordings of images and videos, because ../shared/transcripts is not there");

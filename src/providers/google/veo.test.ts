@@ -51,7 +51,7 @@ describe("providers 3.1: requests to Veo", () => {
     });
   });
 
-  test("the Gemini API is not told of sound, and the second generation of neither sound nor resolution", () => {
+  test("the Gemini API takes no sound, and the second generation neither sound nor resolution", () => {
     const parameters = (adapter: typeof vertex, model: string) =>
       jsonOf(adapter.submit(videoCall({ extras: full.extras }), { ...context, model }))["parameters"];
     expect(parameters(gemini, VEO)).toEqual({ sampleCount: 1, durationSeconds: 8, resolution: "720p" });
@@ -62,7 +62,7 @@ describe("providers 3.1: requests to Veo", () => {
     });
   });
 
-  test("each host is asked about a job in its own way", () => {
+  test("each host is polled in its own way", () => {
     expect(vertex.poll?.({ name: VERTEX_NAME }, context)).toEqual({
       method: "POST",
       url: `/v1/projects/p/models/${VEO}:fetchPredictOperation`,
@@ -72,7 +72,7 @@ describe("providers 3.1: requests to Veo", () => {
   });
 
   test.each(["models/x/../../files/secret", "models/x/operations/1?key=2", "https://elsewhere.example/operations/1"])(
-    "a name that would lead elsewhere is not asked for: %s",
+    "a name that would lead elsewhere is not polled: %s",
     (name) => {
       expect(thrownBy(() => gemini.poll?.({ name }, context))).toMatchObject({ kind: "upstream_failed" });
     },
@@ -94,7 +94,7 @@ describe("providers 3.1: requests to Veo", () => {
 });
 
 describe("contract 2.2: the life of an operation", () => {
-  test("a new one is waited for by its name", () => {
+  test("a new one is polled by its name", () => {
     const state = vertex.readSubmit(mediaAnswer({ name: VERTEX_NAME }), videoCall(), context);
     expect(state).toEqual({ state: "waiting", job: { name: VERTEX_NAME } });
     expect(thrownBy(() => vertex.readSubmit(mediaAnswer({}), videoCall(), context))).toMatchObject({
@@ -117,7 +117,7 @@ describe("contract 2.2: the life of an operation", () => {
     });
   });
 
-  test("videos that were held back are counted, with or without a reason for each", () => {
+  test("blocked videos are counted, with or without a reason for each", () => {
     const video = { bytesBase64Encoded: "AAAAIGZ0eXA=", mimeType: "video/mp4" };
     const response = { videos: [video], raiMediaFilteredCount: 2, raiMediaFilteredReasons: ["Code 17301594"] };
     expect(poll({ done: true, response })).toMatchObject({
@@ -130,7 +130,7 @@ describe("contract 2.2: the life of an operation", () => {
     });
   });
 
-  test("samples of the Gemini API: an address behind the credential, or the video itself", () => {
+  test("samples of the Gemini API: a URL that needs the credential, or the video itself", () => {
     const generatedSamples = [
       { video: { uri: "https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media" } },
       { video: { encodedVideo: "AAAAIGZ0eXA=", encoding: "video/mp4" } },
@@ -161,7 +161,7 @@ describe("contract 2.2: the life of an operation", () => {
     expect(poll({ done: true, error: { code, message } })).toMatchObject({ state: "failed", error: { kind } });
   });
 
-  test("a refused prompt is a video held back", () => {
+  test("a refused prompt is a blocked video", () => {
     const message = "The prompt could not be submitted. It violates the usage guidelines.";
     expect(poll({ done: true, error: { code: 3, message } })).toEqual({
       state: "done",
@@ -177,7 +177,7 @@ describe("contract 2.2: the life of an operation", () => {
   });
 });
 
-test.skipIf(!recordingsThere)("a recorded job, from the order to the video", () => {
+test.skipIf(!recordingsThere)("a recorded job, from the submit to the video", () => {
   const step = (number: number) =>
     recordedAnswer(
       `video/google/ruby-llm.video-basic-functionality-gemi--erate-preview-can-animate-videos.t${number}.response.json`,

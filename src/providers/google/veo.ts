@@ -12,7 +12,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { googleError, operationError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
-/** The name becomes part of an address at the Gemini API, so it may not hold anything else. */
+/** The name becomes part of a URL at the Gemini API, so it must not hold anything else. */
 const OPERATION_NAME = /^models\/[\w.-]+\/operations\/[\w.-]+$/;
 const FILTERED = "The provider's safety filter held this video back.";
 
@@ -104,7 +104,7 @@ function readOperation({ body }: MediaAnswer, job: JobHandle | undefined): JobSt
   return { state: "failed", error: emptyAnswer("a video") };
 }
 
-/** Vertex lists videos at once, the Gemini API wraps them in samples. */
+/** Vertex lists videos directly, the Gemini API wraps them in samples. */
 function readReply(response: JsonObject | undefined): VideoReply {
   const wrapped = objectAt(response, "generateVideoResponse") ?? response;
   const samples = arrayAt(wrapped, "generatedSamples").map((sample) => objectAt(sample, "video"));
@@ -117,7 +117,7 @@ function readReply(response: JsonObject | undefined): VideoReply {
   };
 }
 
-/** Addresses in a bucket are left out: the gateway asks for none, and could not read them. */
+/** URLs of buckets are left out: the gateway asks for none, and could not read them. */
 function readVideo(video: unknown): MediaLink | InlineImage | undefined {
   const base64 = stringAt(video, "bytesBase64Encoded") ?? stringAt(video, "encodedVideo");
   if (base64 !== undefined) {

@@ -7,14 +7,14 @@ import { failedAnswer } from "../media/media-failure.ts";
 
 const KINDS: CodeTable = [
   [/Illegal|Sensitive|Moderation/, "content_blocked"],
-  // `ResourceUnavailable` is the account's service: not opened, not paid, used up.
+  // `ResourceUnavailable` is about the account: the service is not activated, not paid, or used up.
   [/^(AuthFailure|UnauthorizedOperation|ResourceUnavailable)/, "upstream_credentials"],
   [/^(RequestLimitExceeded|LimitExceeded)/, "rate_limited"],
   [/^ResourceInsufficient/, "overloaded"],
   [/^(InvalidParameter|MissingParameter|UnknownParameter|UnsupportedOperation)/, "invalid_request"],
 ];
 
-/** A code of the host's and the words beside it, wherever they stand. */
+/** The failure of a host's code and message, wherever they were found. */
 export function readFailure(code: string | undefined, message: string | undefined): GatewayError {
   return reportedFailure({ code, message, kind: kindOfCode(KINDS, code) });
 }
@@ -25,7 +25,7 @@ export function readRefusal(body: JsonObject | undefined): GatewayError | undefi
   return error && readFailure(stringAt(error, "Code"), stringAt(error, "Message"));
 }
 
-/** What stands before the host may answer with another status. */
+/** A proxy in front of the host may answer with another status. */
 export function readError(answer: MediaAnswer): GatewayError {
   const error = objectAt(objectAt(answer.body, "Response"), "Error");
   const code = stringAt(error, "Code");

@@ -15,7 +15,7 @@ const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
 const poll = (Response: object) => images.readPoll?.(mediaAnswer({ Response }), TICKET, CONTEXT);
 
 describe("providers 2.9: what is sent", () => {
-  test("a minimal call asks for no mark on the image, which the host would make", () => {
+  test("a minimal call asks for no watermark, which the host would add", () => {
     expect(submit({ pixels: { width: 1280, height: 768 } })).toEqual({
       method: "POST",
       url: "/",
@@ -41,7 +41,7 @@ describe("providers 2.9: what is sent", () => {
     });
   });
 
-  test("a seed alone turns the rewriting off, which would make it worthless", () => {
+  test("a seed alone turns off prompt rewriting, which would make it worthless", () => {
     expect(jsonOf(submit({ seed: 7 }))).toEqual({ Prompt: "a red fox", LogoAdd: 0, Seed: 7, Revise: 0 });
   });
 
@@ -67,7 +67,7 @@ describe("providers 2.9: what is sent", () => {
 });
 
 describe("providers 2.9: a job", () => {
-  test("is asked for by its name", () => {
+  test("is polled by its id", () => {
     expect(readSubmit({ Response: { JobId: "job-9", RequestId: "r" } })).toEqual({ state: "waiting", job: TICKET });
     const request = images.poll?.(TICKET, CONTEXT);
     expect(request).toMatchObject({ method: "POST", url: "/", headers: { "x-tc-action": "QueryTextToImageJob" } });
@@ -89,11 +89,11 @@ describe("providers 2.9: a job", () => {
     );
   });
 
-  test.each(["1", "2", "7"])("stands at %s: waiting", (JobStatusCode) => {
+  test.each(["1", "2", "7"])("state %s: waiting", (JobStatusCode) => {
     expect(poll({ JobStatusCode })).toEqual({ state: "waiting", job: TICKET });
   });
 
-  test("has an image at the end, and the prompt that was made of the client's", () => {
+  test("has an image at the end, and the rewritten prompt", () => {
     const url = "https://files.example/1.png";
     expect(poll({ JobStatusCode: "5", ResultImage: [url], RevisedPrompt: ["a red fox in snow"] })).toEqual({
       state: "done",
@@ -115,7 +115,7 @@ describe("providers 2.9: a job", () => {
     [{ Error: { Code: "RequestLimitExceeded", Message: "slow down" } }, "rate_limited"],
     [{ JobStatusCode: "5", ResultImage: [] }, "upstream_failed"],
     [{}, "upstream_failed"],
-  ])("%o is asked for again", (response, kind) => {
+  ])("%o is polled again", (response, kind) => {
     expect(thrownBy(() => poll(response)).kind).toBe(kind);
   });
 });
@@ -129,10 +129,10 @@ test("providers 2.9: every size is one of the host's pairs", () => {
   expect(sizes.sizes).toContainEqual({ width: 1408, height: 640 });
 });
 
-describe("providers 2.9: the small model answers at once", () => {
+describe("providers 2.9: the lite model answers immediately", () => {
   const context = adapterContext("TextToImageLite");
 
-  test("it is asked for the image itself", () => {
+  test("a request asks for the image itself", () => {
     const call = imageCall({ negativePrompt: "hounds", seed: 7, pixels: { width: 768, height: 1024 } });
     const request = liteImages.submit(call, context);
     expect(request.headers?.["x-tc-action"]).toBe("TextToImageLite");
@@ -146,7 +146,7 @@ describe("providers 2.9: the small model answers at once", () => {
     });
   });
 
-  test("and gives it, or refuses", () => {
+  test("the answer holds it, or a refusal", () => {
     const read = (Response: object) => liteImages.readSubmit(mediaAnswer({ Response }), imageCall(), context);
     expect(read({ ResultImage: JPEG.base64, Seed: 7 })).toEqual({
       state: "done",

@@ -20,7 +20,7 @@ const ABILITIES: ImageCapabilities = {
   perCall: 1,
   takes: ["seed", "watermark", "enhancePrompt"],
   seeds: SEEDS,
-  // Each width has one height: the two together are 2048, the square first.
+  // Each width has one height: their sum is 2048. The square comes first.
   sizes: { kind: "presets", sizes: SIDES.map((width) => ({ width, height: 2048 - width })) },
   maxInputs: 3,
   mask: false,
@@ -31,7 +31,7 @@ const ABILITIES: ImageCapabilities = {
 
 function bodyOf(call: FittedImageCall): JsonObject {
   const { pixels, seed, inputs } = call;
-  // A prompt that is rewritten makes the seed worthless: without a word about the former, the latter is kept.
+  // Rewriting the prompt makes the seed worthless: where rewriting is not asked for, the seed wins.
   const revise = call.enhancePrompt ?? (seed === undefined ? undefined : false);
   return {
     ...pickExtras(call.extras, ["LogoParam"]),
@@ -74,7 +74,7 @@ function readImages(response: JsonObject): ImageResult<MediaLink>[] {
   return results;
 }
 
-/** Hunyuan Image 3.0, which is a job. */
+/** Hunyuan Image 3.0, which answers with a job. */
 export const images: ImageAdapter = {
   serves: (model) => model === SUBMIT,
   capabilities: () => ABILITIES,

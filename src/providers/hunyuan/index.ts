@@ -7,7 +7,7 @@ import { signTc3 } from "./tc3.ts";
 
 const SERVICE = "aiart";
 
-/** Tencent's Hunyuan images. There is no key to show: each request is signed. */
+/** Tencent's Hunyuan images. There is no API key: each request is signed. */
 export const hunyuan: ProviderDeclaration = {
   kind: "hunyuan",
   publishers: ["tencent"],

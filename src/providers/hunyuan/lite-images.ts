@@ -34,7 +34,7 @@ const ABILITIES: ImageCapabilities = {
   maxPrompt: 1024,
 };
 
-/** The small model, which answers with the image itself. */
+/** The lite model, which answers with the image itself. */
 export const liteImages: ImageAdapter = {
   serves: (model) => model === NAME,
   capabilities: () => ABILITIES,

@@ -24,7 +24,7 @@ test("providers 2.9: the worked example of the vendor's guide, whose keys are st
   });
 });
 
-/** Computed apart from this program, with Python's hmac and hashlib. */
+/** Computed independently, with Python's hmac and hashlib. */
 const KNOWN = [
   [
     "a body beyond ASCII",

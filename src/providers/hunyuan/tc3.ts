@@ -3,13 +3,13 @@ import type { OutgoingRequest } from "../credentials.ts";
 
 const ALGORITHM = "TC3-HMAC-SHA256";
 
-/** The signature of Tencent Cloud's API 3.0: a digest of the request, signed with a key of the day. */
+/** The signature of Tencent Cloud's API 3.0: a digest of the request, signed with a key that is derived for the day. */
 export interface Tc3Credentials {
   secretId: string;
   secretKey: string;
 }
 
-/** The headers to add to a POST. Neither its body nor the headers that are covered may change afterwards. */
+/** The headers to add to a POST. Neither its body nor the signed headers may change afterwards. */
 export function signTc3(
   request: OutgoingRequest,
   credentials: Tc3Credentials,
@@ -36,15 +36,15 @@ export function signTc3(
     names,
     digest(request.body),
   ].join("\n");
-  const place = `${day}/${service}/tc3_request`;
-  const toSign = [ALGORITHM, timestamp, place, digest(canonical)].join("\n");
+  const credentialScope = `${day}/${service}/tc3_request`;
+  const toSign = [ALGORITHM, timestamp, credentialScope, digest(canonical)].join("\n");
   let key: string | Buffer = `TC3${credentials.secretKey}`;
-  for (const word of place.split("/")) key = createHmac("sha256", key).update(word).digest();
+  for (const word of credentialScope.split("/")) key = createHmac("sha256", key).update(word).digest();
   const signature = createHmac("sha256", key).update(toSign).digest("hex");
   return {
     "content-type": type,
     "x-tc-timestamp": timestamp,
-    authorization: `${ALGORITHM} Credential=${credentials.secretId}/${place}, SignedHeaders=${names}, Signature=${signature}`,
+    authorization: `${ALGORITHM} Credential=${credentials.secretId}/${credentialScope}, SignedHeaders=${names}, Signature=${signature}`,
   };
 }
 

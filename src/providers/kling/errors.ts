@@ -6,7 +6,7 @@ import { type FailureWords, reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 
 const KINDS: CodeTable = [
-  // The account's own troubles: its token, its balance, its packages, its list of allowed addresses.
+  // Problems of the account: its token, its balance, its packages, its IP allowlist.
   [/^(100\d|110\d|1304)$/, "upstream_credentials"],
   [/^120[01]$/, "invalid_request"],
   [/^130[01]$/, "content_blocked"],
@@ -15,7 +15,7 @@ const KINDS: CodeTable = [
   [/^5002$/, "upstream_timeout"],
 ];
 
-/** Why a job failed stands in a sentence only. */
+/** The reason of a failed job is a sentence without a code. */
 const MODERATED = /risk control|sensitive|violat|policy|moderat|prohibited/i;
 
 function factsOf(body: JsonObject | undefined): FailureWords {
@@ -28,7 +28,7 @@ export function readError(answer: MediaAnswer): GatewayError {
   return failedAnswer(answer, factsOf(answer.body));
 }
 
-/** The same beside HTTP 200, where a code other than 0 is a refusal. */
+/** The same in an answer of HTTP 200, where a code other than 0 is an error. */
 export function readRefusal(body: JsonObject | undefined): GatewayError | undefined {
   const code = numberAt(body, "code");
   return code === undefined || code === 0 ? undefined : reportedFailure(factsOf(body));

@@ -41,7 +41,7 @@ describe("providers 2.7: what is sent", () => {
     });
   });
 
-  test("contract 2.4: one image to go by, as bare base64", () => {
+  test("contract 2.4: one input image, as bare base64", () => {
     const request = submit({ inputs: [PNG], extras: { image_reference: "face" } });
     expect(jsonOf(request)).toEqual({
       image_reference: "face",
@@ -69,7 +69,7 @@ describe("providers 2.7: a task", () => {
   const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
     images.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
 
-  test("is asked for by its name", () => {
+  test("is polled by its id", () => {
     expect(readSubmit({ code: 0, data: { task_id: "t-1", task_status: "submitted" } })).toEqual({
       state: "waiting",
       job: TICKET,
@@ -113,7 +113,7 @@ describe("providers 2.7: a task", () => {
     ["<html></html>", "upstream_failed"],
     [{ code: 1000, message: "signature" }, "upstream_credentials"],
     [{ code: 0, data: { task_status: "succeed", task_result: {} } }, "upstream_failed"],
-  ])("%o is asked for again", (body, kind) => {
+  ])("%o is polled again", (body, kind) => {
     expect(thrownBy(() => poll(body)).kind).toBe(kind);
   });
 });

@@ -10,7 +10,7 @@ export function readTaskId({ body }: MediaAnswer): string {
   throw readRefusal(body) ?? emptyAnswer("the name of a task");
 }
 
-/** Where a task stands; `finish` and `fail` make the reply of its kind of work. */
+/** The state of a task; `finish` and `fail` make the reply for images or videos. */
 export function readTask<Reply>(
   { body }: MediaAnswer,
   job: JobHandle,

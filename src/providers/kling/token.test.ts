@@ -14,7 +14,7 @@ test("providers 3.4: a token equals one that was made with openssl", () => {
   );
 });
 
-test("providers 3.4: a token is kept until a minute before it ends", () => {
+test("providers 3.4: a token is kept until a minute before it expires", () => {
   let nowSeconds = NOW;
   const authenticate = tokenBearer("AK-example", "SK-example", () => nowSeconds * 1000);
   const first = authenticate();

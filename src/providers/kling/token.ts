@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import type { Authenticator } from "../credentials.ts";
 
 const LIFETIME_SECONDS = 1800;
-/** Clocks differ: a token that begins this moment may begin in the future for the host. */
+/** Clocks differ: a token that is valid from now may be valid from the future for the host. */
 const EARLIER_SECONDS = 5;
 const MARGIN_SECONDS = 60;
 
-/** A JSON web token of the pair of keys, good for half an hour. */
+/** A JSON Web Token signed with the pair of keys, valid for half an hour. */
 export function signToken(accessKey: string, secretKey: string, nowSeconds: number): string {
   const claims = { iss: accessKey, exp: nowSeconds + LIFETIME_SECONDS, nbf: nowSeconds - EARLIER_SECONDS };
   const unsigned = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
@@ -15,7 +15,7 @@ export function signToken(accessKey: string, secretKey: string, nowSeconds: numb
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Keeps a token until a minute before it ends, so that none ends on the way. */
+/** Keeps a token until a minute before it expires, so that none expires in flight. */
 export function tokenBearer(accessKey: string, secretKey: string, nowMs: () => number): Authenticator {
   let headers: Record<string, string> = {};
   let renewAtSeconds = 0;

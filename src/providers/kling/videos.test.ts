@@ -45,7 +45,7 @@ describe("providers 3.4: what is sent", () => {
   test.each([
     [{}, "/v1/videos/text2video"],
     [{ image: PNG }, "/v1/videos/image2video"],
-  ])("a task is asked for where it was begun", (fields, path) => {
+  ])("a task is polled where it was submitted", (fields, path) => {
     const accepted = mediaAnswer({ code: 0, data: { task_id: "t-1", task_status: "submitted" } });
     const state = videos.readSubmit(accepted, videoCall(fields), adapterContext("kling-v3"));
     expect(state).toEqual({ state: "waiting", job: { id: "t-1", path } });
@@ -54,7 +54,7 @@ describe("providers 3.4: what is sent", () => {
   });
 });
 
-describe("providers 3.4: where a task stands", () => {
+describe("providers 3.4: the state of a task", () => {
   test("a finished video, whose seconds are a string", () => {
     const task_result = { videos: [{ id: "v-1", url: "https://files.example/1.mp4", duration: "5" }] };
     expect(poll({ code: 0, data: { task_status: "succeed", task_result } })).toEqual({
@@ -63,7 +63,7 @@ describe("providers 3.4: where a task stands", () => {
     });
   });
 
-  test("contract 2.2: a video that was held back is a finished job without one", () => {
+  test("contract 2.2: a blocked video is a finished job without one", () => {
     const data = { task_status: "failed", task_status_msg: "it violates our policy" };
     expect(poll({ code: 0, data })).toEqual({
       state: "done",

@@ -10,7 +10,7 @@ import { readTask, readTaskId } from "./tasks.ts";
 
 const EXTRAS = ["cfg_scale", "camera_control", "watermark_info"];
 
-/** There are no resolutions but two modes, which differ in it. */
+/** There is no field for the resolution: two modes differ in it. */
 const MODES: Readonly<Record<string, string>> = { "720p": "std", "1080p": "pro" };
 
 const SILENT: VideoCapabilities = {
@@ -74,7 +74,7 @@ export const videos: VideoAdapter = {
   serves: (model) => model.startsWith("kling-"),
   capabilities,
   submit: (call, context) => ({ method: "POST", url: pathOf(call), body: { json: bodyOf(call, context) } }),
-  // A task is asked for where it was begun.
+  // A task is polled at the path that it was submitted to.
   readSubmit: (answer, call) => ({ state: "waiting", job: { id: readTaskId(answer), path: pathOf(call) } }),
   poll: (job) => ({
     method: "GET",

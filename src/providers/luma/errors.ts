@@ -11,14 +11,14 @@ export function lumaError(answer: MediaAnswer): GatewayError {
   return failedAnswer(answer, { message, kind: kindOfMessage(answer.status, message) });
 }
 
-/** The host has no codes: its words alone tell a refusal or an empty account from a bad field. */
+/** The host has no codes: only its message distinguishes a refusal or an empty account from a bad field. */
 function kindOfMessage(status: number, message = ""): ErrorKind | undefined {
   if (status !== 400 && status !== 403) return undefined;
   if (MODERATION.test(message)) return "content_blocked";
   return /\bcredits?\b/i.test(message) ? "upstream_credentials" : undefined;
 }
 
-/** One sentence, or a list of faults with the place of each. */
+/** One sentence, or a list of faults with the path of each. */
 function detail(body: unknown): string | undefined {
   const sentence = stringAt(body, "detail");
   if (sentence !== undefined) return sentence;

@@ -11,7 +11,7 @@ export const pollGeneration = (job: JobHandle): MediaRequest => ({
   url: `/generations/${encodeURIComponent(stringAt(job, "id") ?? "")}`,
 });
 
-/** The answer to the order and those to the questions after it are the same object. */
+/** The answers to the submit and to every poll are the same object. */
 export function readGeneration<Reply>(
   { body }: MediaAnswer,
   asset: "video" | "image",

@@ -5,7 +5,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 
-/** Images to go by are taken by public address only, so a client can give them in the host's own fields. */
+/** The host takes input images by public URL only, which a client can give in the host's own fields. */
 const EXTRAS = ["image_ref", "style_ref", "character_ref", "modify_image_ref"];
 
 export const images: ImageAdapter = {

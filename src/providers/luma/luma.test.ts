@@ -10,7 +10,7 @@ const image = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), job, adapterContext("photon-1"));
 
 describe("providers 3.8: requests", () => {
-  test("for a video, with the host's own fields for images at public addresses", () => {
+  test("for a video, with the host's own fields for images at public URLs", () => {
     const keyframes = { frame0: { type: "image", url: "https://images.example/a.jpg" } };
     const request = videos.submit(
       videoCall({
@@ -47,7 +47,7 @@ describe("providers 3.8: requests", () => {
     });
   });
 
-  test("images in a request cannot be taken: the host reads public addresses only", () => {
+  test("images in a request are refused: the host reads public URLs only", () => {
     expect(videos.capabilities("ray-2")).toMatchObject({
       image: false,
       lastFrame: false,
@@ -65,13 +65,13 @@ describe("providers 3.8: requests", () => {
 });
 
 describe("providers 3.8: the life of a generation", () => {
-  test.each(["queued", "dreaming", "resting"])("state %s is waited for, from the order on", (state) => {
+  test.each(["queued", "dreaming", "resting"])("state %s is waiting, from the submit on", (state) => {
     const waiting = { state: "waiting" as const, job };
     expect(videos.readSubmit(mediaAnswer({ ...job, state }), videoCall(), adapterContext("ray-2"))).toEqual(waiting);
     expect(video({ ...job, state, assets: null })).toEqual(waiting);
   });
 
-  test("videos and images are asked about at one address", () => {
+  test("videos and images are polled at one path", () => {
     expect(videos.poll?.({ id: "a/b" }, adapterContext("ray-2"))).toEqual({ method: "GET", url: "/generations/a%2Fb" });
     expect(images.poll?.(job, adapterContext("photon-1"))).toEqual({ method: "GET", url: "/generations/gen-1" });
   });
@@ -87,7 +87,7 @@ describe("providers 3.8: the life of a generation", () => {
     });
   });
 
-  test("what moderation stopped", () => {
+  test("what moderation blocked", () => {
     const body = { ...job, state: "failed", failure_reason: "400: prompt not allowed by advanced moderation" };
     const reason = "400: prompt not allowed by advanced moderation";
     expect(video(body)).toEqual({ state: "done", reply: { videos: [], filtered: [reason] } });
@@ -106,7 +106,7 @@ describe("providers 3.8: the life of a generation", () => {
     expect(image(body)).toMatchObject({ state: "failed", error: { kind: "upstream_failed" } });
   });
 
-  test("garbage is a question that failed", () => {
+  test("garbage is a failed poll", () => {
     expect(thrownBy(() => video("<html>"))).toMatchObject({ kind: "upstream_failed" });
   });
 

@@ -5,7 +5,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 
-/** Keyframes are taken by public address only, so a client can give them as the host's own field and not as an image. */
+/** The host takes keyframes by public URL only, which a client can give in the host's own field, not as an image. */
 const EXTRAS = ["loop", "concepts", "keyframes"];
 
 export const videos: VideoAdapter = {

@@ -1,6 +1,6 @@
 import type { ErrorKind } from "../../canon/error.ts";
 
-/** What a host's own code words mean; the first line that matches counts. */
+/** The meaning of a host's own error codes; the first match counts. */
 export type CodeTable = readonly (readonly [pattern: RegExp, kind: ErrorKind])[];
 
 /** Undefined where the code says nothing, so that the status decides. */

@@ -4,10 +4,10 @@ import type { JobState } from "../../media/adapter.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 
-/** What a failure says of itself, without the status that it came with. */
+/** The message and code of a failure, without the status of its answer. */
 export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
 
-/** What a host says of a failure inside an answer of HTTP 200, whose status tells nothing. */
+/** A failure that a host reports in an answer of HTTP 200, whose status says nothing. */
 export function reportedFailure(facts: FailureWords): GatewayError {
   const error = failureToError({ ...facts, status: 200 });
   if (error.kind !== "upstream_failed") return error;
@@ -15,19 +15,19 @@ export function reportedFailure(facts: FailureWords): GatewayError {
   return error.withMessage(`The provider could not finish the job: ${reason}`);
 }
 
-/** One image that was not made: moderation is no failure. */
+/** The result for an image that was not made: one that moderation blocked has not failed. */
 export function failedImage(error: GatewayError): ImageResult<never> {
   return error.kind === "content_blocked" ? { kind: "filtered", reason: error.message } : { kind: "failed", error };
 }
 
-/** A video that was not made: one that moderation held back is a finished job without a video (contract 2.2). */
+/** The state of a job that made no video: one that moderation blocked is done, without a video (contract 2.2). */
 export function failedVideo(error: GatewayError): JobState<VideoReply> {
   return error.kind === "content_blocked"
     ? { state: "done", reply: { videos: [], filtered: [error.message] } }
     : { state: "failed", error };
 }
 
-/** Asking again changes nothing: the host keeps jobs for a while only. */
+/** Polling again changes nothing: hosts keep jobs for a while only. */
 export function forgottenJob(): GatewayError {
   return new GatewayError("upstream_failed", "The provider no longer knows the job: it has expired there.");
 }

@@ -4,7 +4,7 @@ import type { AdapterContext, FormPart, MediaAnswer, MediaRequest } from "../../
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 
-/** Calls and answers for tests of media adapters. The images are no more than beginnings. */
+/** Calls and answers for tests of media adapters. The images are first bytes only. */
 export const PNG = { mimeType: "image/png", base64: "iVBORw0KGgoAAAA=" };
 export const JPEG = { mimeType: "image/jpeg", base64: "/9j/4AAQSkZJRg==" };
 
@@ -28,7 +28,7 @@ export const videoCall = (fields: Partial<FittedVideoCall> = {}): FittedVideoCal
 
 export const adapterContext = (model: string): AdapterContext => ({ model, settings: {}, jobName: "job-0001" });
 
-/** An answer as the relay hands it over; a string stands for one that need not be JSON. */
+/** An answer as the relay hands it over; a string is its text, which need not be JSON. */
 export function mediaAnswer(body: JsonObject | string, status = 200, retryAfterSeconds?: number): MediaAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { status, text, body: parseObject(text), retryAfterSeconds };
@@ -44,7 +44,7 @@ export function formOf(request: MediaRequest): readonly FormPart[] {
   return request.body.form;
 }
 
-/** The GatewayError that a reader throws, as what a test compares. */
+/** The GatewayError that a reader throws, for a test to compare. */
 export function thrownBy(read: () => unknown): { kind: string; message: string } {
   try {
     read();

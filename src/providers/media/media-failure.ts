@@ -13,7 +13,7 @@ interface ErrorWords {
 }
 
 /**
- * The words of an error, in the forms that hosts after the manner of chat completions share: `{ error: { message, code, type,
+ * The message and codes of an error, in the forms that hosts similar to chat completions share: `{ error: { message, code, type,
  * param } }`, `{ error: "…", code }`, and either of them without its envelope. A code may be a number.
  */
 export function errorWords(body: unknown, codes: CodeTable): ErrorWords {
@@ -28,23 +28,23 @@ export function errorWords(body: unknown, codes: CodeTable): ErrorWords {
   };
 }
 
-/** What an error answer means whose words its host's own reader has found. */
+/** The error of a failed answer, whose message and code were found by the host's own reader. */
 export function failedAnswer({ status, retryAfterSeconds }: MediaAnswer, words: FailureWords): GatewayError {
   return failureToError({ ...words, status, retryAfterSeconds });
 }
 
-/** What an error answer means; one with a status of 2xx too, where its body holds an error all the same. */
+/** The error of a failed answer, or of a 2xx answer whose body holds an error. */
 export function mediaFailure(answer: MediaAnswer, codes: CodeTable): GatewayError {
   return failedAnswer(answer, errorWords(answer.body, codes));
 }
 
-/** Why a job failed that had been accepted. */
+/** The error of an accepted job that failed. */
 export function jobFailure(body: unknown, codes: CodeTable): GatewayError {
   const { message, code, kind } = errorWords(body, codes);
   return reportedFailure({ message, code, kind });
 }
 
-/** Where a 2xx answer lacks what it must hold, and holds no error either. */
+/** The error of a 2xx answer that holds neither what it must nor an error. */
 export function emptyAnswer(what: string): GatewayError {
   return new GatewayError("upstream_failed", `The provider answered without ${what}.`);
 }

@@ -28,14 +28,14 @@ describe("S07: the credential goes to the provider's own hosts and nowhere else"
     expect("authorization" in headers).toBe(shown);
   });
 
-  test("an address that was signed by itself never sees it, even at home", async () => {
+  test("a signed URL never gets it, even on the provider's own host", async () => {
     const { headers } = await media().outgoing({ method: "GET", url: "/results/1", anonymous: true });
     expect(headers).not.toHaveProperty("authorization");
   });
 });
 
-describe("H24: what an operation is bound to", () => {
-  test("changes with the key, the address and the project, and not with the name", () => {
+describe("H24: the credential that an operation is bound to", () => {
+  test("changes with the key, the base URL and the project, and not with the name", () => {
     const base = media().credential;
     expect(media({}, undefined, { ...settings, name: "other" }).credential).toBe(base);
     expect(media({}, undefined, { ...settings, apiKey: new Secret("another-secret") }).credential).not.toBe(base);
@@ -44,7 +44,7 @@ describe("H24: what an operation is bound to", () => {
   });
 });
 
-describe("requests as they leave", () => {
+describe("requests as they are sent", () => {
   test("a base of its own, JSON, and forms with a type for each file", async () => {
     const adapters = { base: (url: string) => url.replace("/v1", "/media") };
     const json = await media(adapters).outgoing({ method: "POST", url: "/make", body: { json: { a: 1 } } });

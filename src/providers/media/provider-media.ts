@@ -5,7 +5,7 @@ import type { AdapterContext, ImageAdapter, MediaAdapters, MediaRequest, VideoAd
 import { writeMultipart } from "../../wire/write-multipart.ts";
 import type { Authenticator, Signer } from "../credentials.ts";
 
-/** A request to a media API as it leaves. */
+/** A request to a media API as it is sent. */
 export interface OutgoingMediaRequest {
   method: "GET" | "POST";
   url: string;
@@ -13,9 +13,9 @@ export interface OutgoingMediaRequest {
   body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** The media side of a configured provider: which adapter serves a model, and requests with the credential they need. */
+/** The media side of a configured provider: it finds the adapter of a model, and adds the credential to requests. */
 export class ProviderMedia {
-  /** A digest of where and as whom the provider is asked: what an operation is bound to (H24). */
+  /** A digest of the provider's base URL and credential, to which an operation is bound (H24). */
   readonly credential: string;
   readonly #adapters: MediaAdapters;
   readonly #settings: ProviderSettings;
@@ -59,7 +59,7 @@ export class ProviderMedia {
     return { model, settings, jobName };
   }
 
-  /** Whether an address is the provider's own: its configured host, or one that its declaration names. */
+  /** Whether a URL is the provider's own: on its configured host, or on one that its declaration names. */
   owns(url: string): boolean {
     const { origin, hostname, protocol } = new URL(url);
     if (origin === new URL(this.#baseUrl).origin) return true;

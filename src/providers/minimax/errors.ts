@@ -5,7 +5,7 @@ import { type CodeTable, kindOfCode } from "../media/code-table.ts";
 import { reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 
-/** The second version names its errors by words, and its jobs' errors by the numbers of the first or by words. */
+/** The second version has words for its errors, and words or the first version's numbers for those of its jobs. */
 const KINDS: CodeTable = [
   [/^(1026|1027)$/, "content_blocked"],
   [/^(1004|1008|2049)$/, "upstream_credentials"],
@@ -18,7 +18,7 @@ const KINDS: CodeTable = [
   [/invalid|bad.?request/i, "invalid_request"],
 ];
 
-/** The failure that an answer of HTTP 200 may hold. */
+/** The error that an answer of HTTP 200 may hold. */
 export function failureInside({ body }: MediaAnswer): GatewayError | undefined {
   const said = objectAt(body, "base_resp");
   const code = numberAt(said, "status_code") ?? 0;

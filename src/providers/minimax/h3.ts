@@ -61,7 +61,7 @@ export const h3: VideoAdapter = {
   error: minimaxError,
 };
 
-/** The address stands one level deeper than elsewhere; a flat one is silently ignored there. */
+/** The URL is nested one level deeper than elsewhere; a flat one would be silently ignored. */
 const frame = (image: InlineImage, role: string): JsonObject => ({
   type: "image_url",
   image_url: { url: dataUrl(image) },

@@ -35,8 +35,8 @@ function capabilities(model: string): VideoCapabilities {
 }
 
 /**
- * The first version of the video API, in three steps: a task is made, the finished task names a file, and the file names
- * its address. The job holds the task first and the file then.
+ * The first version of the video API, in three steps: a task is submitted, the finished task names a file, and the file
+ * names its URL. The job holds the task first, and then the file.
  */
 export const hailuo: VideoAdapter = {
   serves: (model) => /^(?:MiniMax-Hailuo-|[TI]2V-01)/.test(model),
@@ -87,7 +87,7 @@ function readTask(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const status = stringAt(answer.body, "status");
   const failure = failureInside(answer);
   if (status === "Fail") return failedVideo(failure ?? reportedFailure({ message: undefined, code: status }));
-  // The question holds nothing but the task's id, so nothing else can be wrong with it.
+  // A poll holds nothing but the task's id, so nothing else can be wrong with it.
   if (failure?.kind === "invalid_request") return { state: "failed", error: forgottenJob() };
   if (failure) throw failure;
   if (status !== "Success") return { state: "waiting", job };
@@ -104,7 +104,7 @@ function readFile(answer: MediaAnswer): JobState<VideoReply> {
   return { state: "done", reply: { videos: [{ url, mimeType: "video/mp4" }], filtered: [] } };
 }
 
-/** Ids come as strings or as numbers too large for JSON's own, so they are read from the text. */
+/** Ids are strings, or numbers too large for JSON.parse, so they are read from the text. */
 function idAt({ text }: MediaAnswer, key: "task_id" | "file_id"): string | undefined {
   return new RegExp(`"${key}"\\s*:\\s*(?:"([\\w-]+)"|(\\d+))`)
     .exec(text)

@@ -37,7 +37,7 @@ describe("providers 2.12: requests for images", () => {
     });
   });
 
-  test("the smallest one says what is priced or seen; the live variant is told a shape", () => {
+  test("the smallest one sends what the price or the result depends on; the live variant takes a shape", () => {
     expect(jsonOf(images.submit(imageCall({ aspectRatio: "3:2" }), adapterContext("image-01-live")))).toEqual({
       model: "image-01-live",
       prompt: "a red fox",
@@ -49,7 +49,7 @@ describe("providers 2.12: requests for images", () => {
     });
   });
 
-  test("contract 2.4: nine images, one to go by, no mask; sizes by pixels or by shape", () => {
+  test("contract 2.4: nine images, one input image, no mask; sizes by pixels or by shape", () => {
     expect(images.capabilities(MODEL)).toMatchObject({ maxCount: 9, perCall: 9, maxInputs: 1, mask: false });
     expect(images.capabilities(MODEL).sizes).toMatchObject({ kind: "free", free: { minSide: 512, maxSide: 2048 } });
     expect(images.capabilities("image-01-live").sizes.kind).toBe("ratio");
@@ -57,7 +57,7 @@ describe("providers 2.12: requests for images", () => {
 });
 
 describe("providers 2.12: answers", () => {
-  test("images, and those that were held back by count", () => {
+  test("images, and a count of blocked ones", () => {
     const metadata = { success_count: "2", failed_count: "1" };
     const filtered = { kind: "filtered", reason: "The provider's moderation held this image back." };
     expect(read({ data: { image_base64: [JPEG.base64, PNG.base64] }, metadata, base_resp: ok }, 3)).toEqual({
@@ -90,7 +90,7 @@ describe("providers 2.12: answers", () => {
     expect(images.error(mediaAnswer(body, 400)).kind).toBe(kind as never);
   });
 
-  test("the host's words help where the request is at fault", () => {
+  test("the host's message is shown where the request is at fault", () => {
     const base_resp = { status_code: 1026, status_msg: "input new_sensitive" };
     expect(thrownBy(() => read({ base_resp })).message).toBe("input new_sensitive");
     expect(

@@ -18,7 +18,7 @@ const ABILITIES: ImageCapabilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["seed", "enhancePrompt", "watermark"],
-  // Each of a call's images has the next one.
+  // Each image of a call gets the next seed.
   seeds: { min: 0, max: Number.MAX_SAFE_INTEGER - 9 },
   sizes: {
     kind: "free",
@@ -33,7 +33,7 @@ const ABILITIES: ImageCapabilities = {
   maxPrompt: 1500,
 };
 
-/** The variant for drawings is told shapes only. */
+/** The variant for drawings takes shapes only. */
 const LIVE: ImageCapabilities = {
   ...ABILITIES,
   sizes: { kind: "ratio", ratios: ["1:1", "16:9", "4:3", "3:2", "2:3", "3:4", "9:16"], tiers: [] },
@@ -83,7 +83,7 @@ function readSubmit(answer: MediaAnswer, call: FittedImageCall): JobState<Upstre
   return { state: "done", reply: { results: [...made, ...filtered], usage: { images: made.length } } };
 }
 
-/** The counts of the metadata are written as strings. */
+/** The counts in the metadata are strings. */
 function heldBack({ body }: MediaAnswer): number {
   const metadata = objectAt(body, "metadata");
   return numberAt(metadata, "failed_count") ?? (Number(stringAt(metadata, "failed_count")) || 0);

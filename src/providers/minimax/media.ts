@@ -4,7 +4,7 @@ import { hailuo } from "./hailuo.ts";
 import { images } from "./images.ts";
 
 export const minimaxMedia: MediaAdapters = {
-  // Videos of the newest kind are made below another version than everything else.
+  // The newest video models are below another version than everything else.
   base: (baseUrl) => baseUrl.replace(/\/v1$/, ""),
   images: [images],
   videos: [h3, hailuo],

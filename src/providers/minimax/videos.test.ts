@@ -9,7 +9,7 @@ const ok = { status_code: 0, status_msg: "success" };
 const png = `data:image/png;base64,${PNG.base64}`;
 const jpeg = `data:image/jpeg;base64,${JPEG.base64}`;
 
-test("both versions stand below the host, whatever the version of the provider's address", () => {
+test("both versions are below the host, whatever the version in the provider's base URL", () => {
   expect(minimaxMedia.base?.("https://api.minimax.io/v1")).toBe("https://api.minimax.io");
   expect(minimaxMedia.base?.("http://127.0.0.1:1/hosts/minimax/v1")).toBe("http://127.0.0.1:1/hosts/minimax");
 });
@@ -65,7 +65,7 @@ describe("providers 3.6: the first version", () => {
     });
   });
 
-  test("a video takes three steps: the task, its file, the file's address", () => {
+  test("a video takes three steps: the task, its file, the file's URL", () => {
     const order = mediaAnswer({ task_id: taskJob.taskId, base_resp: ok });
     expect(hailuo.readSubmit(order, videoCall(), adapterContext(HAILUO))).toEqual({
       state: "waiting",
@@ -88,20 +88,20 @@ describe("providers 3.6: the first version", () => {
     });
   });
 
-  test("an id too large for a number of JSON keeps its last digits", () => {
+  test("an id too large for a JSON number keeps its last digits", () => {
     expect(poll('{"status":"Success","file_id":9007199254740993,"base_resp":{"status_code":0}}')).toMatchObject({
       job: { fileId: "9007199254740993" },
     });
   });
 
-  test.each(["Preparing", "Queueing", "Processing", "Resting"])("state %s is waited for", (status) => {
+  test.each(["Preparing", "Queueing", "Processing", "Resting"])("state %s is waiting", (status) => {
     expect(poll({ task_id: "1", status, file_id: "", base_resp: ok })).toEqual({
       state: "waiting",
       job: taskJob,
     });
   });
 
-  test("a failed task is failed, one that moderation stopped is a video held back", () => {
+  test("a failed task has failed, one that moderation stopped is a blocked video", () => {
     expect(poll({ status: "Fail", base_resp: { status_code: 1000, status_msg: "unknown error" } })).toMatchObject({
       state: "failed",
       error: { kind: "upstream_failed", message: "The provider could not finish the job: unknown error" },
@@ -116,7 +116,7 @@ describe("providers 3.6: the first version", () => {
     });
   });
 
-  test("a question that failed is no failed job", () => {
+  test("a failed poll is not a failed job", () => {
     const limited = { base_resp: { status_code: 1002, status_msg: "rate limit" } };
     expect(thrownBy(() => poll(limited))).toMatchObject({ kind: "rate_limited" });
     expect(thrownBy(() => poll(limited, fileJob))).toMatchObject({ kind: "rate_limited" });
@@ -127,7 +127,7 @@ describe("providers 3.6: the first version", () => {
     [{ base_resp: { status_code: 1026, status_msg: "sensitive" } }, "content_blocked"],
     [{ base_resp: { status_code: 2013, status_msg: "1080P takes 6 s" } }, "invalid_request"],
     [{ task_id: "", base_resp: ok }, "upstream_failed"],
-  ])("an order that HTTP 200 refuses: %j", (body, kind) => {
+  ])("a submit that HTTP 200 refuses: %j", (body, kind) => {
     expect(thrownBy(() => hailuo.readSubmit(mediaAnswer(body), videoCall(), adapterContext(HAILUO))).kind).toBe(kind);
   });
 
@@ -167,7 +167,7 @@ describe("providers 3.6: the second version", () => {
     });
   });
 
-  test("words are needed even beside an image", () => {
+  test("a prompt is required even with an image", () => {
     expect(h3.capabilities("MiniMax-H3").promptNeeded).toBe(true);
   });
 
@@ -201,7 +201,7 @@ describe("providers 3.6: the second version", () => {
     expect(poll(task)).toMatchObject({ state: "failed", error: { kind } } as never);
   });
 
-  test.each([1026, "1027", "output_sensitive"])("moderation by %p is a video held back", (code) => {
+  test.each([1026, "1027", "output_sensitive"])("moderation by %p is a blocked video", (code) => {
     expect(poll({ status: "failed", error: { code, message: "Not this." } })).toEqual({
       state: "done",
       reply: { videos: [], filtered: ["Not this."] },

@@ -3,7 +3,7 @@ import type { FreeSizes, ImageCapabilities } from "../../media/image-capabilitie
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
 
-/** Any size that the newest family takes; the upper bound of the area is that of 3840x2160. */
+/** The sizes that the newest family takes; the largest area is that of 3840x2160. */
 const FREE: FreeSizes = { multipleOf: 16, minSide: 16, maxSide: 3840, maxPixels: 3840 * 2160, maxRatio: 3 };
 const PRESETS = [size(1024, 1024), size(1536, 1024), size(1024, 1536)];
 
@@ -36,7 +36,7 @@ const DALL_E: ImageCapabilities = {
   maxPrompt: 1000,
 };
 
-/** By the beginning of a model's name; the first that fits. */
+/** By the prefix of a model's name; the first match counts. */
 const FAMILIES: readonly (readonly [string, ImageCapabilities])[] = [
   ["gpt-image-2", { ...GPT_IMAGE, sizes: { kind: "presets", sizes: PRESETS, auto: true, free: FREE } }],
   ["gpt-image-1-mini", { ...GPT_IMAGE, takes: ["quality", "background", "moderation"] }],

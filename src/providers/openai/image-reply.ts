@@ -23,7 +23,7 @@ export function readImages(answer: MediaAnswer): Reply {
   };
 }
 
-/** One event of a streamed answer; generations and edits differ in the first half of its name alone. */
+/** Reads one event of a streamed answer; those of generations and edits differ only in the first half of their names. */
 export function readImageEvent(event: JsonObject): ImageEvent | undefined {
   const type = stringAt(event, "type") ?? "";
   if (event["error"] != null || type === "error") throw streamError(event);
@@ -76,7 +76,7 @@ function readSettings(body: JsonObject): ImageSettings | undefined {
   return Object.keys(settings).length === 0 ? undefined : settings;
 }
 
-/** The host's totals hold text and images together. What it does not tell apart is text on the way in, image on the way out. */
+/** The host's totals count text and images together. Without details, input counts as text and output as images. */
 function readUsage(body: JsonObject, images: number): Usage | undefined {
   const usage = body["usage"];
   if (!isObject(usage)) return undefined;

@@ -33,7 +33,7 @@ function request(call: FittedImageCall, context: AdapterContext, settings: JsonO
   return { method: "POST", url: "/images/edits", body: { form: [...values, ...files(call)] } };
 }
 
-/** What the price depends on is said even where it is the host's default. */
+/** What the price depends on is sent even where it is the host's default. */
 function settingsOf(call: FittedImageCall, model: string): JsonObject {
   const { pixels, quality, background, outputMimeType, compression, moderation, inputFidelity } = call;
   const size = pixels && `${pixels.width}x${pixels.height}`;
@@ -55,7 +55,7 @@ function settingsOf(call: FittedImageCall, model: string): JsonObject {
     quality: quality ?? "auto",
     ...(background === undefined ? {} : { background }),
     ...(format === undefined ? {} : { output_format: format }),
-    // The host refuses a level of compression beside PNG, its usual format.
+    // The host refuses a compression level for PNG, its default format.
     ...(compression === undefined || (format ?? "png") === "png" ? {} : { output_compression: compression }),
     ...(moderation === undefined ? {} : { moderation }),
     ...(inputFidelity === undefined ? {} : { input_fidelity: inputFidelity }),
@@ -66,7 +66,7 @@ function streamSettings(call: StreamedCall, model: string): JsonObject {
   return { ...settingsOf(call, model), stream: true, partial_images: call.partialImages ?? 0 };
 }
 
-/** One image goes by the name that the oldest model knows too. */
+/** A single image has the field name that the oldest model knows too. */
 function files({ inputs, mask }: FittedImageCall): FormPart[] {
   const name = inputs.length === 1 ? "image" : "image[]";
   return [
@@ -75,7 +75,7 @@ function files({ inputs, mask }: FittedImageCall): FormPart[] {
   ];
 }
 
-/** The host tells a file's type by its name as well. */
+/** The host also reads a file's type from its name. */
 function file(name: string, stem: string, { mimeType, base64 }: InlineImage): FormPart {
   const extension = mimeType === "image/jpeg" ? "jpg" : mimeType.slice("image/".length);
   return { name, fileName: `${stem}.${extension}`, mimeType, base64 };

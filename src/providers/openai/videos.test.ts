@@ -32,7 +32,7 @@ describe("providers 3.2: requests for videos", () => {
 });
 
 describe("providers 3.2: the life of a job", () => {
-  test("a new job is waited for by its id", () => {
+  test("a new job is polled by its id", () => {
     const body = { id: "video_1", object: "video", status: "queued", progress: 0, seconds: "8", size: "720x1280" };
     const state = openaiVideos.readSubmit(mediaAnswer(body), videoCall(), adapterContext("sora-2"));
     expect(state).toEqual({ state: "waiting", job, progress: 0 });
@@ -42,11 +42,11 @@ describe("providers 3.2: the life of a job", () => {
     });
   });
 
-  test.each(["queued", "in_progress", "resting"])("state %s is waited for, a word that nobody knows too", (status) => {
+  test.each(["queued", "in_progress", "resting"])("state %s is waiting, and so is an unknown state", (status) => {
     expect(poll({ id: "video_1", status, progress: 40 })).toEqual({ state: "waiting", job, progress: 40 });
   });
 
-  test("a finished video is behind the credential, and is priced by its own size and length", () => {
+  test("a finished video needs the credential, and is priced by its real size and length", () => {
     expect(poll({ id: "video_1", status: "completed", progress: 100, seconds: "12", size: "1024x1792" })).toEqual({
       state: "done",
       reply: {
@@ -59,7 +59,7 @@ describe("providers 3.2: the life of a job", () => {
     });
   });
 
-  test("contract 2.2: a video that moderation held back is a finished job without a video", () => {
+  test("contract 2.2: a video that moderation blocked is a finished job without a video", () => {
     const error = { code: "moderation_blocked", message: "the video shows a person" };
     expect(poll({ id: "video_1", status: "failed", error })).toEqual({
       state: "done",
@@ -88,7 +88,7 @@ describe("providers 3.2: the life of a job", () => {
   });
 });
 
-test("contract 2.1: large videos are for the larger model alone", () => {
+test("contract 2.1: only the larger model makes large videos", () => {
   expect(openaiVideos.capabilities("sora-2").resolutions).toEqual(["720p"]);
   expect(openaiVideos.capabilities("sora-2-pro")).toMatchObject({
     perJob: 1,

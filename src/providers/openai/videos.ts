@@ -8,7 +8,7 @@ import { failedVideo } from "../media/failed-job.ts";
 import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
-/** The host knows sizes alone. Its larger ones are 1024 pixels high, and are priced as its high resolution. */
+/** The host takes sizes only. Its larger ones are 1024 pixels high, and are priced as its high resolution. */
 const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "720p": { "16:9": "1280x720", "9:16": "720x1280" },
   "1080p": { "16:9": "1792x1024", "9:16": "1024x1792" },
@@ -57,7 +57,7 @@ function fieldsOf(call: FittedVideoCall, model: string): JsonObject {
   };
 }
 
-/** A job is told in the same form when it is made and when it is asked about. */
+/** The answers to the submit and to polls have the same form. */
 function readJob(answer: MediaAnswer): JobState<VideoReply> {
   const { body } = answer;
   const id = stringAt(body, "id");
@@ -72,7 +72,7 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
   return { state: "waiting", job: { id }, ...(progress === undefined ? {} : { progress }) };
 }
 
-/** The video itself is at an address of the API's own, which wants the credential like any other. */
+/** The video is at a URL of the API itself, which needs the credential like any other. */
 function contentOf(id: string): VideoReply["videos"][number] {
   return { url: `${endpointOf(id)}/content`, mimeType: "video/mp4", credential: true };
 }

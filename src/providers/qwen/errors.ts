@@ -7,14 +7,14 @@ import { failedAnswer } from "../media/media-failure.ts";
 
 const KINDS: CodeTable = [
   [/DataInspection|data_inspection|Infringement/, "content_blocked"],
-  // A bill that is not paid is told with a status of 400.
+  // An unpaid bill is reported with a status of 400.
   [/InvalidApiKey|invalid_api_key|Arrearage|AccessDenied/, "upstream_credentials"],
   [/^Throttling/, "rate_limited"],
   [/^InvalidParameter/, "invalid_request"],
 ];
 
 function factsOf(body: JsonObject | undefined): FailureWords {
-  // The native form has no envelope; what stands before it (the compatible address) answers with one.
+  // The native form has no envelope; the compatible endpoint in front of it answers with one.
   const failure = objectAt(body, "error") ?? body;
   const code = stringAt(failure, "code");
   return { message: stringAt(failure, "message"), kind: kindOfCode(KINDS, code), code };
@@ -25,7 +25,7 @@ export function readError(answer: MediaAnswer): GatewayError {
   return failedAnswer(answer, factsOf(answer.body));
 }
 
-/** The same two fields in a task, for one image of several, or beside HTTP 200. */
+/** The same two fields in a task, for one image of several, or in an answer of HTTP 200. */
 export function readFailure(failure: JsonObject | undefined): GatewayError {
   return reportedFailure(factsOf(failure));
 }

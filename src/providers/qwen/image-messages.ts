@@ -9,13 +9,13 @@ import { dataUrl } from "../media/data-url.ts";
 /** The seeds of all the host's models. */
 export const SEEDS = { min: 0, max: 2_147_483_647 };
 
-/** A option for images in the form of a conversation: the newer models of both families read it. */
+/** A request for images in the form of a conversation, which the newer models of both families read. */
 export function messagesBody(call: FittedImageCall, { model }: AdapterContext): JsonObject {
   const content = [...call.inputs.map((image) => ({ image: dataUrl(image) })), { text: call.prompt }];
   return { model, input: { messages: [{ role: "user", content }] }, parameters: parametersOf(call) };
 }
 
-/** How many and how large is always said: left out, some models make four, and the largest. */
+/** Count and size are always sent: without them, some models make four images of the largest size. */
 export function parametersOf(call: FittedImageCall): JsonObject {
   const { pixels, negativePrompt, seed, enhancePrompt } = call;
   return {

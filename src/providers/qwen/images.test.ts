@@ -12,7 +12,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readSubmit(mediaAnswer(body), imageCall(), adapterContext(MODEL));
 
 describe("providers 2.5: what is sent", () => {
-  test("a minimal call says number and size, which the host would choose dear", () => {
+  test("a minimal call sends count and size, for which the host has expensive defaults", () => {
     const request = submit({ pixels: { width: 1024, height: 1024 } });
     expect(request).toMatchObject({ method: "POST", url: "/services/aigc/multimodal-generation/generation" });
     expect(request.headers).toBeUndefined();
@@ -23,7 +23,7 @@ describe("providers 2.5: what is sent", () => {
     });
   });
 
-  test("contract 2.4: every option, and an edit's images before the words", () => {
+  test("contract 2.4: every option, and an edit's images before the text", () => {
     const request = submit({
       count: 3,
       inputs: [PNG, PNG],
@@ -53,7 +53,7 @@ describe("providers 2.5: what is sent", () => {
     ["https://dashscope.aliyuncs.com/compatible-mode/v1", "https://dashscope.aliyuncs.com/api/v1"],
     ["https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "https://dashscope-intl.aliyuncs.com/api/v1"],
     ["http://127.0.0.1:9/own", "http://127.0.0.1:9/own"],
-  ])("below %s stands %s", (baseUrl, expected) => {
+  ])("base URL %s becomes %s", (baseUrl, expected) => {
     expect(qwenMedia.base?.(baseUrl)).toBe(expected);
   });
 });
@@ -73,7 +73,7 @@ describe("providers 2.5: capabilities", () => {
     expect(images.capabilities(model)).toMatchObject({ maxCount: 6, perCall, maxInputs, sizes: { kind } });
   });
 
-  test("texts, videos and Wan's images are other adapters' work", () => {
+  test("texts, videos and Wan's images are left to other adapters", () => {
     expect(["qwen3.7-plus", "wan2.6-t2v", "wan2.7-image"].filter(images.serves)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { forgottenJob } from "../media/failed-job.ts";
 import { emptyAnswer } from "../media/media-failure.ts";
 import { readFailure } from "./errors.ts";
 
-/** Without it the host would hold the answer back until the work is done, or refuse. */
+/** Without it the host would answer only when the work is done, or refuse. */
 const ASYNCHRONOUS = { "x-dashscope-async": "enable" };
 
 export const submitTask = (path: string, json: JsonObject): MediaRequest => ({
@@ -25,7 +25,7 @@ export const pollTask = (job: JobHandle): MediaRequest => ({
   url: `/tasks/${encodeURIComponent(stringAt(job, "id") ?? "")}`,
 });
 
-/** Where a task stands; `finish` and `fail` make the reply of its kind of work. A task fails with HTTP 200. */
+/** The state of a task; `finish` and `fail` make the reply for images or videos. A task fails with HTTP 200. */
 export function readTask<Reply>(
   { body }: MediaAnswer,
   job: JobHandle,
@@ -43,7 +43,7 @@ export function readTask<Reply>(
     case "FAILED":
     case "CANCELED":
       return fail(readFailure(output));
-    // The host's word for a task that it does not have, or has no longer.
+    // The host's state for a task that it does not have, or no longer has.
     case "UNKNOWN":
       return { state: "failed", error: forgottenJob() };
     default:
@@ -51,6 +51,6 @@ export function readTask<Reply>(
   }
 }
 
-/** A refusal beside a status of 2xx. */
+/** An error in an answer with a status of 2xx. */
 export const refusalIn = (body: JsonObject | undefined): ReturnType<typeof readFailure> | undefined =>
   stringAt(body, "code") ? readFailure(body) : undefined;

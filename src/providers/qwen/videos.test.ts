@@ -11,7 +11,7 @@ const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
   videos.readPoll?.(mediaAnswer(body), TICKET, adapterContext("wan2.6-t2v"));
 
 describe("providers 3.5: what is sent", () => {
-  test("a video from text is told pixels until 2.6", () => {
+  test("a video from text takes pixels up to 2.6", () => {
     const call = {
       seconds: 5,
       aspectRatio: "16:9",
@@ -41,7 +41,7 @@ describe("providers 3.5: what is sent", () => {
     });
   });
 
-  test("a video from an image is told a resolution, and has the image's shape", () => {
+  test("a video from an image takes a resolution, and has the image's shape", () => {
     expect(jsonOf(submit({ image: PNG, resolution: "1080p", audio: false }, "wan2.6-i2v"))).toEqual({
       model: "wan2.6-i2v",
       input: { prompt: "a red fox runs", img_url: DATA_URL },
@@ -49,7 +49,7 @@ describe("providers 3.5: what is sent", () => {
     });
   });
 
-  test("from 2.7 on frames stand in a list, and sound is always there", () => {
+  test("from 2.7 on frames are a list, and there is always sound", () => {
     expect(jsonOf(submit({ image: PNG, lastFrame: PNG }, "wan2.7-i2v"))).toEqual({
       model: "wan2.7-i2v",
       input: {
@@ -67,21 +67,21 @@ describe("providers 3.5: what is sent", () => {
     });
   });
 
-  test("models between two frames name both", () => {
+  test("models for two frames name both", () => {
     expect(jsonOf(submit({ image: PNG, lastFrame: PNG }, "wan2.2-kf2v-flash"))["input"]).toMatchObject({
       first_frame_url: DATA_URL,
       last_frame_url: DATA_URL,
     });
   });
 
-  test("a shape that a resolution does not have is the client's mistake, and it is told which there are", () => {
+  test("a shape that a resolution does not have is refused, and the message lists those that it has", () => {
     const refusal = thrownBy(() => submit({ resolution: "720p", aspectRatio: "5:1" }, "wan2.6-t2v"));
     expect(refusal.kind).toBe("unsupported_parameter");
     expect(refusal.message).toMatch(/no videos of 5:1 at 720p; there it takes 16:9, /);
   });
 });
 
-describe("providers 3.5: where a task stands", () => {
+describe("providers 3.5: the state of a task", () => {
   test("a finished video, and what it is priced by", () => {
     const body = {
       output: { task_status: "SUCCEEDED", video_url: "https://files.example/1.mp4" },
@@ -98,7 +98,7 @@ describe("providers 3.5: where a task stands", () => {
     });
   });
 
-  test("contract 2.2: a video that was held back is a finished job without one", () => {
+  test("contract 2.2: a blocked video is a finished job without one", () => {
     expect(poll({ output: { task_status: "FAILED", code: "DataInspectionFailed", message: "held back" } })).toEqual({
       state: "done",
       reply: { videos: [], filtered: ["held back"] },
@@ -116,7 +116,7 @@ describe("providers 3.5: where a task stands", () => {
     expect(poll(body)).toMatchObject(expected);
   });
 
-  test.each(["<html></html>", { output: { task_status: "SUCCEEDED" } }])("%o is asked for again", (body) => {
+  test.each(["<html></html>", { output: { task_status: "SUCCEEDED" } }])("%o is polled again", (body) => {
     expect(thrownBy(() => poll(body)).kind).toBe("upstream_failed");
   });
 });
@@ -131,6 +131,6 @@ test.each([
   expect(videos.capabilities(model).ratios).toHaveLength(ratios);
 });
 
-test("providers 3.5: images, texts and videos after videos are not served", () => {
+test("providers 3.5: images, text and videos from videos are not served", () => {
   expect(["wan2.7-image", "wan2.2-t2i-flash", "wan2.6-r2v", "qwen3.7-plus"].filter(videos.serves)).toEqual([]);
 });

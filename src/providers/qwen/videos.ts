@@ -17,7 +17,7 @@ import { wanVersion } from "./wan-version.ts";
 const EXTRAS = ["shot_type", "watermark"];
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4"];
 
-/** Until version 2.6 videos from text are told pixels. */
+/** Up to version 2.6, videos from text take pixels. */
 const PIXELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
   "720p": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
@@ -141,7 +141,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<VideoReply> {
   };
 }
 
-/** Wan's videos. Those made after other videos (`r2v`) need what no call here can carry. */
+/** Wan's videos. Models that take videos as input (`r2v`) are left out: no call here can carry one. */
 export const videos: VideoAdapter = {
   serves: (model) => wanVersion(model) > 0 && !/-(image|t2i|i2i|r2v)/.test(model),
   capabilities,

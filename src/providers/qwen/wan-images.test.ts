@@ -12,7 +12,7 @@ const submit = (fields: Parameters<typeof imageCall>[0], model = MODEL) =>
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => wanImages.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
 
 describe("providers 2.5: what is sent", () => {
-  test("version 2.7 reads messages; the number is said, for it would make four", () => {
+  test("version 2.7 reads messages; the count is sent, because its default is four", () => {
     const request = submit({ inputs: [PNG], pixels: { width: 2048, height: 2048 }, seed: 1 });
     expect(request).toMatchObject({
       method: "POST",
@@ -26,7 +26,7 @@ describe("providers 2.5: what is sent", () => {
     });
   });
 
-  test("older models have an address for each kind of work, and the words to avoid beside the prompt", () => {
+  test("older models have a path for each kind of work, and the negative prompt next to the prompt", () => {
     const fromText = submit({ count: 2, negativePrompt: "hounds" }, "wan2.2-t2i-flash");
     expect(fromText.url).toBe("/services/aigc/text2image/image-synthesis");
     expect(jsonOf(fromText)).toEqual({
@@ -39,7 +39,7 @@ describe("providers 2.5: what is sent", () => {
     expect(jsonOf(fromImage)["input"]).toEqual({ prompt: "a red fox", images: [DATA_URL] });
   });
 
-  test("a task is asked for by its name", () => {
+  test("a task is polled by its id", () => {
     const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
       wanImages.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
     const accepted = { output: { task_id: "task-1", task_status: "PENDING" }, request_id: "r" };
@@ -53,12 +53,12 @@ describe("providers 2.5: what is sent", () => {
   });
 });
 
-describe("providers 2.5: where a task stands", () => {
+describe("providers 2.5: the state of a task", () => {
   test.each(["PENDING", "RUNNING", "A_WORD_OF_TOMORROW"])("%s is waiting", (task_status) => {
     expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", job: TICKET });
   });
 
-  test("of three images one was held back and one failed", () => {
+  test("of three images one was blocked and one failed", () => {
     const body = {
       output: {
         task_status: "SUCCEEDED",
@@ -84,7 +84,7 @@ describe("providers 2.5: where a task stands", () => {
     });
   });
 
-  test("images may stand in messages too", () => {
+  test("messages may hold images too", () => {
     const choices = [{ message: { content: [{ type: "image", image: "https://files.example/1.png" }] } }];
     expect(poll({ output: { task_status: "SUCCEEDED", choices } })).toEqual({
       state: "done",
@@ -105,7 +105,7 @@ describe("providers 2.5: where a task stands", () => {
     ["<html></html>", "upstream_failed"],
     [{ output: { task_status: "SUCCEEDED", results: [] } }, "upstream_failed"],
     [{ code: "Throttling", message: "slow down" }, "rate_limited"],
-  ])("%o is asked for again", (body, kind) => {
+  ])("%o is polled again", (body, kind) => {
     expect(thrownBy(() => poll(body)).kind).toBe(kind);
   });
 });

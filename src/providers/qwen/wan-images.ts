@@ -40,7 +40,7 @@ const V2_7: ImageCapabilities = {
 const V2_7_PRO: ImageCapabilities = {
   ...V2_7,
   sizes: { kind: "free", free: sizes(768 * 768, 4096), tiers: ["1K", "2K", "4K"], standard: STANDARD },
-  // The largest are for images from text alone.
+  // The largest sizes are for images from text alone.
   sizesWithInputs: V2_7.sizes,
 };
 
@@ -93,7 +93,7 @@ function finish(body: JsonObject, output: JsonObject): JobState<UpstreamImageRep
   return { state: "done", reply: { results, ...(usage && { usage }) } };
 }
 
-/** Wan's images, which are tasks. */
+/** Wan's images, which are made by tasks. */
 export const wanImages: ImageAdapter = {
   serves: (model) => /^wanx?\d.*-(image|t2i|i2i)/.test(model),
   capabilities,

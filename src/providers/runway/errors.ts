@@ -5,7 +5,7 @@ import { type CodeTable, kindOfCode } from "../media/code-table.ts";
 import { reportedFailure } from "../media/failed-job.ts";
 import { failedAnswer } from "../media/media-failure.ts";
 
-/** Codes of failed tasks are paths, the general word first. */
+/** Codes of failed tasks are dotted paths, the general word first. */
 const KINDS: CodeTable = [
   [/(?:^|\.)SAFETY(?:\.|$)/, "content_blocked"],
   [/^(?:ASSET|INPUT_PREPROCESSING)\./, "invalid_request"],
@@ -16,7 +16,7 @@ export function runwayError(answer: MediaAnswer): GatewayError {
   return failedAnswer(answer, { message, kind: kindOfMessage(answer.status, message) });
 }
 
-/** An account without credits is told by a plain 400. */
+/** An account without credits is reported with a plain 400. */
 const kindOfMessage = (status: number, message: string | undefined): ErrorKind | undefined =>
   status === 400 && /\bcredits\b/i.test(message ?? "") ? "upstream_credentials" : undefined;
 

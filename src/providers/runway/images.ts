@@ -26,7 +26,7 @@ const SIZES: readonly PixelSize[] = [
   { width: 1680, height: 720 },
 ];
 
-/** The quick variant draws only after an image. */
+/** The turbo variant needs an input image. */
 const needsImage = (model: string): boolean => model === "gen4_image_turbo";
 
 export const images: ImageAdapter = {

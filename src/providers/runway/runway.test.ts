@@ -24,7 +24,7 @@ const pollImage = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readPoll?.(mediaAnswer(body), job, adapterContext("gen4_image"));
 
 describe("providers 3.7: requests for videos", () => {
-  test("after an image, with everything", () => {
+  test("from an image, with every option", () => {
     const extras = { contentModeration: { publicFigureThreshold: "low" }, other: 1 };
     const request = video("gen4_turbo", { image: PNG, aspectRatio: "4:3", seconds: 10, seed: 3, extras });
     expect(request).toMatchObject({ method: "POST", url: "/image_to_video", headers });
@@ -39,7 +39,7 @@ describe("providers 3.7: requests for videos", () => {
     });
   });
 
-  test("of words alone; sound is told where it can be chosen", () => {
+  test("from text alone; sound is sent where it can be chosen", () => {
     expect(video("gen4.5").url).toBe("/text_to_video");
     expect(jsonOf(video("gen4.5", { seconds: 5 }))).toEqual({
       model: "gen4.5",
@@ -74,7 +74,7 @@ describe("providers 3.7: requests for videos", () => {
     expect(videos.capabilities(model)).toMatchObject(capabilities as never);
   });
 
-  test("every shape and resolution of every model has its word", () => {
+  test("every shape and resolution of every model has its value", () => {
     for (const model of ["gen4_turbo", "gen4.5", "veo3", "veo3.1"]) {
       const { ratios, resolutions } = videos.capabilities(model);
       const all = resolutions.flatMap((resolution) =>
@@ -86,7 +86,7 @@ describe("providers 3.7: requests for videos", () => {
 });
 
 describe("providers 3.7: requests for images", () => {
-  test("with images to go by", () => {
+  test("with input images", () => {
     const call = imageCall({ pixels: { width: 1920, height: 1080 }, seed: 1, inputs: [PNG, JPEG] });
     const request = images.submit(call, adapterContext("gen4_image"));
     expect(request).toMatchObject({ method: "POST", url: "/text_to_image", headers });
@@ -99,7 +99,7 @@ describe("providers 3.7: requests for images", () => {
     });
   });
 
-  test("the quick variant says that it needs one", () => {
+  test("the turbo variant requires one", () => {
     const needed = ["gen4_image", "gen4_image_turbo"].map((model) => images.capabilities(model).imageOnly);
     expect(needed).toEqual([undefined, true]);
   });
@@ -112,7 +112,7 @@ describe("providers 3.7: requests for images", () => {
 });
 
 describe("providers 3.7: the life of a task", () => {
-  test("it is waited for by its id, under the version of every request", () => {
+  test("it is polled by its id, with the version header of every request", () => {
     expect(videos.readSubmit(mediaAnswer(job), videoCall(), adapterContext("gen4.5"))).toEqual({
       state: "waiting",
       job,
@@ -129,11 +129,11 @@ describe("providers 3.7: the life of a task", () => {
     });
   });
 
-  test.each(["PENDING", "THROTTLED", "RESTING"])("state %s is waited for", (status) => {
+  test.each(["PENDING", "THROTTLED", "RESTING"])("state %s is waiting", (status) => {
     expect(pollVideo({ ...job, status })).toEqual({ state: "waiting", job });
   });
 
-  test("progress is a part of one there", () => {
+  test("progress is a fraction of one there", () => {
     expect(pollVideo({ ...job, status: "RUNNING", progress: 0.425 })).toEqual({
       state: "waiting",
       job,
@@ -141,7 +141,7 @@ describe("providers 3.7: the life of a task", () => {
     });
   });
 
-  test("what was made is at addresses that want no credential", () => {
+  test("results are at URLs that need no credential", () => {
     const output = ["https://cdn.example/a?_jwt=1"];
     expect(pollVideo({ ...job, status: "SUCCEEDED", output })).toEqual({
       state: "done",
@@ -154,7 +154,7 @@ describe("providers 3.7: the life of a task", () => {
   });
 
   test.each(["SAFETY.INPUT.TEXT", "SAFETY.OUTPUT.VIDEO", "INPUT_PREPROCESSING.SAFETY.TEXT"])(
-    "%s is held back by moderation",
+    "%s is blocked by moderation",
     (failureCode) => {
       const body = { ...job, status: "FAILED", failure: "Not this.", failureCode };
       expect(pollVideo(body)).toEqual({ state: "done", reply: { videos: [], filtered: ["Not this."] } });
@@ -176,7 +176,7 @@ describe("providers 3.7: the life of a task", () => {
     expect(pollImage(body)).toMatchObject({ state: "failed", error: { kind } } as never);
   });
 
-  test("garbage is a question that failed", () => {
+  test("garbage is a failed poll", () => {
     expect(thrownBy(() => pollVideo("<html>"))).toMatchObject({ kind: "upstream_failed" });
   });
 

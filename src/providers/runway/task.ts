@@ -9,7 +9,7 @@ export const SEEDS = { min: 0, max: 4_294_967_295 };
 const HEADERS = { "x-runway-version": "2024-11-06" };
 const FAILED: ReadonlySet<string> = new Set(["FAILED", "CANCELLED"]);
 
-/** What images and videos share: a task is made, and asked about until it is finished. */
+/** What images and videos share: a task is submitted, and polled until it is finished. */
 export const submitTask = (url: string, json: JsonObject): MediaRequest => ({
   method: "POST",
   url,
@@ -29,7 +29,7 @@ export const pollTask = (job: JobHandle): MediaRequest => ({
   headers: HEADERS,
 });
 
-/** The vendor asks for no more than one question in five seconds about a task. */
+/** The vendor asks for at most one poll of a task in five seconds. */
 export const TASK_POLL_MS = 5000;
 
 export function readTask<Reply>(

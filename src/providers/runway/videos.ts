@@ -7,7 +7,7 @@ import { pickExtras } from "../media/pick-extras.ts";
 import { runwayError } from "./errors.ts";
 import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_POLL_MS } from "./task.ts";
 
-/** Shape and resolution are one word there. */
+/** Shape and resolution are one value there. */
 const RATIO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "720p": {
     "16:9": "1280:720",

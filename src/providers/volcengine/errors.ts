@@ -7,7 +7,7 @@ import { failedAnswer } from "../media/media-failure.ts";
 
 const KINDS: CodeTable = [
   [/SensitiveContent|RiskDetection|PolicyViolation|ContentSecurity/, "content_blocked"],
-  // A model that the account has not opened answers 404, yet it is there: the operator must open it.
+  // A model that the account has not activated answers 404, though it exists: the operator must activate it.
   [/Authentication|Unauthorized|AccessDenied|AccountOverdue|ModelNotOpen|QuotaExceeded/, "upstream_credentials"],
   [/RateLimit/, "rate_limited"],
   [/Overload/, "overloaded"],

@@ -11,7 +11,7 @@ const read = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readSubmit(mediaAnswer(body), imageCall(), adapterContext(LITE));
 
 describe("providers 2.4: what is sent", () => {
-  test("a minimal call says what the host would otherwise decide", () => {
+  test("a minimal call sends what the host would otherwise choose", () => {
     const request = submit({ pixels: { width: 2048, height: 2048 } });
     expect(request).toMatchObject({ method: "POST", url: "/images/generations" });
     expect(jsonOf(request)).toEqual({
@@ -24,7 +24,7 @@ describe("providers 2.4: what is sent", () => {
     });
   });
 
-  test("contract 2.4: several images are a batch, and its number is said", () => {
+  test("contract 2.4: several images are a batch, and their count is sent", () => {
     const request = submit({
       count: 13,
       watermark: true,
@@ -47,12 +47,12 @@ describe("providers 2.4: what is sent", () => {
     });
   });
 
-  test("an edit of one image names it without a list", () => {
+  test("an edit of one image sends it without a list", () => {
     const request = submit({ inputs: [JPEG] }, "doubao-seedream-4-0-250828");
     expect(jsonOf(request)["image"]).toBe(`data:image/jpeg;base64,${JPEG.base64}`);
   });
 
-  test("models without batches are not told of them, and version 3 takes a seed", () => {
+  test("models without batches get no batch field, and version 3 takes a seed", () => {
     const model = "doubao-seedream-3-0-t2i-250415";
     expect(jsonOf(submit({ seed: 7, guidanceScale: 2.5, outputMimeType: "image/jpeg" }, model))).toEqual({
       model,
@@ -85,13 +85,13 @@ describe("providers 2.4: capabilities", () => {
     expect(images.stream?.serves(model)).toBe(streams);
   });
 
-  test("videos and texts are other adapters' work", () => {
+  test("videos and texts are left to other adapters", () => {
     expect(["doubao-seedance-2-0-260128", "doubao-seed-2-0-pro-260215"].filter(images.serves)).toEqual([]);
   });
 });
 
 describe("providers 2.4: what comes back", () => {
-  test("a batch of which one was held back and one failed", () => {
+  test("a batch of which one was blocked and one failed", () => {
     const state = read({
       data: [
         { b64_json: "/9j/4AAQ", size: "2048x2048" },
@@ -149,7 +149,7 @@ describe("providers 2.4: what comes back", () => {
     if (kind === "invalid_request") expect(error).toMatchObject({ message: "words", path: "size", code });
   });
 
-  test("an error page has its status alone", () => {
+  test("an error page has only its status", () => {
     expect(images.error(mediaAnswer("<html></html>", 503)).kind).toBe("overloaded");
   });
 });

@@ -26,7 +26,7 @@ function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
     model,
     prompt: call.prompt,
     response_format: "b64_json",
-    // The host's own default is to write on the image.
+    // The host adds a watermark by default.
     watermark: call.watermark ?? false,
     ...(pixels && { size: `${pixels.width}x${pixels.height}` }),
     ...imagesOf(call.inputs),
@@ -45,7 +45,7 @@ function imagesOf(inputs: readonly InlineImage[]): JsonObject {
   return { image: others.length === 0 ? first : [first, ...others] };
 }
 
-/** There is no `n`: a batch is a row of images that belong together, and its number the most that it may have. */
+/** There is no `n`: a batch is a series of related images, and its number is the most that it may have. */
 function batchOf({ count }: FittedImageCall): JsonObject {
   return count > 1
     ? { sequential_image_generation: "auto", sequential_image_generation_options: { max_images: count } }
@@ -78,7 +78,7 @@ function readEvent(event: JsonObject): ImageEvent | undefined {
   const settings = readSettings(event);
   const usage = readUsage(event);
   switch (stringAt(event, "type")) {
-    // "Partial" is said of the batch: each of these is a finished image.
+    // "Partial" is about the batch: each of these is a finished image.
     case "image_generation.partial_succeeded":
     case "image_generation.partial_failed":
       return { kind: "result", result: readResult(event), ...(settings && { settings }) };

@@ -1,7 +1,7 @@
 import type { FreeSizes, ImageCapabilities } from "../../media/image-capabilities.ts";
 
-/** Most images of a batch, and most images going in and coming out together. */
-const MOST_TOGETHER = 15;
+/** The most images of a batch, and the most input and output images together. */
+const MAX_TOGETHER = 15;
 
 const sizes = (minPixels: number, maxPixels: number): FreeSizes => ({
   multipleOf: 16,
@@ -17,9 +17,9 @@ const TWO_K = { width: 2048, height: 2048 };
 const ONE_K = { width: 1024, height: 1024 };
 
 const BATCHED: Omit<ImageCapabilities, "sizes"> = {
-  maxCount: MOST_TOGETHER,
-  perCall: MOST_TOGETHER,
-  together: MOST_TOGETHER,
+  maxCount: MAX_TOGETHER,
+  perCall: MAX_TOGETHER,
+  together: MAX_TOGETHER,
   takes: ["watermark"],
   maxInputs: 14,
   mask: false,
@@ -45,7 +45,7 @@ const V5_0_PRO: ImageCapabilities = {
   takes: ["watermark", "background"],
   maxInputs: 10,
   formats: ["image/jpeg", "image/png"],
-  // The smaller level costs half: the larger one is for those who ask for it.
+  // The smaller level costs half: the larger one must be asked for.
   sizes: { kind: "free", free: sizes(921_600, 4_624_220), tiers: ["1K", "2K"], standard: ONE_K },
 };
 
@@ -71,7 +71,7 @@ const FAMILIES: readonly [RegExp, ImageCapabilities][] = [
   [/seedream-3-/, V3_0],
 ];
 
-/** What a Seedream model can do. The name of an endpoint of one's own (`ep-…`) does not tell its model: 4.0 is assumed. */
+/** What a Seedream model can do. The name of an account's own endpoint (`ep-…`) does not say which model it has: 4.0 is assumed. */
 export function seedream(model: string): ImageCapabilities {
   return FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? V4_0;
 }

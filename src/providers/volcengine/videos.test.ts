@@ -9,7 +9,7 @@ const TICKET = { id: "cgt-1" };
 const poll = (body: Parameters<typeof mediaAnswer>[0]) => videos.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
 
 describe("providers 3.3: what is sent", () => {
-  test("a minimal call says what prices depend on", () => {
+  test("a minimal call sends what prices depend on", () => {
     const request = videos.submit(videoCall({ aspectRatio: "16:9" }), CONTEXT);
     expect(request).toMatchObject({ method: "POST", url: "/contents/generations/tasks" });
     expect(jsonOf(request)).toEqual({
@@ -23,7 +23,7 @@ describe("providers 3.3: what is sent", () => {
     });
   });
 
-  test("contract 2.1: both frames, a seed, and fields of the host's own; nothing that calls back", () => {
+  test("contract 2.1: both frames, a seed, and host-specific fields; no callbacks", () => {
     const extras = { camera_fixed: true, watermark: true, callback_url: "https://example.com" };
     const call = videoCall({ image: PNG, lastFrame: PNG, seed: 3, audio: false, extras });
     const url = `data:image/png;base64,${PNG.base64}`;
@@ -42,7 +42,7 @@ describe("providers 3.3: what is sent", () => {
     });
   });
 
-  test("a job is asked for by its name", () => {
+  test("a job is polled by its id", () => {
     const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
       videos.readSubmit(mediaAnswer(body), videoCall(), CONTEXT);
     expect(readSubmit({ id: "cgt-1" })).toEqual({ state: "waiting", job: TICKET });
@@ -51,7 +51,7 @@ describe("providers 3.3: what is sent", () => {
   });
 });
 
-describe("providers 3.3: where a job stands", () => {
+describe("providers 3.3: the state of a job", () => {
   test.each(["queued", "running", "a word of tomorrow"])("%s is waiting", (status) => {
     expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", job: TICKET });
   });
@@ -78,7 +78,7 @@ describe("providers 3.3: where a job stands", () => {
     });
   });
 
-  test("contract 2.2: a video that was held back is a finished job without one", () => {
+  test("contract 2.2: a blocked video is a finished job without one", () => {
     const error = { code: "OutputVideoSensitiveContentDetected", message: "held back" };
     expect(poll({ status: "failed", error })).toEqual({
       state: "done",
@@ -94,7 +94,7 @@ describe("providers 3.3: where a job stands", () => {
     expect(poll(body)).toMatchObject({ state: "failed", error: { kind } });
   });
 
-  test.each(["<html></html>", {}, { status: "succeeded", content: {} }])("%o is asked for again", (body) => {
+  test.each(["<html></html>", {}, { status: "succeeded", content: {} }])("%o is polled again", (body) => {
     expect(thrownBy(() => poll(body)).kind).toBe("upstream_failed");
   });
 });

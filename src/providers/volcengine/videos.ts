@@ -40,7 +40,7 @@ function capabilities(model: string): VideoCapabilities {
 function bodyOf(call: FittedVideoCall, { model }: AdapterContext): JsonObject {
   const { prompt, image, lastFrame, aspectRatio, seed } = call;
   return {
-    // The host's default may change, and what it writes on a video cannot be wiped off.
+    // The host's default may change, and a watermark cannot be removed from a video.
     watermark: false,
     ...pickExtras(call.extras, EXTRAS),
     model,

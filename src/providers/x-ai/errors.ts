@@ -10,7 +10,7 @@ export const X_AI_CODES: CodeTable = [
   [/^invalid_argument$/, "invalid_request"],
 ];
 
-/** The code of a refusal is a general sentence there; only the message tells that moderation was the cause. */
+/** The code of a refusal is a general sentence; only the message says that moderation was the cause. */
 const MODERATED = /\bcontent (?:moderation|policy)\b/i;
 
 export function xAiError(answer: MediaAnswer): GatewayError {

@@ -33,7 +33,7 @@ describe("providers 2.11: requests", () => {
     });
   });
 
-  test("the quality that the price depends on is said where there is one to choose", () => {
+  test("the quality, which the price depends on, is sent where there is a choice", () => {
     expect(jsonOf(submit({}, "grok-imagine-image-2.0"))["quality"]).toBe("medium");
     expect(jsonOf(submit({ quality: "low" }, "grok-imagine-image-2.0"))["quality"]).toBe("low");
   });
@@ -50,7 +50,7 @@ describe("providers 2.11: requests", () => {
 });
 
 describe("providers 2.11: answers", () => {
-  test("contract 2.5: of several images one may be held back", () => {
+  test("contract 2.5: one of several images may be blocked", () => {
     const state = read({
       data: [
         { b64_json: JPEG.base64, mime_type: "image/jpeg", revised_prompt: "a fox" },

@@ -27,7 +27,7 @@ const IMAGINE: ImageCapabilities = {
   compresses: false,
 };
 
-/** Only the second version lets its quality be chosen. */
+/** Only the second version has a choice of quality. */
 const takesQuality = (model: string) => model.startsWith("grok-imagine-image-2");
 
 /** Generations and edits, both as JSON. The host refuses a size in pixels. */
@@ -59,7 +59,7 @@ function bodyOf(call: FittedImageCall, model: string): JsonObject {
   };
 }
 
-/** The host has been seen to answer 200 with an error inside. */
+/** The host may answer 200 with an error in the body. */
 function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   const results = arrayAt(answer.body, "data").flatMap(readResult);
   if (results.length > 0) return { state: "done", reply: { results } };
@@ -73,11 +73,11 @@ function readResult(item: unknown): ImageResult<InlineImage | MediaLink>[] {
   }
   const base64 = stringAt(item, "b64_json");
   const url = stringAt(item, "url");
-  const told = stringAt(item, "mime_type");
+  const mimeType = stringAt(item, "mime_type");
   const revised = stringAt(item, "revised_prompt");
   const made = (image: InlineImage | MediaLink): ImageResult<InlineImage | MediaLink>[] => [
     { kind: "made", image, ...(revised ? { revisedPrompt: revised } : {}) },
   ];
-  if (base64) return made({ mimeType: imageType(base64, told ?? "image/jpeg"), base64 });
-  return url ? made({ url, ...(told === undefined ? {} : { mimeType: told }) }) : [];
+  if (base64) return made({ mimeType: imageType(base64, mimeType ?? "image/jpeg"), base64 });
+  return url ? made({ url, ...(mimeType === undefined ? {} : { mimeType }) }) : [];
 }

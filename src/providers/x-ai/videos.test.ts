@@ -8,7 +8,7 @@ const poll = (body: Parameters<typeof mediaAnswer>[0], status = 200) =>
   xAiVideos.readPoll?.(mediaAnswer(body, status), job, context);
 
 describe("providers 3.9: requests", () => {
-  test("a video of an image, and one of words alone", () => {
+  test("a video from an image, and one from text alone", () => {
     const call = videoCall({
       image: PNG,
       aspectRatio: "9:16",
@@ -35,7 +35,7 @@ describe("providers 3.9: requests", () => {
 });
 
 describe("providers 3.9: the life of a job", () => {
-  test("its id is waited for", () => {
+  test("it is polled by its id", () => {
     expect(xAiVideos.readSubmit(mediaAnswer({ request_id: "r-1" }), videoCall(), context)).toEqual({
       state: "waiting",
       job,
@@ -51,11 +51,11 @@ describe("providers 3.9: the life of a job", () => {
     [202, { status: "pending" }],
     [200, { status: "pending" }],
     [200, { status: "pondering" }],
-  ])("HTTP %i %j is waited for", (status, body) => {
+  ])("HTTP %i %j is waiting", (status, body) => {
     expect(poll(body, status)).toEqual({ state: "waiting", job });
   });
 
-  test("progress is told", () => {
+  test("progress is reported", () => {
     expect(poll({ status: "pending", progress: 30 }, 202)).toEqual({ state: "waiting", job, progress: 30 });
   });
 
@@ -92,13 +92,13 @@ describe("providers 3.9: the life of a job", () => {
     });
   });
 
-  test("an answer that says nothing of the job is asked for again", () => {
+  test("an answer that says nothing about the job is polled again", () => {
     expect(thrownBy(() => poll("<html>")).kind).toBe("upstream_failed");
     expect(thrownBy(() => poll({ code: "resource_exhausted", error: "slow down" })).kind).toBe("rate_limited");
   });
 });
 
-test("contract 2.1: 1080p came with a later version", () => {
+test("contract 2.1: later versions have 1080p", () => {
   expect(xAiVideos.capabilities("grok-imagine-video-1.5")).toMatchObject({ perJob: 1, image: true, lastFrame: false });
   expect(xAiVideos.capabilities("grok-imagine-video-1.5").resolutions).toContain("1080p");
   expect(["grok-imagine-video-1.5", "grok-imagine-image"].map(xAiVideos.serves)).toEqual([true, false]);

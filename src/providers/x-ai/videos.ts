@@ -56,7 +56,7 @@ function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const { body, status } = answer;
   if (status !== 202 && body === undefined) throw emptyAnswer("the state of the job");
   const word = stringAt(body, "status");
-  // Without a state of the job, an error is about the question.
+  // Without a state of the job, an error is about the poll.
   if (word === undefined && body?.["error"] != null) throw xAiError(answer);
   if (word === "failed") return failedVideo(jobFailure(body, X_AI_CODES));
   if (word === "expired") return { state: "failed", error: forgottenJob() };

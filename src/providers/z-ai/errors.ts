@@ -1,6 +1,6 @@
 import type { CodeTable } from "../media/code-table.ts";
 
-/** The host's numbers, which it sends as strings. */
+/** The host's numeric codes, which it sends as strings. */
 export const Z_AI_CODES: CodeTable = [
   [/^1301$/, "content_blocked"],
   [/^(100[0-4]|1113)$/, "upstream_credentials"],

@@ -41,7 +41,7 @@ describe("providers 2.8: requests", () => {
 });
 
 describe("providers 2.8: answers", () => {
-  test("the image is a link; the filter's levels beside it mean nothing", () => {
+  test("the image is a link; the filter's levels mean nothing with it", () => {
     const data = [{ url: "https://files.example/a.png" }];
     expect(read({ created: 1, data, content_filter: [{ role: "assistant", level: 3 }] })).toEqual({
       state: "done",
@@ -78,7 +78,7 @@ describe("providers 2.8: answers", () => {
   });
 });
 
-test("contract 2.4: one image a call, with a watermark to choose; no images to go by", () => {
+test("contract 2.4: one image per call, with a choice of watermark; no input images", () => {
   const capabilities = zAiImages.capabilities("glm-image");
   expect(capabilities).toMatchObject({ maxCount: 1, perCall: 1, takes: ["watermark"], maxInputs: 0, mask: false });
   expect(capabilities.sizes).toMatchObject({ kind: "presets" });

@@ -22,7 +22,7 @@ const GLM_IMAGE: ImageCapabilities = {
   takes: ["watermark"],
   sizes: {
     kind: "presets",
-    // Those that the host advises, and the two squares that clients ask for most.
+    // Those that the host recommends, and the two squares that clients ask for most.
     sizes: sizes("1280x1280 1568x1056 1056x1568 1472x1088 1088x1472 1728x960 960x1728 1024x1024 2048x2048"),
   },
   maxInputs: 0,
@@ -41,7 +41,7 @@ const COGVIEW: ImageCapabilities = {
   },
 };
 
-/** One image a call, given as a link. */
+/** One image per call, as a link. */
 export const zAiImages: ImageAdapter = {
   serves: (model) => /^(?:glm-image|cogview)/.test(model),
   capabilities: (model) => (model.startsWith("cogview") ? COGVIEW : GLM_IMAGE),
@@ -58,7 +58,7 @@ function bodyOf(call: FittedImageCall, { model, jobName }: AdapterContext): Json
     prompt: call.prompt,
     ...(pixels === undefined ? {} : { size: `${pixels.width}x${pixels.height}` }),
     ...(quality === undefined ? {} : { quality }),
-    // Without is for accounts that signed for it, so the host's own default stands where nobody asked.
+    // Only accounts with a contract may leave it out, so that the host's default is sent where the client asks for nothing.
     watermark_enabled: call.watermark ?? true,
     request_id: jobName,
   };
@@ -72,7 +72,7 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   });
   if (results.length > 0) return { state: "done", reply: { results } };
   if (body?.["error"] != null) throw mediaFailure(answer, Z_AI_CODES);
-  // The levels of its filter come with every answer; without an image they are the reason.
+  // Every answer has the levels of the content filter; without an image they are the reason.
   if (arrayAt(body, "content_filter").length === 0) throw emptyAnswer("an image");
   const reason = "The provider's content filter held the image back.";
   return { state: "done", reply: { results: [{ kind: "filtered", reason }] } };

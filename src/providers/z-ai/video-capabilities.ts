@@ -4,7 +4,7 @@ const COGVIDEOX: VideoCapabilities = {
   perJob: 1,
   takes: ["fps"],
   ratios: ["16:9", "9:16", "1:1"],
-  // It can do 4K as well, but lying only, which no list of levels can say.
+  // It can do 4K as well, but in landscape only, which a list of levels cannot express.
   resolutions: ["1080p", "720p"],
   seconds: [5, 10],
   defaultSeconds: 5,

@@ -34,7 +34,7 @@ describe("providers 3.10: requests", () => {
     });
   });
 
-  test("a video of words alone says size, length and silence all the same", () => {
+  test("a video from text alone still sends size, length and silence", () => {
     expect(jsonOf(submit())).toEqual({
       model: "cogvideox-3",
       prompt: "a red fox runs",
@@ -45,7 +45,7 @@ describe("providers 3.10: requests", () => {
     });
   });
 
-  test("one frame is a string, and the other family is told the shape apart from the size", () => {
+  test("one frame is a string, and the other family takes the shape separately from the size", () => {
     expect(jsonOf(submit({ image: PNG }))["image_url"]).toBe(`data:image/png;base64,${PNG.base64}`);
     const vidu = jsonOf(submit({ resolution: "1080p", aspectRatio: "1:1" }, "viduq1-text"));
     expect(vidu).toMatchObject({ size: "1920x1080", aspect_ratio: "1:1" });
@@ -54,7 +54,7 @@ describe("providers 3.10: requests", () => {
 });
 
 describe("providers 3.10: the life of a job", () => {
-  test("its id is waited for", () => {
+  test("it is polled by its id", () => {
     const body = { id: "t-1", model: "cogvideox-3", request_id: "job-0001", task_status: "PROCESSING" };
     expect(zAiVideos.readSubmit(mediaAnswer(body), videoCall(), context)).toEqual({ state: "waiting", job });
     expect(zAiVideos.poll?.({ id: "t/1" }, context)).toEqual({ method: "GET", url: "/async-result/t%2F1" });
@@ -63,7 +63,7 @@ describe("providers 3.10: the life of a job", () => {
     expect(thrownBy(() => zAiVideos.readSubmit(refused, videoCall(), context)).kind).toBe("content_blocked");
   });
 
-  test.each(["PROCESSING", "QUEUEING"])("state %s is waited for", (task_status) => {
+  test.each(["PROCESSING", "QUEUEING"])("state %s is waiting", (task_status) => {
     expect(poll({ model: "cogvideox-3", task_status })).toEqual({ state: "waiting", job });
   });
 
@@ -75,7 +75,7 @@ describe("providers 3.10: the life of a job", () => {
     });
   });
 
-  test("contract 2.2: a video that the filter held back is a finished job without a video", () => {
+  test("contract 2.2: a video that the filter blocked is a finished job without a video", () => {
     expect(poll({ task_status: "FAIL", error: { code: "1301", message: "unsafe video" } })).toEqual({
       state: "done",
       reply: { videos: [], filtered: ["unsafe video"] },
@@ -89,7 +89,7 @@ describe("providers 3.10: the life of a job", () => {
     },
   );
 
-  test("an answer that says nothing of the job is asked for again", () => {
+  test("an answer that says nothing about the job is polled again", () => {
     expect(thrownBy(() => poll("<html>")).kind).toBe("upstream_failed");
     expect(thrownBy(() => poll({ error: { code: "1302", message: "slow down" } })).kind).toBe("rate_limited");
   });

@@ -31,7 +31,7 @@ export const zAiVideos: VideoAdapter = {
   poll: (job) => ({ method: "GET", url: `/async-result/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),
   readPoll: (answer, job) => {
     if (answer.body === undefined) throw emptyAnswer("the state of the job");
-    // Without a state of the job, an error is about the question.
+    // Without a state of the job, an error is about the poll.
     if (answer.body["error"] != null && answer.body["task_status"] === undefined)
       throw mediaFailure(answer, Z_AI_CODES);
     return stateOf(answer.body, job);
@@ -42,7 +42,7 @@ export const zAiVideos: VideoAdapter = {
 function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): JsonObject {
   const vidu = isVidu(model);
   const ratio = call.aspectRatio ?? "16:9";
-  // The other family is told the level by the size of a lying video, and the shape apart from it.
+  // The other family takes the level as the size of a landscape video, and the shape separately.
   const size = SIZES[call.resolution]?.[vidu ? "16:9" : ratio];
   const frames = [call.image, call.lastFrame].filter((frame) => frame !== undefined).map(dataUrl);
   return {
