@@ -24,7 +24,7 @@ import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { createProvider } from "../src/providers/index.ts";
 import { resolveMedia } from "../src/relay/resolve-media.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
-import { PDF, PNG, randomWish, requestOf } from "./support/random-requests.ts";
+import { PDF, PNG, randomSpec, requestOf } from "./support/random-requests.ts";
 
 /** Random requests of every dialect at every target: what a host's own reader refuses, our translation must not write. */
 
@@ -160,8 +160,8 @@ for (const target of TARGETS) {
     const clients = DIALECT_NAMES.filter((client) => client !== target.dialect);
     test.each(clients.map((client) => [client]))("takes what is made of requests in %s", async (client) => {
       await fc.assert(
-        fc.asyncProperty(randomWish, fc.boolean(), async (wish, stream) => {
-          const request = accepted(client, requestOf(client, wish));
+        fc.asyncProperty(randomSpec, fc.boolean(), async (spec, stream) => {
+          const request = accepted(client, requestOf(client, spec));
           fc.pre(request !== undefined);
           const asked = DIALECTS[client].codec.decodeRequest(request);
           const call = await resolveMedia(asked, quirks, fetchMedia);

@@ -148,7 +148,7 @@ const step = fc.record(
   { requiredKeys: ["kind", "texts", "media", "calls", "reversed"] },
 ) as unknown as fc.Arbitrary<Step>;
 
-export interface Wish {
+export interface RequestSpec {
   system: { text: string; cache?: JsonObject }[];
   steps: Step[];
   last: string;
@@ -171,7 +171,7 @@ export interface Wish {
 }
 
 const setting = fc.constantFrom(0, 0.5, 1);
-export const randomWish: fc.Arbitrary<Wish> = fc.record(
+export const randomSpec: fc.Arbitrary<RequestSpec> = fc.record(
   {
     system: fc.array(fc.record({ text: words, cache: mark }), { maxLength: 2 }),
     steps: fc.array(step, { maxLength: 6 }),
@@ -208,7 +208,7 @@ export const randomWish: fc.Arbitrary<Wish> = fc.record(
     userId: fc.constantFrom("u-1", "someone@example.org"),
   },
   { requiredKeys: ["system", "steps", "last", "tools", "search", "limit"] },
-) as unknown as fc.Arbitrary<Wish>;
+) as unknown as fc.Arbitrary<RequestSpec>;
 
 const FORMATS = {
   object: SCHEMAS[5],
@@ -221,19 +221,19 @@ const cacheControl = (cache: JsonObject | undefined) =>
   maybe("cache_control", cache && { type: "ephemeral", ...cache });
 
 /** Calls under ids of their own, with the tools that are there. */
-function numbered(wish: Wish): Wish {
+function numbered(spec: RequestSpec): RequestSpec {
   let count = 0;
-  const steps = wish.steps.map((one) => ({
+  const steps = spec.steps.map((one) => ({
     ...one,
     calls: one.calls.map((each) => ({ ...each, id: `${each.id}${++count}` })),
   }));
-  return { ...wish, steps };
+  return { ...spec, steps };
 }
 
-const nameOfCall = (wish: Wish, { tool }: Call): string =>
-  wish.tools[tool % Math.max(1, wish.tools.length)]?.name ?? TOOL_NAMES[tool % 2] ?? "get_weather";
+const nameOfCall = (spec: RequestSpec, { tool }: Call): string =>
+  spec.tools[tool % Math.max(1, spec.tools.length)]?.name ?? TOOL_NAMES[tool % 2] ?? "get_weather";
 const resultsOf = ({ calls, reversed }: Step): Call[] => (reversed ? calls.toReversed() : calls);
-const chosen = (wish: Wish): string | undefined => wish.tools[0]?.name;
+const chosen = (spec: RequestSpec): string | undefined => spec.tools[0]?.name;
 
 function opaqueOf(thought: NonNullable<Step["thought"]>): Opaque | undefined {
   if (thought.origin === "none") return undefined;
@@ -243,8 +243,8 @@ function opaqueOf(thought: NonNullable<Step["thought"]>): Opaque | undefined {
 }
 
 /** The request in the words of a dialect. */
-export function requestOf(dialect: DialectName, wish: Wish): JsonObject {
-  const own = numbered(wish);
+export function requestOf(dialect: DialectName, spec: RequestSpec): JsonObject {
+  const own = numbered(spec);
   if (dialect === "chat") return chatRequest(own);
   return dialect === "messages" ? messagesRequest(own) : genaiRequest(own);
 }
@@ -257,14 +257,14 @@ function chatMedia(kind: Media): JsonObject {
   return { type: "file", file: { filename: "a_b.txt", file_data: `data:text/plain;base64,${btoa("words")}` } };
 }
 
-function chatRequest(wish: Wish): JsonObject {
+function chatRequest(spec: RequestSpec): JsonObject {
   const text = ({ text: said, cache }: { text: string; cache?: JsonObject }) => ({
     type: "text",
     text: said,
     ...cacheControl(cache),
   });
-  const messages: JsonObject[] = wish.system.map((one) => ({ role: "system", content: [text(one)] }));
-  for (const one of wish.steps) {
+  const messages: JsonObject[] = spec.system.map((one) => ({ role: "system", content: [text(one)] }));
+  for (const one of spec.steps) {
     const texts = one.texts.map(text);
     const joined = one.texts.map((each) => each.text).join("");
     const opaque = one.thought && opaqueOf(one.thought);
@@ -300,19 +300,19 @@ function chatRequest(wish: Wish): JsonObject {
       const tool_calls = one.calls.map((each) => ({
         id: each.id,
         type: "function",
-        function: { name: nameOfCall(wish, each), arguments: each.input },
+        function: { name: nameOfCall(spec, each), arguments: each.input },
       }));
       messages.push({ role: "assistant", content: joined === "" ? null : joined, tool_calls, ...thought });
       for (const each of resultsOf(one))
         messages.push({ role: "tool", tool_call_id: each.id, content: each.result.text });
     }
   }
-  if (wish.last !== "" || messages.length === 0) messages.push({ role: "user", content: wish.last });
-  const tools = wish.tools.map(({ name, schema, strict }) => ({
+  if (spec.last !== "" || messages.length === 0) messages.push({ role: "user", content: spec.last });
+  const tools = spec.tools.map(({ name, schema, strict }) => ({
     type: "function",
     function: { name, ...maybe("parameters", schema), ...maybe("strict", strict) },
   }));
-  const name = chosen(wish);
+  const name = chosen(spec);
   const choices: JsonObject = {
     auto: "auto",
     none: "none",
@@ -323,14 +323,14 @@ function chatRequest(wish: Wish): JsonObject {
       allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name } }] },
     },
   };
-  const { format, reasoning } = wish;
+  const { format, reasoning } = spec;
   const schema = format && format !== "json" ? { name: "form", schema: FORMATS[format], strict: true } : undefined;
   return {
     model: "acme/one",
     messages,
-    ...(tools.length === 0 ? {} : { tools, ...maybe("tool_choice", choices[wish.choice ?? ""]) }),
-    ...(tools.length === 0 ? {} : maybe("parallel_tool_calls", wish.parallel)),
-    ...(wish.search ? { web_search_options: { search_context_size: "low" } } : {}),
+    ...(tools.length === 0 ? {} : { tools, ...maybe("tool_choice", choices[spec.choice ?? ""]) }),
+    ...(tools.length === 0 ? {} : maybe("parallel_tool_calls", spec.parallel)),
+    ...(spec.search ? { web_search_options: { search_context_size: "low" } } : {}),
     ...(format === "json" ? { response_format: { type: "json_object" } } : {}),
     ...(schema ? { response_format: { type: "json_schema", json_schema: schema } } : {}),
     ...(reasoning === undefined
@@ -344,15 +344,15 @@ function chatRequest(wish: Wish): JsonObject {
             ...maybe("exclude", reasoning.show === undefined ? undefined : !reasoning.show),
           },
         }),
-    ...maybe("max_completion_tokens", wish.limit),
-    ...maybe("temperature", wish.temperature),
-    ...maybe("top_p", wish.topP),
-    ...maybe("frequency_penalty", wish.frequencyPenalty),
-    ...maybe("presence_penalty", wish.presencePenalty),
-    ...maybe("seed", wish.seed),
-    ...maybe("stop", wish.stop),
-    ...(wish.logprobs === undefined ? {} : { logprobs: true, top_logprobs: wish.logprobs }),
-    ...maybe("user", wish.userId),
+    ...maybe("max_completion_tokens", spec.limit),
+    ...maybe("temperature", spec.temperature),
+    ...maybe("top_p", spec.topP),
+    ...maybe("frequency_penalty", spec.frequencyPenalty),
+    ...maybe("presence_penalty", spec.presencePenalty),
+    ...maybe("seed", spec.seed),
+    ...maybe("stop", spec.stop),
+    ...(spec.logprobs === undefined ? {} : { logprobs: true, top_logprobs: spec.logprobs }),
+    ...maybe("user", spec.userId),
   };
 }
 
@@ -370,14 +370,14 @@ function messagesMedia(kind: Media): JsonObject {
   return { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } };
 }
 
-function messagesRequest(wish: Wish): JsonObject {
+function messagesRequest(spec: RequestSpec): JsonObject {
   const text = ({ text: said, cache }: { text: string; cache?: JsonObject }) => ({
     type: "text",
     text: said,
     ...cacheControl(cache),
   });
   const messages: JsonObject[] = [];
-  for (const one of wish.steps) {
+  for (const one of spec.steps) {
     const texts = one.texts.map(text);
     const opaque = one.thought && opaqueOf(one.thought);
     const thought =
@@ -402,7 +402,7 @@ function messagesRequest(wish: Wish): JsonObject {
       const calls = one.calls.map((each) => ({
         type: "tool_use",
         id: each.id.replace(/[^\w-]/g, "_"),
-        name: nameOfCall(wish, each),
+        name: nameOfCall(spec, each),
         input: each.input.startsWith('{"') ? JSON.parse(each.input) : {},
       }));
       messages.push({ role: "assistant", content: [...thought, ...texts, ...calls] });
@@ -415,23 +415,23 @@ function messagesRequest(wish: Wish): JsonObject {
       messages.push({ role: "user", content: [...results, ...one.media.map(messagesMedia)] });
     }
   }
-  if (wish.last !== "" || messages.length === 0) messages.push({ role: "user", content: wish.last });
-  const tools: JsonObject[] = wish.tools.map(({ name, schema, strict, cache }) => ({
+  if (spec.last !== "" || messages.length === 0) messages.push({ role: "user", content: spec.last });
+  const tools: JsonObject[] = spec.tools.map(({ name, schema, strict, cache }) => ({
     name,
     input_schema: { type: "object", ...schema },
     ...maybe("strict", strict),
     ...cacheControl(cache),
   }));
-  if (wish.search)
+  if (spec.search)
     tools.push({ type: "web_search_20250305", name: "web_search", max_uses: 2, blocked_domains: ["a.example"] });
-  const { choice, reasoning, format } = wish;
-  const name = chosen(wish) ?? "web_search";
-  const single = maybe("disable_parallel_tool_use", wish.parallel === undefined ? undefined : !wish.parallel);
-  const limit = wish.limit ?? 4000;
+  const { choice, reasoning, format } = spec;
+  const name = chosen(spec) ?? "web_search";
+  const single = maybe("disable_parallel_tool_use", spec.parallel === undefined ? undefined : !spec.parallel);
+  const limit = spec.limit ?? 4000;
   return {
     model: "acme/one",
     max_tokens: limit,
-    system: wish.system.map(text),
+    system: spec.system.map(text),
     messages,
     ...(tools.length === 0 ? {} : { tools }),
     ...(tools.length === 0 || choice === undefined
@@ -443,16 +443,16 @@ function messagesRequest(wish: Wish): JsonObject {
       ? {}
       : { output_config: { format: { type: "json_schema", schema: FORMATS[format] } } }),
     ...(reasoning === undefined ? {} : { thinking: messagesThinking(reasoning, limit) }),
-    ...maybe("temperature", wish.temperature === undefined ? undefined : Math.min(1, wish.temperature)),
-    ...maybe("top_p", wish.topP),
-    ...maybe("top_k", wish.topK),
-    ...maybe("stop_sequences", wish.stop),
-    ...maybe("metadata", wish.userId && { user_id: wish.userId }),
-    ...cacheControl(wish.system[0]?.cache),
+    ...maybe("temperature", spec.temperature === undefined ? undefined : Math.min(1, spec.temperature)),
+    ...maybe("top_p", spec.topP),
+    ...maybe("top_k", spec.topK),
+    ...maybe("stop_sequences", spec.stop),
+    ...maybe("metadata", spec.userId && { user_id: spec.userId }),
+    ...cacheControl(spec.system[0]?.cache),
   };
 }
 
-function messagesThinking({ amount, show }: NonNullable<Wish["reasoning"]>, limit: number): JsonObject {
+function messagesThinking({ amount, show }: NonNullable<RequestSpec["reasoning"]>, limit: number): JsonObject {
   const display = maybe("display", show === undefined ? undefined : show ? "summarized" : "omitted");
   if (amount === "off") return { type: "disabled" };
   if (typeof amount !== "number" || limit < 2000) return { type: "adaptive", ...display };
@@ -466,12 +466,12 @@ function genaiMedia(kind: Media): JsonObject {
   return { inlineData: { mimeType: "text/plain", data: btoa("words") } };
 }
 
-function genaiRequest(wish: Wish): JsonObject {
+function genaiRequest(spec: RequestSpec): JsonObject {
   const contents: JsonObject[] = [];
   const add = (role: string, parts: JsonObject[]) => {
     if (parts.length > 0) contents.push({ role, parts });
   };
-  for (const one of wish.steps) {
+  for (const one of spec.steps) {
     const texts = one.texts.map(({ text }) => ({ text }));
     const opaque = one.thought && opaqueOf(one.thought);
     const thought =
@@ -490,7 +490,7 @@ function genaiRequest(wish: Wish): JsonObject {
       add("user", [...texts, ...one.media.map(genaiMedia), ...oddParts("genai", "user", one)]);
     else if (one.kind === "assistant") add("model", [...thought, ...texts, ...oddParts("genai", "assistant", one)]);
     else {
-      const named = (each: Call) => ({ name: nameOfCall(wish, each), ...(one.reversed ? {} : { id: each.id }) });
+      const named = (each: Call) => ({ name: nameOfCall(spec, each), ...(one.reversed ? {} : { id: each.id }) });
       const calls = one.calls.map((each) => ({
         functionCall: { ...named(each), args: each.input.startsWith('{"') ? JSON.parse(each.input) : {} },
       }));
@@ -501,21 +501,21 @@ function genaiRequest(wish: Wish): JsonObject {
       add("user", [...results, ...one.media.map(genaiMedia)]);
     }
   }
-  if (wish.last !== "" || contents.length === 0) add("user", [{ text: wish.last }]);
-  const functionDeclarations = wish.tools.map(({ name, schema }) => ({
+  if (spec.last !== "" || contents.length === 0) add("user", [{ text: spec.last }]);
+  const functionDeclarations = spec.tools.map(({ name, schema }) => ({
     name,
     ...maybe("parametersJsonSchema", schema),
   }));
   const tools = [
     ...(functionDeclarations.length === 0 ? [] : [{ functionDeclarations }]),
-    ...(wish.search ? [{ googleSearch: {} }] : []),
+    ...(spec.search ? [{ googleSearch: {} }] : []),
   ];
-  const { choice, format, reasoning } = wish;
+  const { choice, format, reasoning } = spec;
   const modes: JsonObject = { auto: "AUTO", none: "NONE", any: "ANY", tool: "ANY", allowed: "VALIDATED" };
-  const name = chosen(wish);
+  const name = chosen(spec);
   const allowedFunctionNames = (choice === "tool" || choice === "allowed") && name !== undefined ? [name] : undefined;
   return {
-    ...(wish.system.length === 0 ? {} : { systemInstruction: { parts: wish.system.map(({ text }) => ({ text })) } }),
+    ...(spec.system.length === 0 ? {} : { systemInstruction: { parts: spec.system.map(({ text }) => ({ text })) } }),
     contents,
     ...(tools.length === 0 ? {} : { tools }),
     ...(choice === undefined || name === undefined
@@ -534,22 +534,22 @@ function genaiRequest(wish: Wish): JsonObject {
         ? { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["yes", "no"] } }
         : {}),
       ...(reasoning === undefined ? {} : { thinkingConfig: genaiThinking(reasoning) }),
-      ...maybe("maxOutputTokens", wish.limit),
-      ...maybe("temperature", wish.temperature),
-      ...maybe("topP", wish.topP),
-      ...maybe("topK", wish.topK),
-      ...maybe("frequencyPenalty", wish.frequencyPenalty === 2 ? 1.9 : wish.frequencyPenalty),
-      ...maybe("presencePenalty", wish.presencePenalty === 2 ? 1.9 : wish.presencePenalty),
-      ...maybe("seed", wish.seed === undefined ? undefined : wish.seed % 1000),
-      ...maybe("stopSequences", wish.stop),
-      ...(wish.logprobs === undefined
+      ...maybe("maxOutputTokens", spec.limit),
+      ...maybe("temperature", spec.temperature),
+      ...maybe("topP", spec.topP),
+      ...maybe("topK", spec.topK),
+      ...maybe("frequencyPenalty", spec.frequencyPenalty === 2 ? 1.9 : spec.frequencyPenalty),
+      ...maybe("presencePenalty", spec.presencePenalty === 2 ? 1.9 : spec.presencePenalty),
+      ...maybe("seed", spec.seed === undefined ? undefined : spec.seed % 1000),
+      ...maybe("stopSequences", spec.stop),
+      ...(spec.logprobs === undefined
         ? {}
-        : { responseLogprobs: true, ...(wish.logprobs > 0 ? { logprobs: wish.logprobs } : {}) }),
+        : { responseLogprobs: true, ...(spec.logprobs > 0 ? { logprobs: spec.logprobs } : {}) }),
     },
   };
 }
 
-function genaiThinking({ amount, show }: NonNullable<Wish["reasoning"]>): JsonObject {
+function genaiThinking({ amount, show }: NonNullable<RequestSpec["reasoning"]>): JsonObject {
   const shown = maybe("includeThoughts", show);
   if (amount === "low" || amount === "high") return { thinkingLevel: amount.toUpperCase(), ...shown };
   const budget = amount === "off" ? 0 : amount === "dynamic" ? -1 : Math.min(amount, 24_576);

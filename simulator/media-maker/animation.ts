@@ -1,5 +1,5 @@
 import { Canvas, type Colour, type Rectangle } from "./canvas.ts";
-import { type FilmWish, frameCount } from "./film-wish.ts";
+import { type FilmOptions, frameCount } from "./film-options.ts";
 import { CHARACTER_STEP, LINE_STEP } from "./glyphs.ts";
 import { decodePng } from "./png.ts";
 import { paintCaption, paintShapes, paintSky, textScale } from "./scene.ts";
@@ -14,9 +14,9 @@ const MOST_PIXELS = 64_000_000;
 /** How long the ball takes from one side to the other. */
 const CROSSING_SECONDS = 3;
 
-async function scaled(picture: Uint8Array, wish: FilmWish): Promise<Canvas> {
+async function scaled(picture: Uint8Array, options: FilmOptions): Promise<Canvas> {
   const image = new Bun.Image(picture, { maxPixels: MOST_PIXELS });
-  return decodePng(await image.resize(wish.width, wish.height).png({ compressionLevel: 1 }).bytes());
+  return decodePng(await image.resize(options.width, options.height).png({ compressionLevel: 1 }).bytes());
 }
 
 function duplicate(canvas: Canvas, whole: Rectangle): Canvas {
@@ -25,13 +25,13 @@ function duplicate(canvas: Canvas, whole: Rectangle): Canvas {
   return copy;
 }
 
-function ballAt(wish: FilmWish, seconds: number, floor: number): { x: number; y: number; radius: number } {
-  const radius = Math.max(4, Math.round(Math.min(wish.width, floor) / 12));
+function ballAt(options: FilmOptions, seconds: number, floor: number): { x: number; y: number; radius: number } {
+  const radius = Math.max(4, Math.round(Math.min(options.width, floor) / 12));
   const way = (seconds / CROSSING_SECONDS) % 2;
   const across = way < 1 ? way : 2 - way;
   const bounce = Math.abs(Math.cos(seconds * Math.PI));
   return {
-    x: Math.round(radius + across * (wish.width - 2 * radius)),
+    x: Math.round(radius + across * (options.width - 2 * radius)),
     y: Math.round(floor - radius - bounce * Math.max(0, floor - 2 * radius) * 0.7),
     radius,
   };
@@ -41,20 +41,20 @@ function ballAt(wish: FilmWish, seconds: number, floor: number): { x: number; y:
  * The frames of a film, one after the other, in one buffer that is written anew where something has moved. A ball
  * bounces and a clock runs in front of the first picture; a last picture is uncovered from the left.
  */
-export async function* animate(wish: FilmWish, note?: string): AsyncGenerator<Uint8Array> {
-  const { width, height } = wish;
+export async function* animate(options: FilmOptions, note?: string): AsyncGenerator<Uint8Array> {
+  const { width, height } = options;
   const whole = { x: 0, y: 0, width, height };
-  const first = wish.firstFrame && (await scaled(wish.firstFrame, wish));
-  const last = wish.lastFrame && (await scaled(wish.lastFrame, wish));
+  const first = options.firstFrame && (await scaled(options.firstFrame, options));
+  const last = options.lastFrame && (await scaled(options.lastFrame, options));
   const scale = textScale(width, height);
   const clock = { x: 0, y: 0, width: (CLOCK_CHARACTERS * CHARACTER_STEP + 2) * scale, height: (LINE_STEP + 2) * scale };
-  const facts = [...(note === undefined ? [] : [note]), `${width}x${height} ${wish.fps} fps seed ${wish.seed}`];
-  const caption = { prompt: wish.prompt, facts, free: 2 * clock.height };
+  const facts = [...(note === undefined ? [] : [note]), `${width}x${height} ${options.fps} fps seed ${options.seed}`];
+  const caption = { prompt: options.prompt, facts, free: 2 * clock.height };
 
   const backdrop = first ? duplicate(first, whole) : new Canvas(width, height);
   if (!first) {
-    paintSky(backdrop, wish.seed);
-    paintShapes(backdrop, wish.seed);
+    paintSky(backdrop, options.seed);
+    paintShapes(backdrop, options.seed);
   }
   const floor = paintCaption(backdrop, caption).y;
   const target = last && duplicate(last, whole);
@@ -62,7 +62,7 @@ export async function* animate(wish: FilmWish, note?: string): AsyncGenerator<Ui
 
   const stage = new Canvas(width, height);
   const frame = new Uint8Array(frameBytes(width, height));
-  const frames = frameCount(wish);
+  const frames = frameCount(options);
   let changed: Rectangle[] = [whole];
 
   for (let index = 0; index < frames; index++) {
@@ -80,8 +80,8 @@ export async function* animate(wish: FilmWish, note?: string): AsyncGenerator<Ui
       changed.push(strip);
     }
     for (const part of changed) stage.copy(backdrop, part);
-    const seconds = index / wish.fps;
-    const ball = ballAt(wish, seconds, floor);
+    const seconds = index / options.fps;
+    const ball = ballAt(options, seconds, floor);
     stage.disc(ball.x, ball.y, ball.radius, BALL);
     stage.fill(clock, CLOCK_PAPER);
     stage.text([`${seconds.toFixed(2)} s`], 2 * scale, 2 * scale, scale, CLOCK_TEXT);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { sniffImage } from "../sniff-image.ts";
-import { drawPicture, type PictureWish } from "./draw-picture.ts";
+import { drawPicture, type PictureOptions } from "./draw-picture.ts";
 import { decodePng } from "./png.ts";
 import { wrapText } from "./wrap-text.ts";
 
-const wish: PictureWish = { prompt: "A lighthouse at dusk", width: 320, height: 200, seed: 7, format: "png" };
+const options: PictureOptions = { prompt: "A lighthouse at dusk", width: 320, height: 200, seed: 7, format: "png" };
 
 function differs(one: Uint8Array, other: Uint8Array): boolean {
   return !Buffer.from(one).equals(other);
@@ -25,7 +25,7 @@ describe("contract 2.5: pictures of the simulator are real", () => {
   for (const format of ["png", "jpeg", "webp"] as const) {
     test(`${format} has the asked size for another decoder`, async () => {
       for (const [width, height] of sizes) {
-        const picture = await drawPicture({ ...wish, width, height, format });
+        const picture = await drawPicture({ ...options, width, height, format });
         expect(await new Bun.Image(picture).metadata()).toEqual({ width, height, format });
         expect(sniffImage(picture)).toEqual({ mimeType: `image/${format}`, size: { width, height } });
         // Every pixel is decoded here, not only the header.
@@ -34,14 +34,14 @@ describe("contract 2.5: pictures of the simulator are real", () => {
     });
   }
 
-  test("the same wish gives the same bytes, in every format", async () => {
+  test("the same options give the same bytes, in every format", async () => {
     for (const format of ["png", "jpeg", "webp"] as const) {
-      expect(differs(await drawPicture({ ...wish, format }), await drawPicture({ ...wish, format }))).toBe(false);
+      expect(differs(await drawPicture({ ...options, format }), await drawPicture({ ...options, format }))).toBe(false);
     }
   });
 
   test("seed, prompt, note, inputs and transparency each change the picture", async () => {
-    const plain = await drawPicture(wish);
+    const plain = await drawPicture(options);
     for (const change of [
       { seed: 8 },
       { prompt: "A harbour" },
@@ -49,26 +49,26 @@ describe("contract 2.5: pictures of the simulator are real", () => {
       { inputs: 2 },
       { transparent: true },
     ]) {
-      expect(differs(plain, await drawPicture({ ...wish, ...change }))).toBe(true);
+      expect(differs(plain, await drawPicture({ ...options, ...change }))).toBe(true);
     }
   });
 
   test("prompts that differ only where they are cut look different", async () => {
     const long = "word ".repeat(2000);
-    const one = await drawPicture({ ...wish, prompt: `${long}one` });
-    expect(differs(one, await drawPicture({ ...wish, prompt: `${long}two` }))).toBe(true);
+    const one = await drawPicture({ ...options, prompt: `${long}one` });
+    expect(differs(one, await drawPicture({ ...options, prompt: `${long}two` }))).toBe(true);
   });
 
   test("the seed alone decides what lies behind the words", async () => {
-    const top = async (change: Partial<PictureWish>) =>
-      (await pixels(await drawPicture({ ...wish, ...change }))).bytes.subarray(0, wish.width * 4 * 40);
+    const top = async (change: Partial<PictureOptions>) =>
+      (await pixels(await drawPicture({ ...options, ...change }))).bytes.subarray(0, options.width * 4 * 40);
     expect(differs(await top({}), await top({ prompt: "A harbour" }))).toBe(false);
     expect(differs(await top({}), await top({ seed: 8 }))).toBe(true);
   });
 
   test("a transparent picture has pixels that are seen through; a jpeg never", async () => {
-    const opacities = async (format: PictureWish["format"]) => {
-      const { bytes } = await pixels(await drawPicture({ ...wish, format, transparent: true }));
+    const opacities = async (format: PictureOptions["format"]) => {
+      const { bytes } = await pixels(await drawPicture({ ...options, format, transparent: true }));
       return new Set(bytes.filter((_, index) => index % 4 === 3));
     };
     expect(await opacities("png")).toEqual(new Set([0, 255]));
@@ -78,22 +78,22 @@ describe("contract 2.5: pictures of the simulator are real", () => {
 
   test("a lower quality makes a smaller file", async () => {
     for (const format of ["jpeg", "webp"] as const) {
-      const coarse = await drawPicture({ ...wish, format, quality: 10 });
-      expect(coarse.length).toBeLessThan((await drawPicture({ ...wish, format, quality: 95 })).length);
+      const coarse = await drawPicture({ ...options, format, quality: 10 });
+      expect(coarse.length).toBeLessThan((await drawPicture({ ...options, format, quality: 95 })).length);
     }
   });
 
   test("a side that cannot be drawn is told by name", async () => {
-    await expect(drawPicture({ ...wish, width: 63 })).rejects.toThrow(
+    await expect(drawPicture({ ...options, width: 63 })).rejects.toThrow(
       "width must be a whole number from 64 to 16384, not 63",
     );
-    await expect(drawPicture({ ...wish, height: 16_385 })).rejects.toThrow("height must be");
-    await expect(drawPicture({ ...wish, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
+    await expect(drawPicture({ ...options, height: 16_385 })).rejects.toThrow("height must be");
+    await expect(drawPicture({ ...options, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
   });
 
   test("characters that the font does not have become a box", async () => {
-    const box = await drawPicture({ ...wish, prompt: "灯", seed: 1 });
-    const letter = await drawPicture({ ...wish, prompt: "A", seed: 1 });
+    const box = await drawPicture({ ...options, prompt: "灯", seed: 1 });
+    const letter = await drawPicture({ ...options, prompt: "A", seed: 1 });
     expect(differs(box, letter)).toBe(true);
     expect(wrapText("灯台守 🗼🗼", 3, 5)).toEqual(["灯台守", "🗼🗼"]);
   });

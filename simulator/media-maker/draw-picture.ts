@@ -6,7 +6,7 @@ const SMALLEST_SIDE = 64;
 const LARGEST_SIDE = 16_384;
 const MOST_PIXELS = 4096 * 4096;
 
-export interface PictureWish {
+export interface PictureOptions {
   prompt: string;
   width: number;
   height: number;
@@ -29,29 +29,29 @@ export function checkSide(name: string, pixels: number): void {
   throw new RangeError(`${name} must be a whole number from ${SMALLEST_SIDE} to ${LARGEST_SIDE}, not ${pixels}`);
 }
 
-function facts(wish: PictureWish): string[] {
-  const inputs = wish.inputs ?? 0;
+function facts(options: PictureOptions): string[] {
+  const inputs = options.inputs ?? 0;
   return [
-    ...(wish.note === undefined ? [] : [wish.note]),
+    ...(options.note === undefined ? [] : [options.note]),
     ...(inputs === 0 ? [] : [`from ${inputs} picture${inputs === 1 ? "" : "s"}`]),
-    `${wish.width}x${wish.height} seed ${wish.seed}`,
+    `${options.width}x${options.height} seed ${options.seed}`,
   ];
 }
 
-/** A real picture that nobody could take for a model's: it says what was asked for. The same wish gives the same bytes. */
-export async function drawPicture(wish: PictureWish): Promise<Uint8Array> {
-  checkSide("width", wish.width);
-  checkSide("height", wish.height);
-  if (wish.width * wish.height > MOST_PIXELS) throw new RangeError(`at most ${MOST_PIXELS} pixels can be drawn`);
-  const transparent = wish.transparent === true && wish.format !== "jpeg";
-  const canvas = new Canvas(wish.width, wish.height);
-  if (!transparent) paintSky(canvas, wish.seed);
-  paintShapes(canvas, wish.seed);
-  paintCaption(canvas, { prompt: wish.prompt, facts: facts(wish) });
+/** A real picture that nobody could take for a model's: it says what was asked for. The same options give the same bytes. */
+export async function drawPicture(options: PictureOptions): Promise<Uint8Array> {
+  checkSide("width", options.width);
+  checkSide("height", options.height);
+  if (options.width * options.height > MOST_PIXELS) throw new RangeError(`at most ${MOST_PIXELS} pixels can be drawn`);
+  const transparent = options.transparent === true && options.format !== "jpeg";
+  const canvas = new Canvas(options.width, options.height);
+  if (!transparent) paintSky(canvas, options.seed);
+  paintShapes(canvas, options.seed);
+  paintCaption(canvas, { prompt: options.prompt, facts: facts(options) });
 
   const png = await encodePng(canvas, transparent);
-  const quality = wish.quality === undefined ? {} : { quality: wish.quality };
-  if (wish.format === "jpeg") return new Bun.Image(png).jpeg(quality).bytes();
-  if (wish.format === "webp") return new Bun.Image(png).webp(quality).bytes();
+  const quality = options.quality === undefined ? {} : { quality: options.quality };
+  if (options.format === "jpeg") return new Bun.Image(png).jpeg(quality).bytes();
+  if (options.format === "webp") return new Bun.Image(png).webp(quality).bytes();
   return png;
 }

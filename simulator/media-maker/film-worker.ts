@@ -1,7 +1,7 @@
 /** Runs in a thread of its own, for one film: see make-film.ts. */
 import { toneFrame } from "./aac-tone.ts";
 import { animate } from "./animation.ts";
-import { type FilmWish, frameCount } from "./film-wish.ts";
+import { type FilmOptions, frameCount } from "./film-options.ts";
 import { type EncodedFrames, packFilm, readEncoded } from "./mp4.ts";
 import { encodeStill } from "./still-video.ts";
 
@@ -28,43 +28,43 @@ async function loadEncoder() {
 
 async function encodeMoving(
   { createH264MP4Encoder }: NonNullable<Awaited<ReturnType<typeof loadEncoder>>>,
-  wish: FilmWish,
+  options: FilmOptions,
 ): Promise<EncodedFrames> {
   const encoder = await createH264MP4Encoder();
-  encoder.width = wish.width;
-  encoder.height = wish.height;
-  encoder.frameRate = wish.fps;
+  encoder.width = options.width;
+  encoder.height = options.height;
+  encoder.frameRate = options.fps;
   encoder.speed = FASTEST;
   encoder.quantizationParameter = QUANTIZATION;
-  encoder.groupOfPictures = Math.ceil(wish.fps * KEY_PICTURE_SECONDS);
+  encoder.groupOfPictures = Math.ceil(options.fps * KEY_PICTURE_SECONDS);
   encoder.initialize();
-  for await (const frame of animate(wish)) encoder.addFrameYuv(frame);
+  for await (const frame of animate(options)) encoder.addFrameYuv(frame);
   encoder.finalize();
   return readEncoded(encoder.FS.readFile(encoder.outputFilename));
 }
 
 /** Without the encoder nothing moves, and the video says why. */
-async function encodeFirstAndLast(wish: FilmWish): Promise<EncodedFrames> {
+async function encodeFirstAndLast(options: FilmOptions): Promise<EncodedFrames> {
   const note = "a still image: h264-mp4-encoder is not installed";
   let first: Uint8Array | undefined;
   let last: Uint8Array | undefined;
-  for await (const frame of animate(wish, note)) {
+  for await (const frame of animate(options, note)) {
     first ??= frame.slice();
-    if (wish.lastFrame === undefined) break;
+    if (options.lastFrame === undefined) break;
     last = frame;
   }
-  return encodeStill(wish, frameCount(wish), first ?? new Uint8Array(), last);
+  return encodeStill(options, frameCount(options), first ?? new Uint8Array(), last);
 }
 
-async function film(wish: FilmWish): Promise<Uint8Array> {
-  const { width, height, fps } = wish;
+async function film(options: FilmOptions): Promise<Uint8Array> {
+  const { width, height, fps } = options;
   const encoder = await loadEncoder();
-  const encoded = await (encoder ? encodeMoving(encoder, wish) : encodeFirstAndLast(wish));
-  const tone = wish.audio ? { tone: toneFrame(LOWEST_TONE + (Math.abs(wish.seed) % TONES)) } : {};
+  const encoded = await (encoder ? encodeMoving(encoder, options) : encodeFirstAndLast(options));
+  const tone = options.audio ? { tone: toneFrame(LOWEST_TONE + (Math.abs(options.seed) % TONES)) } : {};
   return packFilm({ encoded, width, height, fps, ...tone });
 }
 
-self.onmessage = async (event: MessageEvent<FilmWish>) => {
+self.onmessage = async (event: MessageEvent<FilmOptions>) => {
   try {
     self.postMessage({ film: await film(event.data) } satisfies FilmAnswer);
   } catch (error) {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Canvas } from "./canvas.ts";
 import { drawPicture } from "./draw-picture.ts";
-import type { FilmWish } from "./film-wish.ts";
+import type { FilmOptions } from "./film-options.ts";
 import { makeFilm } from "./make-film.ts";
 import { decodePng, encodePng } from "./png.ts";
 import { readMp4 } from "./read-mp4.sample.ts";
@@ -12,7 +12,15 @@ import { readMp4 } from "./read-mp4.sample.ts";
 const canDecode = Bun.which("ffmpeg") !== null || process.env["CI"] === "true";
 if (!canDecode) console.log("skipped: frames and sound are decoded by ffmpeg, which is not installed");
 
-const wish: FilmWish = { prompt: "A harbour", width: 320, height: 180, seconds: 2, fps: 12, seed: 3, audio: false };
+const options: FilmOptions = {
+  prompt: "A harbour",
+  width: 320,
+  height: 180,
+  seconds: 2,
+  fps: 12,
+  seed: 3,
+  audio: false,
+};
 
 async function withFile<T>(film: Uint8Array, work: (path: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "film-"));
@@ -50,7 +58,7 @@ function distance(one: Canvas, other: Canvas): number {
 }
 
 describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", () => {
-  const wishes: Partial<FilmWish>[] = [
+  const cases: Partial<FilmOptions>[] = [
     {},
     { width: 1280, height: 720, seconds: 5, fps: 24, audio: true },
     { width: 1080, height: 1920, seconds: 1, fps: 30 },
@@ -58,8 +66,8 @@ describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", (
     { seconds: 1, fps: 60 },
     { seconds: 1, fps: 1, audio: true },
   ];
-  for (const change of wishes) {
-    const asked = { ...wish, ...change };
+  for (const change of cases) {
+    const asked = { ...options, ...change };
     const { width, height, seconds, fps, audio } = asked;
     test(`${width}x${height}, ${seconds} s at ${fps} fps${audio ? ", with sound" : ""}`, async () => {
       const facts = readMp4(await makeFilm(asked));
@@ -71,13 +79,13 @@ describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", (
   }
 
   test("a player may begin at key frames alone", async () => {
-    expect(readMp4(await makeFilm({ ...wish, seconds: 9 })).keyFrames).toEqual([0, 48, 96]);
+    expect(readMp4(await makeFilm({ ...options, seconds: 9 })).keyFrames).toEqual([0, 48, 96]);
   });
 });
 
 describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by ffmpeg", () => {
   test("the sound is a steady soft tone", async () => {
-    const film = await makeFilm({ ...wish, audio: true });
+    const film = await makeFilm({ ...options, audio: true });
     const sound = await withFile(film, (path) => output(["ffmpeg", "-v", "error", "-i", path, "-f", "s16le", "-"]));
     const samples = new Int16Array(sound.slice().buffer);
     const loudest = (from: number) => Math.max(...samples.subarray(from, from + 4800).map(Math.abs));
@@ -88,19 +96,19 @@ describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by f
   });
 
   test("something moves, and the seed and the prompt are seen", async () => {
-    const film = await makeFilm(wish);
+    const film = await makeFilm(options);
     const start = await frameOf(film, 0);
     expect(distance(start, await frameOf(film, 12))).toBeGreaterThan(1);
-    expect(distance(start, await frameOf(await makeFilm({ ...wish, seed: 4 }), 0))).toBeGreaterThan(5);
-    expect(distance(start, await frameOf(await makeFilm({ ...wish, prompt: "Two ships" }), 0))).toBeGreaterThan(0.5);
+    expect(distance(start, await frameOf(await makeFilm({ ...options, seed: 4 }), 0))).toBeGreaterThan(5);
+    expect(distance(start, await frameOf(await makeFilm({ ...options, prompt: "Two ships" }), 0))).toBeGreaterThan(0.5);
   });
 
   test("begins and ends with the pictures it is given, scaled, and shows neither in between alone", async () => {
     const picture = (seed: number, format: "png" | "jpeg" | "webp") =>
       drawPicture({ prompt: `picture ${seed}`, width: 640, height: 480, seed, format });
     const [firstFrame, lastFrame] = [await picture(1, "jpeg"), await picture(2, "webp")];
-    const film = await makeFilm({ ...wish, firstFrame, lastFrame });
-    const { width, height } = wish;
+    const film = await makeFilm({ ...options, firstFrame, lastFrame });
+    const { width, height } = options;
     const scaled = async (bytes: Uint8Array) =>
       decodePng(await new Bun.Image(bytes).resize(width, height).png().bytes());
     const [first, last] = [await scaled(firstFrame), await scaled(lastFrame)];
@@ -113,11 +121,11 @@ describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by f
 });
 
 describe("films are made beside the event loop", () => {
-  test("the same wish gives the same bytes, in another process too", async () => {
+  test("the same options give the same bytes, in another process too", async () => {
     const code = `const { makeFilm } = await import(${JSON.stringify(new URL("./make-film.ts", import.meta.url).href)});
-      process.stdout.write(await makeFilm(${JSON.stringify(wish)}));`;
+      process.stdout.write(await makeFilm(${JSON.stringify(options)}));`;
     const elsewhere = await output([process.execPath, "-e", code]);
-    expect(Buffer.from(await makeFilm(wish)).equals(elsewhere)).toBe(true);
+    expect(Buffer.from(await makeFilm(options)).equals(elsewhere)).toBe(true);
   });
 
   test("timers run while a film is encoded", async () => {
@@ -128,32 +136,32 @@ describe("films are made beside the event loop", () => {
       before = performance.now();
     }, 5);
     const started = performance.now();
-    await makeFilm({ ...wish, width: 1280, height: 720, seed: 99 });
+    await makeFilm({ ...options, width: 1280, height: 720, seed: 99 });
     const took = performance.now() - started;
     clearInterval(timer);
     expect(longest).toBeLessThan(took / 2);
   });
 
   test("a film is kept: asked for again it is there, and nobody can spoil it", async () => {
-    const [one, other] = await Promise.all([makeFilm({ ...wish, seed: 5 }), makeFilm({ ...wish, seed: 5 })]);
+    const [one, other] = await Promise.all([makeFilm({ ...options, seed: 5 }), makeFilm({ ...options, seed: 5 })]);
     const copy = other.slice();
     one.fill(0);
-    expect(Buffer.from(await makeFilm({ ...wish, seed: 5 })).equals(copy)).toBe(true);
+    expect(Buffer.from(await makeFilm({ ...options, seed: 5 })).equals(copy)).toBe(true);
   });
 
   test("what cannot be made is told, and the next film is made all the same", async () => {
-    await expect(makeFilm({ ...wish, width: 321 })).rejects.toThrow("width must be even in a film, not 321");
-    await expect(makeFilm({ ...wish, seconds: 0 })).rejects.toThrow("from 1 to 1800 frames, not 0");
-    await expect(makeFilm({ ...wish, fps: 0 })).rejects.toThrow("fps must be from 1 to 60, not 0");
-    await expect(makeFilm({ ...wish, seconds: Number.NaN })).rejects.toThrow("frames, not NaN");
-    const broken = makeFilm({ ...wish, firstFrame: Uint8Array.from([1, 2, 3]) });
-    const next = makeFilm({ ...wish, seed: 6 });
+    await expect(makeFilm({ ...options, width: 321 })).rejects.toThrow("width must be even in a film, not 321");
+    await expect(makeFilm({ ...options, seconds: 0 })).rejects.toThrow("from 1 to 1800 frames, not 0");
+    await expect(makeFilm({ ...options, fps: 0 })).rejects.toThrow("fps must be from 1 to 60, not 0");
+    await expect(makeFilm({ ...options, seconds: Number.NaN })).rejects.toThrow("frames, not NaN");
+    const broken = makeFilm({ ...options, firstFrame: Uint8Array.from([1, 2, 3]) });
+    const next = makeFilm({ ...options, seed: 6 });
     await expect(broken).rejects.toThrow("no film could be made");
     expect((await next).length).toBeGreaterThan(1000);
   });
 
   test("no more than 32 films wait", async () => {
-    const tiny = { ...wish, width: 64, height: 64, seconds: 1, fps: 1 };
+    const tiny = { ...options, width: 64, height: 64, seconds: 1, fps: 1 };
     const asked = await Promise.allSettled(Array.from({ length: 34 }, (_, seed) => makeFilm({ ...tiny, seed })));
     expect(asked.filter(({ status }) => status === "rejected").length).toBe(2);
   }, 30_000);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { checkFilmWish, type FilmWish } from "./film-wish.ts";
+import { checkFilmOptions, type FilmOptions } from "./film-options.ts";
 import type { FilmAnswer } from "./film-worker.ts";
 
 const MOST_WAITING = 32;
@@ -19,9 +19,9 @@ let madeBytes = 0;
 const pending = new Map<string, Promise<Uint8Array>>();
 let previous: Promise<unknown> = Promise.resolve();
 
-function keyOf(wish: FilmWish): string {
+function keyOf(options: FilmOptions): string {
   const hash = createHash("sha256");
-  const { firstFrame, lastFrame, ...plain } = wish;
+  const { firstFrame, lastFrame, ...plain } = options;
   const lengths = [firstFrame?.length ?? -1, lastFrame?.length ?? -1];
   hash.update(JSON.stringify([Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)), lengths]));
   for (const picture of [firstFrame, lastFrame]) if (picture) hash.update(picture);
@@ -39,7 +39,7 @@ function keep(key: string, film: Uint8Array): void {
 }
 
 /** A thread for each film: when it ends, the encoder's memory, which can only grow, is free again. */
-async function encode(wish: FilmWish): Promise<Uint8Array> {
+async function encode(options: FilmOptions): Promise<Uint8Array> {
   const worker = new Worker(THREAD);
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   worker.onmessage = ({ data }: MessageEvent<FilmAnswer>) => {
@@ -49,7 +49,7 @@ async function encode(wish: FilmWish): Promise<Uint8Array> {
   worker.onerror = (event) => reject(new Error(`the film's thread broke: ${event.message}`));
   const timer = setTimeout(() => reject(new Error(`the film took longer than ${LONGEST_MS} ms`)), LONGEST_MS);
   try {
-    worker.postMessage(wish);
+    worker.postMessage(options);
     return await promise;
   } finally {
     clearTimeout(timer);
@@ -58,12 +58,12 @@ async function encode(wish: FilmWish): Promise<Uint8Array> {
 }
 
 /**
- * A real film, H.264 in MP4, that shows what was asked for. The same wish gives the same bytes. One film is encoded at a time, beside
+ * A real film, H.264 in MP4, that shows what was asked for. The same options give the same bytes. One film is encoded at a time, beside
  * the event loop.
  */
-export async function makeFilm(wish: FilmWish): Promise<Uint8Array> {
-  checkFilmWish(wish);
-  const key = keyOf(wish);
+export async function makeFilm(options: FilmOptions): Promise<Uint8Array> {
+  checkFilmOptions(options);
+  const key = keyOf(options);
   const known = made.get(key);
   if (known) {
     made.delete(key);
@@ -73,7 +73,7 @@ export async function makeFilm(wish: FilmWish): Promise<Uint8Array> {
   let film = pending.get(key);
   if (!film) {
     if (pending.size >= MOST_WAITING) throw new Error(`${MOST_WAITING} films are waiting already: ask again later`);
-    film = previous.then(() => encode(wish));
+    film = previous.then(() => encode(options));
     pending.set(key, film);
     previous = film
       .then(

@@ -1,13 +1,13 @@
 import { BadGateway } from "../host-error.ts";
 import type { Outcome } from "./outcome.ts";
 
-export interface MediaJob<Wish = unknown> {
+export interface MediaJob<T = unknown> {
   id: string;
   /** The host that took it: a job is known nowhere else. */
   host: string;
   /** Whose it is: another key of the same host does not see it. */
   key: string;
-  wish: Wish;
+  request: T;
   outcome: Outcome | undefined;
   createdAtMs: number;
   /** Waiting in line until then. */
@@ -42,7 +42,7 @@ export class MediaJobs {
     return this.#made;
   }
 
-  create<Wish>(job: Pick<MediaJob<Wish>, "id" | "host" | "key" | "wish" | "outcome">): MediaJob<Wish> {
+  create<T>(job: Pick<MediaJob<T>, "id" | "host" | "key" | "request" | "outcome">): MediaJob<T> {
     const createdAtMs = this.#nowMs();
     const takesMs = job.outcome === "slow" ? Math.max(SLOW_JOB_MS, this.#takesMs) : this.#takesMs;
     const [startsAtMs, endsAtMs] = [createdAtMs + takesMs / 4, createdAtMs + takesMs];
@@ -57,8 +57,8 @@ export class MediaJobs {
   }
 
   /** Answers a question about a job. Undefined where the host never knew it, has forgotten it, or took it from another key. */
-  find<Wish>(host: string, id: string, key: string): MediaJob<Wish> | undefined {
-    const job = this.recall<Wish>(host, id, key);
+  find<T>(host: string, id: string, key: string): MediaJob<T> | undefined {
+    const job = this.recall<T>(host, id, key);
     if (job === undefined) return undefined;
     job.asked += 1;
     if (job.outcome === "unsteady" && job.asked % 2 === 1) throw new BadGateway();
@@ -66,10 +66,10 @@ export class MediaJobs {
   }
 
   /** The same where it is not asked how the job stands, but for what it made. */
-  recall<Wish>(host: string, id: string, key: string): MediaJob<Wish> | undefined {
+  recall<T>(host: string, id: string, key: string): MediaJob<T> | undefined {
     const job = this.#jobs.get(`${host} ${id}`);
     if (job === undefined || job.key !== key || job.outcome === "forgotten") return undefined;
-    return this.#nowMs() - job.createdAtMs > KEPT_MS ? undefined : (job as MediaJob<Wish>);
+    return this.#nowMs() - job.createdAtMs > KEPT_MS ? undefined : (job as MediaJob<T>);
   }
 
   /** The jobs of one host and key that have not ended, for hosts that allow so many at once. */

@@ -7,7 +7,7 @@ import { playAtOnce } from "../../media/play-outcome.ts";
 import { publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { AT_ONCE, detailError } from "./errors.ts";
-import { type FluxWish, readRequest } from "./images/read-request.ts";
+import { type FluxRequest, readRequest } from "./images/read-request.ts";
 
 const KEPT_MS = 10 * 60_000;
 const POLLING_PATH = "/hosts/black-forest-labs/regions/us1/v1/get_result";
@@ -18,28 +18,28 @@ const LINES = [
   { host: "black-forest-labs kontext-max", mostActive: 6, has: (model: string) => model === "flux-kontext-max" },
 ] as const;
 
-type Task = MediaJob<FluxWish>;
+type Task = MediaJob<FluxRequest>;
 
 function submit(exchange: Exchange, context: MediaContext, key: string, model: string): Response {
   if (!saysJson(exchange.headers)) {
     throw detailError(400, "The content type must be application/json.");
   }
-  const wish = readRequest(model, exchange.body);
+  const request = readRequest(model, exchange.body);
   exchange.countModel(model);
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
   if (context.jobs.running(line.host, key) >= line.mostActive) {
     throw detailError(429, `You have more than ${line.mostActive} active tasks.`);
   }
-  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: line.host, key, wish, outcome });
-  const megapixels = (wish.size.width * wish.size.height) / 1_000_000;
+  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: line.host, key, request, outcome });
+  const megapixels = (request.size.width * request.size.height) / 1_000_000;
   return Response.json({
     id,
     polling_url: `${context.baseUrl}${POLLING_PATH}?id=${id}`,
     cost: Math.ceil(3 + 1.5 * Math.max(0, megapixels - 1)),
-    input_mp: Number(wish.inputMegapixels.toFixed(2)),
+    input_mp: Number(request.inputMegapixels.toFixed(2)),
     output_mp: Number(megapixels.toFixed(2)),
   });
 }
@@ -51,8 +51,8 @@ function statusOf(task: Task, context: MediaContext): string {
   return task.outcome === "moderated" ? "Content Moderated" : "Ready";
 }
 
-function resultOf({ wish, outcome, startsAtMs, endsAtMs }: Task, context: MediaContext): JsonObject {
-  const { prompt, size, seed, format, inputs, model } = wish;
+function resultOf({ request, outcome, startsAtMs, endsAtMs }: Task, context: MediaContext): JsonObject {
+  const { prompt, size, seed, format, inputs, model } = request;
   return {
     sample: publishPicture(
       context,

@@ -7,9 +7,9 @@ import type { Outcome } from "../../media/outcome.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
-import type { PictureWish } from "../../media-maker/draw-picture.ts";
+import type { PictureOptions } from "../../media-maker/draw-picture.ts";
 import { AT_ONCE, tencentError } from "./errors.ts";
-import { type HunyuanWish, readRequest } from "./images/read-request.ts";
+import { type HunyuanRequest, readRequest } from "./images/read-request.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 const KEPT_MS = 3_600_000;
@@ -25,20 +25,20 @@ const SERVICES: Readonly<Record<string, { service: string; version: string }>> =
   QueryHunyuanImageJob: { service: "hunyuan", version: "2023-09-01" },
 };
 
-type Job = MediaJob<HunyuanWish>;
+type Job = MediaJob<HunyuanRequest>;
 
 const answer = (said: JsonObject): Response => Response.json({ Response: { ...said, RequestId: crypto.randomUUID() } });
 
-function takeJob(context: MediaContext, key: string, wish: HunyuanWish, outcome: Outcome | undefined): Job {
+function takeJob(context: MediaContext, key: string, request: HunyuanRequest, outcome: Outcome | undefined): Job {
   if (context.jobs.running(HOST, key) >= MOST_JOBS) {
     throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MOST_JOBS} job can run at a time.`);
   }
   const id = `${Math.floor(context.nowMs() / 1000)}-${crypto.randomUUID()}`;
-  return context.jobs.create({ id, host: HOST, key, wish, outcome });
+  return context.jobs.create({ id, host: HOST, key, request, outcome });
 }
 
-function pictureOf(wish: HunyuanWish, index: number): PictureWish {
-  const { prompt, size, seed, inputs, logo, action } = wish;
+function pictureOf(request: HunyuanRequest, index: number): PictureOptions {
+  const { prompt, size, seed, inputs, logo, action } = request;
   return { prompt, ...size, seed: seed + index, format: "png", inputs, note: logo ? `${action} LOGO` : action };
 }
 
@@ -59,22 +59,24 @@ function query(context: MediaContext, key: string, body: JsonObject, submittedBy
   const id = body["JobId"];
   if (typeof id !== "string") throw tencentError("MissingParameter", "JobId is required.");
   const job: Job | undefined = context.jobs.find(HOST, id, key);
-  if (job === undefined || job.wish.action !== submittedBy) {
+  if (job === undefined || job.request.action !== submittedBy) {
     throw tencentError("FailedOperation.JobNotExist", `The job ${id} does not exist.`);
   }
   const phase = context.jobs.phase(job);
   if (phase === "queued") return answer(status("1", "waiting"));
   if (phase === "running") return answer(status("2", "running"));
   if (job.outcome === "fails") return answer(status("4", "failed", FAILED));
-  const { wish, outcome } = job;
-  const indexes = Array.from({ length: wish.count }, (_, index) => index);
+  const { request, outcome } = job;
+  const indexes = Array.from({ length: request.count }, (_, index) => index);
   const made = indexes.filter((index) => !isHeldBack(outcome, index));
   if (made.length === 0) return answer(status("4", "failed", HELD_BACK));
   return answer({
     ...status("5", "done"),
-    ResultImage: made.map((index) => publishPicture(context, pictureOf(wish, index), { outcome, keptMs: KEPT_MS })),
+    ResultImage: made.map((index) => publishPicture(context, pictureOf(request, index), { outcome, keptMs: KEPT_MS })),
     ResultDetails: indexes.map((index) => (isHeldBack(outcome, index) ? HELD_BACK[1] : "Success")),
-    RevisedPrompt: made.map(() => (wish.revised ? `${wish.prompt} In the simulator's own light.` : wish.prompt)),
+    RevisedPrompt: made.map(() =>
+      request.revised ? `${request.prompt} In the simulator's own light.` : request.prompt,
+    ),
   });
 }
 
@@ -83,11 +85,11 @@ async function generate(exchange: Exchange, context: MediaContext, job: Job): Pr
   await waitFor(job, context, exchange.signal);
   if (job.outcome === "fails") throw tencentError(...FAILED);
   if (isHeldBack(job.outcome, 0)) throw tencentError(...HELD_BACK);
-  const picture = pictureOf(job.wish, 0);
-  const image = job.wish.encoded
+  const picture = pictureOf(job.request, 0);
+  const image = job.request.encoded
     ? await encodePicture(picture)
     : publishPicture(context, picture, { outcome: job.outcome, keptMs: KEPT_MS });
-  return answer({ ResultImage: image, Seed: job.wish.seed });
+  return answer({ ResultImage: image, Seed: job.request.seed });
 }
 
 function checkHeaders({ headers }: Exchange, version: string): void {
@@ -114,11 +116,11 @@ export const hunyuanMedia: MediaHost = async (exchange, context) => {
   if (!isObject(exchange.body)) throw tencentError("InvalidParameter", "The body must be a JSON object.");
   if (action.startsWith("Query")) return query(context, key, exchange.body, action.replace("Query", "Submit"));
 
-  const wish = readRequest(action, exchange.body);
+  const request = readRequest(action, exchange.body);
   exchange.countModel(named);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = takeJob(context, key, wish, outcome);
+  const job = takeJob(context, key, request, outcome);
   return action === "TextToImageLite" ? generate(exchange, context, job) : answer({ JobId: job.id });
 };

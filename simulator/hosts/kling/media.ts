@@ -8,14 +8,14 @@ import { publishFilm, publishPicture } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { authenticate } from "./authenticate.ts";
 import { AT_ONCE, invalidParameter, klingError, notFound } from "./errors.ts";
-import { type KlingImagesWish, readImages } from "./images/read-images.ts";
-import { type KlingVideoWish, readVideo } from "./videos/read-video.ts";
+import { type KlingImagesRequest, readImages } from "./images/read-images.ts";
+import { type KlingVideoRequest, readVideo } from "./videos/read-video.ts";
 
 const KEPT_MS = 30 * 24 * 3_600_000;
 const FRAMES_PER_SECOND = 24;
 const ADDRESS = /\/v1\/(images|videos)\/([\w-]+)(?:\/([^/]+))?$/;
 
-type Task = MediaJob<KlingImagesWish | KlingVideoWish>;
+type Task = MediaJob<KlingImagesRequest | KlingVideoRequest>;
 
 /** A task is known only at the address that took it. */
 const hostOf = (kind: string, address: string): string => `kling ${kind} ${address}`;
@@ -24,7 +24,7 @@ const answer = (data: JsonObject): Response =>
   Response.json({ code: 0, message: "SUCCEED", request_id: crypto.randomUUID(), data });
 
 function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
-  const { externalId } = task.wish;
+  const { externalId } = task.request;
   return {
     task_id: task.id,
     task_status: status,
@@ -46,11 +46,11 @@ function submit(exchange: Exchange, context: MediaContext, key: string, kind: st
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
-  const task = context.jobs.create({ id, host: hostOf(kind, address), key, wish: asked, outcome });
+  const task = context.jobs.create({ id, host: hostOf(kind, address), key, request: asked, outcome });
   return answer(headOf(task, "submitted", task.createdAtMs));
 }
 
-function imagesOf({ outcome }: Task, asked: KlingImagesWish, context: MediaContext): JsonObject[] {
+function imagesOf({ outcome }: Task, asked: KlingImagesRequest, context: MediaContext): JsonObject[] {
   const { prompt, size, seed, count, inputs, model, watermark } = asked;
   return Array.from({ length: count }, (_, index) => index)
     .filter((index) => !isHeldBack(outcome, index))
@@ -65,7 +65,7 @@ function imagesOf({ outcome }: Task, asked: KlingImagesWish, context: MediaConte
     });
 }
 
-function videosOf({ outcome }: Task, asked: KlingVideoWish, context: MediaContext): JsonObject[] {
+function videosOf({ outcome }: Task, asked: KlingVideoRequest, context: MediaContext): JsonObject[] {
   if (isHeldBack(outcome, 0)) return [];
   const { prompt, size, seconds, seed, audio, frames } = asked;
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
@@ -89,7 +89,7 @@ function show(context: MediaContext, key: string, host: string, id: string): Res
   const failed = (message: string): Response =>
     answer({ ...headOf(task, "failed", task.endsAtMs), task_status_msg: message });
   if (task.outcome === "fails") return failed("The task failed by an internal error of the platform.");
-  const asked = task.wish;
+  const asked = task.request;
   const made = asked.kind === "images" ? imagesOf(task, asked, context) : videosOf(task, asked, context);
   if (made.length === 0) return failed("Failure to pass the risk control system.");
   return answer({

@@ -14,7 +14,7 @@ const KEPT_MS = 24 * 3_600_000;
 const FPS = 24;
 
 function publish(job: MediaJob<Generation>, context: MediaContext): JsonObject {
-  const { prompt, width, height, seconds, format, inputs, model, kind } = job.wish;
+  const { prompt, width, height, seconds, format, inputs, model, kind } = job.request;
   const seed = seedOf(prompt);
   const life = { outcome: job.outcome, keptMs: KEPT_MS };
   const image = publishPicture(context, { prompt, width, height, seed, format, inputs, note: model }, life);
@@ -36,22 +36,22 @@ function standing(job: MediaJob<Generation>, context: MediaContext): JsonObject 
 }
 
 function shown(job: MediaJob<Generation>, context: MediaContext): JsonObject {
-  const { kind, model, request } = job.wish;
+  const { kind, model, original } = job.request;
   return {
     id: job.id,
     generation_type: kind,
     ...standing(job, context),
     created_at: new Date(job.createdAtMs).toISOString(),
     model,
-    request: { generation_type: kind, ...request },
+    request: { generation_type: kind, ...original },
   };
 }
 
-export function startGeneration(exchange: Exchange, wish: Generation, context: MediaContext, key: string): Response {
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+export function startGeneration(exchange: Exchange, request: Generation, context: MediaContext, key: string): Response {
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json(shown(job, context), { status: 201 });
 }
 

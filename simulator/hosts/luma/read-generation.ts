@@ -32,7 +32,7 @@ export interface Generation extends ImageSize {
   format: "jpeg" | "png";
   inputs: number;
   /** The request as it came, which every answer repeats. */
-  request: JsonObject;
+  original: JsonObject;
 }
 
 /** Only what lies on the public web: bytes in the request are refused. */
@@ -92,7 +92,7 @@ function readModel(body: Fields, exchange: Exchange, models: RegExp): string {
   return model;
 }
 
-function requestOf(body: Json | undefined): JsonObject {
+function originalOf(body: Json | undefined): JsonObject {
   return isObject(body) ? body : {};
 }
 
@@ -115,7 +115,7 @@ export function readFilm(exchange: Exchange): Generation {
     seconds: SECONDS[body.choice("duration", DURATIONS) ?? "5s"],
     format: "jpeg",
     inputs,
-    request: requestOf(exchange.body),
+    original: originalOf(exchange.body),
   };
 }
 
@@ -136,6 +136,6 @@ export function readPicture(exchange: Exchange): Generation {
     seconds: 0,
     format: body.choice("format", ["jpg", "png"]) === "png" ? "png" : "jpeg",
     inputs: references + (modified === undefined ? 0 : 1),
-    request: requestOf(exchange.body),
+    original: originalOf(exchange.body),
   };
 }

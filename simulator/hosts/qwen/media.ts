@@ -3,15 +3,15 @@ import type { JsonObject } from "../../json.ts";
 import type { MediaHost } from "../../media/media-host.ts";
 import { dashscopeError } from "./errors.ts";
 import { generateImages } from "./images/images.ts";
-import { type ImagesWish, readImages } from "./images/read-images.ts";
+import { type ImagesRequest, readImages } from "./images/read-images.ts";
 import { cancelTask, createTask, showTask } from "./tasks.ts";
-import { readVideo, type VideoWish } from "./videos/read-video.ts";
+import { readVideo, type VideoRequest } from "./videos/read-video.ts";
 
 const SERVICE = /\/services\/aigc\/([\w-]+\/[\w-]+)$/;
 const TASK = /\/tasks\/([^/]+?)(\/cancel)?$/;
 
 /** What is asked for at each address that takes tasks. */
-const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesWish | VideoWish>> = {
+const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesRequest | VideoRequest>> = {
   "image-generation/generation": (body) => readImages(body, "messages task"),
   "text2image/image-synthesis": (body) => readImages(body, "text task"),
   "image2image/image-synthesis": (body) => readImages(body, "pictures task"),

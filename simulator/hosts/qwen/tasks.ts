@@ -7,24 +7,24 @@ import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
 import { publishFilm } from "../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, FAILED, HELD_BACK } from "./errors.ts";
 import { choicesOf, KEPT_MS, linksOf, usageOf } from "./images/images.ts";
-import type { ImagesWish } from "./images/read-images.ts";
-import type { VideoWish } from "./videos/read-video.ts";
+import type { ImagesRequest } from "./images/read-images.ts";
+import type { VideoRequest } from "./videos/read-video.ts";
 
 const HOST = "qwen tasks";
 const FRAMES_PER_SECOND = 24;
 
-interface TaskWish {
-  asked: ImagesWish | VideoWish;
+interface TaskRequest {
+  asked: ImagesRequest | VideoRequest;
   canceled: boolean;
 }
 
-type Task = MediaJob<TaskWish>;
+type Task = MediaJob<TaskRequest>;
 
 export function createTask(
   exchange: Exchange,
   context: MediaContext,
   key: string,
-  read: (body: JsonObject) => ImagesWish | VideoWish,
+  read: (body: JsonObject) => ImagesRequest | VideoRequest,
 ): Response {
   if (exchange.headers.get("x-dashscope-async") !== "enable") {
     throw dashscopeError(403, "AccessDenied", "current user api does not support synchronous calls.");
@@ -34,8 +34,8 @@ export function createTask(
   const outcome = chooseOutcome(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const wish = { asked, canceled: false };
-  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
+  const request = { asked, canceled: false };
+  const { id } = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json({ output: { task_id: id, task_status: "PENDING" }, request_id: crypto.randomUUID() });
 }
 
@@ -46,7 +46,7 @@ interface TaskResult {
 
 const failed = (reason: JsonObject): TaskResult => ({ output: { task_status: "FAILED", ...reason } });
 
-function imagesResult({ outcome }: Task, asked: ImagesWish, context: MediaContext): TaskResult {
+function imagesResult({ outcome }: Task, asked: ImagesRequest, context: MediaContext): TaskResult {
   const links = linksOf(asked, outcome, context);
   const made = links.filter((link) => link !== undefined);
   const counted = { TOTAL: links.length, SUCCEEDED: made.length, FAILED: links.length - made.length };
@@ -60,7 +60,7 @@ function imagesResult({ outcome }: Task, asked: ImagesWish, context: MediaContex
   return { output: { task_status: "SUCCEEDED", results, task_metrics: counted }, usage };
 }
 
-function videoResult({ outcome }: Task, asked: VideoWish, context: MediaContext): TaskResult {
+function videoResult({ outcome }: Task, asked: VideoRequest, context: MediaContext): TaskResult {
   if (isHeldBack(outcome, 0)) return failed(HELD_BACK);
   const { prompt, size, seconds, seed, audio, frames } = asked;
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
@@ -85,7 +85,7 @@ function videoResult({ outcome }: Task, asked: VideoWish, context: MediaContext)
 
 function resultOf(task: Task, context: MediaContext): TaskResult {
   if (task.outcome === "fails") return failed(FAILED);
-  const { asked } = task.wish;
+  const { asked } = task.request;
   return asked.kind === "images" ? imagesResult(task, asked, context) : videoResult(task, asked, context);
 }
 
@@ -97,7 +97,7 @@ export function showTask(context: MediaContext, key: string, id: string): Respon
   // A task that is gone is not an error here, but a status.
   if (task === undefined) return Response.json({ request_id, output: { task_id: id, task_status: "UNKNOWN" } });
   const times = { submit_time: timeOf(task.createdAtMs), scheduled_time: timeOf(task.startsAtMs) };
-  if (task.wish.canceled) {
+  if (task.request.canceled) {
     return Response.json({
       request_id,
       output: { task_id: id, task_status: "CANCELED", submit_time: times.submit_time },
@@ -126,6 +126,6 @@ export function cancelTask(context: MediaContext, key: string, id: string): Resp
   if (task === undefined || context.jobs.phase(task) !== "queued") {
     throw dashscopeError(400, "UnsupportedOperation", "Failed to cancel the task, please confirm if it is pending.");
   }
-  task.wish.canceled = true;
+  task.request.canceled = true;
   return Response.json({ request_id: crypto.randomUUID() });
 }

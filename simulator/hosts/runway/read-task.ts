@@ -4,7 +4,7 @@ import { Fields } from "../../media/fields.ts";
 import { framesOf, type GivenPicture, givenPicture, isPublicAddress } from "../../media/given-picture.ts";
 import { parseDrawable } from "../../media/picture-size.ts";
 import { seedOf } from "../../media/seed-of.ts";
-import type { FilmWish } from "../../media-maker/film-wish.ts";
+import type { FilmOptions } from "../../media-maker/film-options.ts";
 import { names } from "../google/text/proto-json.ts";
 import { RUNWAY_REFUSALS } from "./refusals.ts";
 
@@ -29,11 +29,11 @@ const FPS = 24;
 /** The host's film is as long as the one that it is made from, which nobody has looked at here. */
 const SECONDS_OF_REMADE = 5;
 
-export interface Wish {
+export interface TaskRequest {
   model: string;
   isFilm: boolean;
   /** A picture has the size, seed and prompt of it. */
-  film: FilmWish;
+  film: FilmOptions;
   inputs: number;
 }
 
@@ -85,7 +85,7 @@ function checkSource(body: Fields): void {
 }
 
 /** Reads the body of one of the addresses that make something. */
-export function readTask(exchange: Exchange, endpoint: Endpoint): Wish {
+export function readTask(exchange: Exchange, endpoint: Endpoint): TaskRequest {
   const body = new Fields(exchange.body, "", FIELDS[endpoint], RUNWAY_REFUSALS);
   const model = body.requiredText("model");
   exchange.countModel(model);

@@ -5,7 +5,7 @@ import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../media/publish.ts";
-import { type Endpoint, readTask, type Wish } from "./read-task.ts";
+import { type Endpoint, readTask, type TaskRequest } from "./read-task.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
 
 const HOST = "runway";
@@ -13,7 +13,7 @@ const KEPT_MS = 24 * 3_600_000;
 /** So many tasks of a key are worked on at once; others are throttled. */
 const MOST_AT_ONCE = 2;
 
-interface Task extends Wish {
+interface Task extends TaskRequest {
   /** By its owner: cancelled while it was being made, or deleted afterwards. */
   ended: "cancelled" | "deleted" | undefined;
 }
@@ -24,19 +24,19 @@ export function startTask(exchange: Exchange, context: MediaContext, endpoint: E
   const outcome = chooseOutcome(asked.film.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const wish: Task = { ...asked, ended: undefined };
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
+  const request: Task = { ...asked, ended: undefined };
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json({ id: job.id });
 }
 
 function findTask(context: MediaContext, id: string, key: string): MediaJob<Task> {
   const job = context.jobs.find<Task>(HOST, id, key);
-  if (job === undefined || job.wish.ended === "deleted") throw refused(404, "The task was not found.");
+  if (job === undefined || job.request.ended === "deleted") throw refused(404, "The task was not found.");
   return job;
 }
 
 function publish(job: MediaJob<Task>, context: MediaContext): string {
-  const { film, isFilm, inputs, model } = job.wish;
+  const { film, isFilm, inputs, model } = job.request;
   const life = { outcome: job.outcome, keptMs: KEPT_MS };
   if (isFilm) return publishFilm(context, film, life);
   const { prompt, width, height, seed } = film;
@@ -44,13 +44,13 @@ function publish(job: MediaJob<Task>, context: MediaContext): string {
 }
 
 function standing(job: MediaJob<Task>, context: MediaContext, key: string): JsonObject {
-  if (job.wish.ended === "cancelled") return { status: "CANCELLED" };
+  if (job.request.ended === "cancelled") return { status: "CANCELLED" };
   const phase = context.jobs.phase(job);
   if (phase === "queued") return { status: context.jobs.running(HOST, key) > MOST_AT_ONCE ? "THROTTLED" : "PENDING" };
   if (phase === "running") return { status: "RUNNING", progress: context.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
   if (job.outcome === "moderated") {
-    const kind = job.wish.isFilm ? "VIDEO" : "IMAGE";
+    const kind = job.request.isFilm ? "VIDEO" : "IMAGE";
     return failed("The result was held back by content moderation.", `SAFETY.OUTPUT.${kind}`);
   }
   if (job.outcome === "fails") return failed("An unexpected error occurred.", "INTERNAL.BAD_OUTPUT.CODE01");
@@ -66,6 +66,6 @@ export function showTask(context: MediaContext, id: string, key: string): Respon
 /** `DELETE /tasks/{id}`: cancels what is not done, and deletes what is. */
 export function endTask(context: MediaContext, id: string, key: string): Response {
   const job = findTask(context, id, key);
-  job.wish.ended = context.jobs.phase(job) === "ended" ? "deleted" : "cancelled";
+  job.request.ended = context.jobs.phase(job) === "ended" ? "deleted" : "cancelled";
   return new Response(null, { status: 204 });
 }

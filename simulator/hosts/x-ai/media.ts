@@ -4,7 +4,7 @@ import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { authenticate } from "../openai/authenticate.ts";
 import { inXAiWords } from "./errors.ts";
 import { makeImages } from "./images/images.ts";
-import type { VideoAction } from "./videos/video-wish.ts";
+import type { VideoAction } from "./videos/read-request.ts";
 import { createVideo, tellVideo } from "./videos/videos.ts";
 
 const isAction = (text: string | undefined): text is VideoAction =>

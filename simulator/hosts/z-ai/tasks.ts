@@ -20,7 +20,7 @@ export function takeTask(task: Task, outcome: Outcome | undefined, context: Medi
   const { model, requestId } = task;
   // The host's own ids are a long row of digits, then of letters and digits.
   const id = `${context.nowMs()}-${crypto.randomUUID().replaceAll("-", "")}`;
-  context.jobs.create({ id, host: HOST, key, wish: task, outcome });
+  context.jobs.create({ id, host: HOST, key, request: task, outcome });
   return Response.json({ id, model, request_id: requestId, task_status: "PROCESSING" });
 }
 
@@ -28,7 +28,7 @@ export function takeTask(task: Task, outcome: Outcome | undefined, context: Medi
 export function tellTask(context: MediaContext, key: string, id: string): Response {
   const job = context.jobs.find<Task>(HOST, id, key);
   if (job === undefined) throw openaiError(404, `The task ${id} does not exist.`);
-  const { model, requestId, result, heldBack } = job.wish;
+  const { model, requestId, result, heldBack } = job.request;
   const told = { id, model, request_id: requestId };
   if (context.jobs.phase(job) !== "ended") return Response.json({ ...told, task_status: "PROCESSING" });
   if (job.outcome === "moderated") return Response.json({ ...told, task_status: "FAIL", ...heldBack });

@@ -14,7 +14,7 @@ import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "..
 import { invalid, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
 import type { ImageService } from "./services.ts";
 
-interface ImageWish {
+interface ImageRequest {
   model: string;
   prompt: string;
   count: number;
@@ -53,7 +53,7 @@ function measuresOf(values: JsonObject, service: ImageService): ImageSize {
   return measures;
 }
 
-function readWish(values: JsonObject, service: ImageService): ImageWish {
+function readRequest(values: JsonObject, service: ImageService): ImageRequest {
   const model = requireString(values.model, "model");
   if (!service.model.test(model)) throw modelNotFound(model);
   refuseUnknown(Object.keys(values), ["model", "prompt", ...service.fields]);
@@ -74,15 +74,15 @@ function readWish(values: JsonObject, service: ImageService): ImageWish {
 }
 
 async function entry(
-  wish: ImageWish,
+  request: ImageRequest,
   at: number,
   outcome: Outcome | undefined,
   context: MediaContext,
 ): Promise<JsonObject> {
-  const { prompt, measures, inputs, model } = wish;
-  const seed = (wish.seed + at) % (MOST_SEED + 1);
+  const { prompt, measures, inputs, model } = request;
+  const seed = (request.seed + at) % (MOST_SEED + 1);
   const picture = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
-  if (!wish.asLink) return { b64_json: await encodePicture(picture) };
+  if (!request.asLink) return { b64_json: await encodePicture(picture) };
   return { url: publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }) };
 }
 
@@ -92,18 +92,18 @@ export async function makeImages(
   key: string,
   service: ImageService,
 ): Promise<Response> {
-  const wish = readWish(jsonFields(exchange), service);
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const request = readRequest(jsonFields(exchange), service);
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const refused = (what: string) => invalid(`${what} holds content that is not allowed.`, "prompt", "content_filter");
-  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, refused("The prompt")));
+  const struck = playAtOnce(outcome, wordsAtOnce(request.model, refused("The prompt")));
   if (struck !== undefined) return struck;
   await takeTime(outcome, exchange);
-  if (outcome === "fails") throw openaiFailure("500", wish.model);
+  if (outcome === "fails") throw openaiFailure("500", request.model);
   if (outcome === "moderated") throw refused("The picture");
-  const count = outcome === "one-fails" ? wish.count - 1 : wish.count;
+  const count = outcome === "one-fails" ? request.count - 1 : request.count;
   const data: JsonObject[] = [];
-  for (let at = 0; at < count; at += 1) data.push(await entry(wish, at, outcome, context));
+  for (let at = 0; at < count; at += 1) data.push(await entry(request, at, outcome, context));
   const id = `as-${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}`;
   return Response.json({ id, created: Math.floor(context.nowMs() / 1_000), data });
 }

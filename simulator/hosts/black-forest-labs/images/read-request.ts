@@ -7,7 +7,7 @@ import type { ImageSize } from "../../../sniff-image.ts";
 import { detailError, unprocessable } from "../errors.ts";
 import { type FluxModel, fluxModel, INPUT_FIELDS } from "./models.ts";
 
-export interface FluxWish {
+export interface FluxRequest {
   model: string;
   prompt: string;
   size: ImageSize;
@@ -35,7 +35,7 @@ function readSize(body: JsonObject, model: FluxModel, given: readonly ImageSize[
 }
 
 /** What is asked for, or the refusal of it. */
-export function readRequest(name: string, body: Json | undefined): FluxWish {
+export function readRequest(name: string, body: Json | undefined): FluxRequest {
   const model = fluxModel(name);
   if (model === undefined) throw detailError(404, "Not Found");
   if (!isObject(body)) throw unprocessable({ field: "", kind: "wrong", message: "The body must be a JSON object." });

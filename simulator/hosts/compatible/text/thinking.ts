@@ -6,9 +6,9 @@ import { invalid } from "../../openai/text/errors.ts";
 import type { HostBehaviour, ReasoningField } from "./behaviour.ts";
 
 /** What a field says: to think, not to think, or nothing. */
-type Wish = boolean | undefined;
+type Asked = boolean | undefined;
 
-function wishOf(field: ReasoningField, value: Json | undefined): Wish {
+function askedBy(field: ReasoningField, value: Json | undefined): Asked {
   if (value === undefined || value === null) return undefined;
   const object = isObject(value) ? value : {};
   switch (field) {
@@ -21,7 +21,7 @@ function wishOf(field: ReasoningField, value: Json | undefined): Wish {
     case "enable_thinking":
       return value === true;
     case "chat_template_kwargs":
-      return (object.enable_thinking ?? object.thinking) as Wish;
+      return (object.enable_thinking ?? object.thinking) as Asked;
   }
 }
 
@@ -45,8 +45,8 @@ export function wantsThinking(body: JsonObject, model: SimulatedModel, host: Hos
   checkAmounts(body, host);
   const { thinks } = model.traits;
   if (thinks === undefined) return "off";
-  const wishes = host.asks.map((field) => wishOf(field, body[field]));
-  const wanted = wishes.includes(false) ? false : wishes.includes(true) || host.thinksUnasked === true;
+  const asked = host.asks.map((field) => askedBy(field, body[field]));
+  const wanted = asked.includes(false) ? false : asked.includes(true) || host.thinksUnasked === true;
   if (thinks === "unseen") return "hidden";
   if (!wanted) return "off";
   const excluded = isObject(body.reasoning) && body.reasoning.exclude === true;

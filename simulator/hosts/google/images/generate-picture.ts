@@ -76,7 +76,7 @@ async function answer({ exchange, context, host, model, caller, streams }: Pictu
   const result = resultOf(outcome);
   if (result !== "blocked") {
     const id = crypto.randomUUID();
-    const job = context.jobs.create({ id, host: `${host} generate`, key: caller, wish: null, outcome });
+    const job = context.jobs.create({ id, host: `${host} generate`, key: caller, request: null, outcome });
     if (outcome === "slow") await waitFor(job, context, exchange.signal);
   }
   const chunks = await pictureChunks(call, host, model, result, context.nowMs());

@@ -40,7 +40,7 @@ const EDIT_MODES = prefixed(
   "DEFAULT INPAINT_REMOVAL INPAINT_INSERTION OUTPAINT CONTROLLED_EDITING STYLE BGSWAP PRODUCT_IMAGE",
 );
 
-export interface ImagenWish extends ImageSize {
+export interface ImagenRequest extends ImageSize {
   prompt: string;
   count: number;
   seed: number;
@@ -130,7 +130,7 @@ function checkEditing(parameters: Fields, exchange: Exchange, model: string, ref
 }
 
 /** Reads what Imagen is asked for, and refuses what it would. */
-export function readImagen(exchange: Exchange, host: GoogleHost, model: string): ImagenWish {
+export function readImagen(exchange: Exchange, host: GoogleHost, model: string): ImagenRequest {
   const { instance, parameters } = readEnvelope(exchange, host, { instance: INSTANCE, parameters: PARAMETERS });
   const prompt = instance.requiredText("prompt");
   const references = readReferences(instance, host);

@@ -4,7 +4,7 @@ import { linkLifeMs } from "../../../media/play-outcome.ts";
 import { callerOf } from "../caller.ts";
 import { googleError } from "../text/errors.ts";
 import { filmOf } from "./veo.ts";
-import type { VeoWish } from "./veo-request.ts";
+import type { VeoRequest } from "./veo-request.ts";
 
 const KEPT_MS = 3_600_000;
 const SECOND_PLACE = "/gemini/download";
@@ -12,15 +12,15 @@ const SECOND_PLACE = "/gemini/download";
 /** Gemini's files: the address that an operation tells wants the key, and sends on to another that has the bytes. */
 export function sendToFilm(exchange: Exchange, context: MediaContext, file: string): Response {
   const caller = callerOf(exchange, context, "gemini");
-  const job = context.jobs.recall<VeoWish>("gemini", file.slice(0, -1), caller);
+  const job = context.jobs.recall<VeoRequest>("gemini", file.slice(0, -1), caller);
   const index = Number(file.slice(-1));
-  const made = job === undefined || job.outcome === "fails" ? 0 : job.wish.count - job.wish.heldBack;
+  const made = job === undefined || job.outcome === "fails" ? 0 : job.request.count - job.request.heldBack;
   if (job === undefined || context.jobs.phase(job) !== "ended" || !(index < made)) {
     const message = `You do not have permission to access the File ${file} or it may not exist.`;
     throw googleError(403, "PERMISSION_DENIED", message);
   }
   const base = `${context.baseUrl}${SECOND_PLACE}`;
-  const make = (): Promise<Uint8Array> => filmOf(job.wish, index);
+  const make = (): Promise<Uint8Array> => filmOf(job.request, index);
   const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.outcome, KEPT_MS));
   return new Response(null, { status: 302, headers: { location } });
 }

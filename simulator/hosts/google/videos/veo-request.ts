@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import { Fields } from "../../../media/fields.ts";
 import { framesOf } from "../../../media/given-picture.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmWish } from "../../../media-maker/film-wish.ts";
+import type { FilmOptions } from "../../../media-maker/film-options.ts";
 import { looseChoice, readEnvelope, readStorage } from "../read-envelope.ts";
 import { readFilm, readPicture } from "../read-picture.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
@@ -19,8 +19,8 @@ const ONLY_VERTEX = ["storageUri", "fps", "seed", "generateAudio", "compressionQ
 const MOST_REFERENCES = 3;
 const SHORT_SIDES = { "720p": 720, "1080p": 1080, "4k": 2160 } as const;
 
-export interface VeoWish {
-  film: FilmWish;
+export interface VeoRequest {
+  film: FilmOptions;
   count: number;
   model: string;
   storageUri?: string;
@@ -50,7 +50,7 @@ function readSeconds(parameters: Fields, model: string, needsEight: boolean): nu
 }
 
 /** Reads what Veo is asked for, and refuses what it would. */
-export function readVeo(exchange: Exchange, host: GoogleHost, model: string): Omit<VeoWish, "heldBack"> {
+export function readVeo(exchange: Exchange, host: GoogleHost, model: string): Omit<VeoRequest, "heldBack"> {
   const { instance, parameters } = readEnvelope(exchange, host, { instance: INSTANCE, parameters: PARAMETERS });
   if (host === "gemini") {
     const foreign = ONLY_VERTEX.find((name) => parameters.has(name)) ?? (instance.has("mask") ? "mask" : undefined);

@@ -10,7 +10,7 @@ import { jsonBody } from "../read-envelope.ts";
 import { GOOGLE_REFUSALS, noSuchModel, wordsAtOnce } from "../refusals.ts";
 import { type GoogleHost, googleError, invalid } from "../text/errors.ts";
 import { names } from "../text/proto-json.ts";
-import { readVeo, type VeoWish } from "./veo-request.ts";
+import { readVeo, type VeoRequest } from "./veo-request.ts";
 
 const MODELS = /^(?:standard|veo-(?:2\.0|3\.0|3\.1)(?:-fast|-lite)?-generate-(?:\d{3}|preview|exp))$/;
 /** The status of google.rpc for what went wrong inside. */
@@ -29,8 +29,8 @@ function newId(host: GoogleHost): string {
   return [...bytes].map((byte) => ID_LETTERS[byte % ID_LETTERS.length]).join("");
 }
 
-export function filmOf(wish: VeoWish, index: number): Promise<Uint8Array> {
-  return makeFilm({ ...wish.film, seed: wish.film.seed + index });
+export function filmOf(request: VeoRequest, index: number): Promise<Uint8Array> {
+  return makeFilm({ ...request.film, seed: request.film.seed + index });
 }
 
 /** A file of the Gemini API is named after its operation, so that it needs no list of its own. */
@@ -60,23 +60,23 @@ export function startFilm(
   if (struck !== undefined) return struck;
   const indexes = Array.from({ length: read.count }, (_, index) => index);
   const heldBack = indexes.filter((index) => isHeldBack(outcome, index)).length;
-  const wish: VeoWish = { ...read, heldBack };
-  const job = context.jobs.create({ id: newId(host), host, key: caller, wish, outcome });
+  const request: VeoRequest = { ...read, heldBack };
+  const job = context.jobs.create({ id: newId(host), host, key: caller, request, outcome });
   return Response.json({ name: `${resourceOf(exchange, host, model)}/operations/${job.id}` });
 }
 
-async function vertexVideo(wish: VeoWish, id: string, index: number): Promise<JsonObject> {
+async function vertexVideo(request: VeoRequest, id: string, index: number): Promise<JsonObject> {
   const mimeType = "video/mp4";
-  if (wish.storageUri !== undefined) return { gcsUri: `${wish.storageUri}/${id}/sample_${index}.mp4`, mimeType };
-  return { bytesBase64Encoded: Buffer.from(await filmOf(wish, index)).toString("base64"), mimeType };
+  if (request.storageUri !== undefined) return { gcsUri: `${request.storageUri}/${id}/sample_${index}.mp4`, mimeType };
+  return { bytesBase64Encoded: Buffer.from(await filmOf(request, index)).toString("base64"), mimeType };
 }
 
-async function responseOf(job: MediaJob<VeoWish>, host: GoogleHost, context: MediaContext): Promise<JsonObject> {
-  const { wish } = job;
-  const indexes = Array.from({ length: wish.count - wish.heldBack }, (_, index) => index);
+async function responseOf(job: MediaJob<VeoRequest>, host: GoogleHost, context: MediaContext): Promise<JsonObject> {
+  const { request } = job;
+  const indexes = Array.from({ length: request.count - request.heldBack }, (_, index) => index);
   const reasons = ["The film was held back by the safety filters of the simulator. Support codes: 58061214"];
   const filtered =
-    wish.heldBack === 0 ? {} : { raiMediaFilteredCount: wish.heldBack, raiMediaFilteredReasons: reasons };
+    request.heldBack === 0 ? {} : { raiMediaFilteredCount: request.heldBack, raiMediaFilteredReasons: reasons };
   if (host === "gemini") {
     const files = `${context.baseUrl}/gemini/v1beta/files`;
     const generatedSamples = indexes.map((index) => ({
@@ -85,7 +85,7 @@ async function responseOf(job: MediaJob<VeoWish>, host: GoogleHost, context: Med
     const samples = generatedSamples.length === 0 ? {} : { generatedSamples };
     return { "@type": TYPES.gemini, generateVideoResponse: { ...samples, ...filtered } };
   }
-  const videos = await Promise.all(indexes.map((index) => vertexVideo(wish, job.id, index)));
+  const videos = await Promise.all(indexes.map((index) => vertexVideo(request, job.id, index)));
   const shown = videos.length === 0 ? {} : { videos };
   return { "@type": TYPES.vertex, raiMediaFilteredCount: 0, ...shown, ...filtered };
 }
@@ -99,8 +99,8 @@ export async function showOperation(
   caller: string,
 ): Promise<Response> {
   const id = name.slice(name.lastIndexOf("/") + 1);
-  const job = context.jobs.find<VeoWish>(host, id, caller);
-  if (job === undefined || job.wish.model !== model) {
+  const job = context.jobs.find<VeoRequest>(host, id, caller);
+  if (job === undefined || job.request.model !== model) {
     throw googleError(404, "NOT_FOUND", `The operation ${name} was not found.`);
   }
   if (context.jobs.phase(job) !== "ended") return Response.json({ name });

@@ -16,7 +16,7 @@ import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { tencentError } from "../errors.ts";
 
-export interface HunyuanWish {
+export interface HunyuanRequest {
   action: string;
   prompt: string;
   size: ImageSize;
@@ -69,7 +69,7 @@ const ASKING: Readonly<Record<string, FieldRules>> = {
 };
 
 /** What is asked for, or the refusal of it. */
-export function readRequest(action: string, body: JsonObject): HunyuanWish {
+export function readRequest(action: string, body: JsonObject): HunyuanRequest {
   const fault = faultIn(body, ASKING[action] ?? {}, ["Prompt"]);
   if (fault !== undefined) {
     const codes = { missing: "MissingParameter", unknown: "UnknownParameter", wrong: "InvalidParameterValue" };

@@ -17,7 +17,7 @@ import type { ImageSize } from "../../../sniff-image.ts";
 import { invalidParameter, notFound } from "../errors.ts";
 import { picture } from "../pictures.ts";
 
-export interface KlingImagesWish {
+export interface KlingImagesRequest {
   kind: "images";
   model: string;
   prompt: string;
@@ -84,7 +84,7 @@ const lengthOf = (value: Json | undefined): number =>
   Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
 
 /** What is asked for at an address below `images`, or the refusal of it; undefined where there is no such address. */
-export function readImages(address: string, body: JsonObject): KlingImagesWish | undefined {
+export function readImages(address: string, body: JsonObject): KlingImagesRequest | undefined {
   const at = Object.hasOwn(ADDRESSES, address) ? ADDRESSES[address] : undefined;
   if (at === undefined) return undefined;
   const fault = faultIn(body, at.rules, at.required);

@@ -18,7 +18,7 @@ import type { ImageSize } from "../../../sniff-image.ts";
 import { invalidParameter, notFound } from "../errors.ts";
 import { picture, pictureOf } from "../pictures.ts";
 
-export interface KlingVideoWish {
+export interface KlingVideoRequest {
   kind: "videos";
   model: string;
   prompt: string;
@@ -92,7 +92,7 @@ function rulesOf(rules: FieldRules, model: string): FieldRules {
 }
 
 /** What is asked for at an address below `videos`, or the refusal of it; undefined where there is no such address. */
-export function readVideo(address: string, body: JsonObject): KlingVideoWish | undefined {
+export function readVideo(address: string, body: JsonObject): KlingVideoRequest | undefined {
   const at = Object.hasOwn(ADDRESSES, address) ? ADDRESSES[address] : undefined;
   if (at === undefined) return undefined;
   const model = textOr(body["model_name"], "kling-v1");

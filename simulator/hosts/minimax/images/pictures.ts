@@ -7,7 +7,7 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
@@ -33,7 +33,7 @@ const SIDE_STEP = 8;
 const KEPT_MS = 24 * 3_600_000;
 const REFUSALS = refusalsIn(firstWord);
 
-interface Wish extends ImageSize {
+interface ImageRequest extends ImageSize {
   prompt: string;
   model: string;
   count: number;
@@ -68,7 +68,7 @@ function checkSubject(value: Json, at: number): void {
   }
 }
 
-function read(exchange: Exchange): Wish {
+function read(exchange: Exchange): ImageRequest {
   const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
   const model = body.requiredText("model");
   exchange.countModel(model);
@@ -89,28 +89,28 @@ function read(exchange: Exchange): Wish {
   };
 }
 
-function pictureOf(wish: Wish, index: number): PictureWish {
-  const { prompt, width, height, inputs, model } = wish;
-  return { prompt, width, height, seed: wish.seed + index, format: "jpeg", inputs, note: model };
+function pictureOf(request: ImageRequest, index: number): PictureOptions {
+  const { prompt, width, height, inputs, model } = request;
+  return { prompt, width, height, seed: request.seed + index, format: "jpeg", inputs, note: model };
 }
 
 /** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
 export async function makePictures(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
-  const wish = read(exchange);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const request = read(exchange);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
   const id = crypto.randomUUID().replaceAll("-", "");
-  const job = context.jobs.create({ id, host: "minimax pictures", key, wish: null, outcome });
+  const job = context.jobs.create({ id, host: "minimax pictures", key, request: null, outcome });
   if (outcome === "slow") await waitFor(job, context, exchange.signal);
   if (outcome === "fails") throw firstWord(200, CODES.unknown, "unknown error");
-  const indexes = Array.from({ length: wish.count }, (_, index) => index);
+  const indexes = Array.from({ length: request.count }, (_, index) => index);
   const made = indexes.filter((index) => !isHeldBack(outcome, index));
   if (made.length === 0) throw firstWord(200, CODES.outputSensitive, "output new_sensitive");
-  const pictures = made.map((index) => pictureOf(wish, index));
-  const data = wish.asBase64
+  const pictures = made.map((index) => pictureOf(request, index));
+  const data = request.asBase64
     ? { image_base64: await Promise.all(pictures.map(encodePicture)) }
     : { image_urls: pictures.map((picture) => publishPicture(context, picture, { outcome, keptMs: KEPT_MS })) };
-  const metadata = { success_count: String(made.length), failed_count: String(wish.count - made.length) };
+  const metadata = { success_count: String(made.length), failed_count: String(request.count - made.length) };
   return Response.json({ id, data, metadata, base_resp: SUCCESS });
 }

@@ -8,7 +8,7 @@ import { sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmWish } from "../../../media-maker/film-wish.ts";
+import type { FilmOptions } from "../../../media-maker/film-options.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, baseResponse, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
@@ -65,7 +65,7 @@ function checkModel(model: string, frame: boolean, lastFrame: boolean, subjects:
   }
 }
 
-function read(exchange: Exchange): FilmWish {
+function read(exchange: Exchange): FilmOptions {
   const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
   const model = body.requiredText("model");
   exchange.countModel(model);
@@ -100,7 +100,7 @@ export function startFilm(exchange: Exchange, context: MediaContext, key: string
   const outcome = chooseOutcome(film.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: newNumber(), host: HOST, key, wish: film, outcome });
+  const job = context.jobs.create({ id: newNumber(), host: HOST, key, request: film, outcome });
   return Response.json({ task_id: job.id, base_resp: SUCCESS });
 }
 
@@ -113,7 +113,7 @@ function waitingWord(job: MediaJob, context: MediaContext): string {
 /** The second step: `GET /v1/query/video_generation?task_id=`. */
 export function showFilm(exchange: Exchange, context: MediaContext, key: string): Response {
   const id = exchange.url.searchParams.get("task_id") ?? "";
-  const job = context.jobs.find<FilmWish>(HOST, id, key);
+  const job = context.jobs.find<FilmOptions>(HOST, id, key);
   if (job === undefined) throw badParameters(firstWord, `task_id ${id} does not exist`);
   const answer = { task_id: id, file_id: "", video_width: 0, video_height: 0 };
   if (context.jobs.phase(job) !== "ended") {
@@ -123,7 +123,7 @@ export function showFilm(exchange: Exchange, context: MediaContext, key: string)
     Response.json({ ...answer, status: "Fail", base_resp: baseResponse(code, message) });
   if (job.outcome === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.outcome === "fails") return failed(CODES.unknown, "unknown error");
-  const { width, height } = job.wish;
+  const { width, height } = job.request;
   const made = { file_id: `${FILE_START}${id}`, video_width: width, video_height: height };
   return Response.json({ ...answer, ...made, status: "Success", base_resp: SUCCESS });
 }
@@ -132,18 +132,18 @@ export function showFilm(exchange: Exchange, context: MediaContext, key: string)
 export async function showFile(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const id = exchange.url.searchParams.get("file_id") ?? "";
   const job = id.startsWith(FILE_START)
-    ? context.jobs.recall<FilmWish>(HOST, id.slice(FILE_START.length), key)
+    ? context.jobs.recall<FilmOptions>(HOST, id.slice(FILE_START.length), key)
     : undefined;
   const isThere =
     job !== undefined && context.jobs.phase(job) === "ended" && job.outcome !== "moderated" && job.outcome !== "fails";
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
   const file = {
     file_id: id,
-    bytes: (await makeFilm(job.wish)).length,
+    bytes: (await makeFilm(job.request)).length,
     created_at: Math.floor(job.endsAtMs / 1_000),
     filename: "output.mp4",
     purpose: "video_generation",
-    download_url: publishFilm(context, job.wish, { outcome: job.outcome, keptMs: KEPT_MS }),
+    download_url: publishFilm(context, job.request, { outcome: job.outcome, keptMs: KEPT_MS }),
   };
   return Response.json({ file, base_resp: SUCCESS });
 }

@@ -9,7 +9,7 @@ import { parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmWish } from "../../../media-maker/film-wish.ts";
+import type { FilmOptions } from "../../../media-maker/film-options.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "../refusals.ts";
 import { readContent } from "./second-content.ts";
@@ -21,14 +21,14 @@ const WIDE = { width: 16, height: 9 };
 const KEPT_MS = 24 * 3_600_000;
 const REFUSALS = refusalsIn(secondWord);
 
-interface Wish {
-  film: FilmWish;
+interface VideoRequest {
+  film: FilmOptions;
   resolution: "2K" | "768P";
   ratio: string;
   cancelled: boolean;
 }
 
-function read(exchange: Exchange): Pick<Wish, "film" | "resolution" | "ratio"> {
+function read(exchange: Exchange): Pick<VideoRequest, "film" | "resolution" | "ratio"> {
   const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
   const model = body.requiredText("model");
   exchange.countModel(model);
@@ -60,27 +60,27 @@ export function startSecondFilm(exchange: Exchange, context: MediaContext, key: 
   const outcome = chooseOutcome(asked.film.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(secondWord));
   if (struck !== undefined) return struck;
-  const wish: Wish = { ...asked, cancelled: false };
-  const job = context.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, wish, outcome });
+  const request: VideoRequest = { ...asked, cancelled: false };
+  const job = context.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, request, outcome });
   return Response.json({ task_id: job.id });
 }
 
-function findJob(context: MediaContext, id: string, key: string): MediaJob<Wish> {
-  const job = context.jobs.find<Wish>(HOST, id, key);
+function findJob(context: MediaContext, id: string, key: string): MediaJob<VideoRequest> {
+  const job = context.jobs.find<VideoRequest>(HOST, id, key);
   if (job === undefined) throw secondWord(404, CODES.badParameters, `task ${id} not found`);
   return job;
 }
 
-function standing(job: MediaJob<Wish>, context: MediaContext): JsonObject {
-  const { wish } = job;
+function standing(job: MediaJob<VideoRequest>, context: MediaContext): JsonObject {
+  const { request } = job;
   const phase = context.jobs.phase(job);
-  if (wish.cancelled) return { status: "cancelled" };
+  if (request.cancelled) return { status: "cancelled" };
   if (phase !== "ended") return { status: phase };
   const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
   if (job.outcome === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.outcome === "fails") return failed(CODES.unknown, "unknown error");
-  const url = publishFilm(context, wish.film, { outcome: job.outcome, keptMs: KEPT_MS });
-  const { seconds } = wish.film;
+  const url = publishFilm(context, request.film, { outcome: job.outcome, keptMs: KEPT_MS });
+  const { seconds } = request.film;
   const usage = { total_seconds: seconds, input_seconds: 0, output_seconds: seconds };
   return { status: "succeeded", content: { url }, usage };
 }
@@ -88,7 +88,7 @@ function standing(job: MediaJob<Wish>, context: MediaContext): JsonObject {
 /** `GET /v2/query/video_generation/{id}` */
 export function showSecondFilm(context: MediaContext, id: string, key: string): Response {
   const job = findJob(context, id, key);
-  const { resolution, ratio, film } = job.wish;
+  const { resolution, ratio, film } = job.request;
   const task = { id, resolution, duration: film.seconds, ratio, ...standing(job, context) };
   return Response.json({ task });
 }
@@ -96,9 +96,9 @@ export function showSecondFilm(context: MediaContext, id: string, key: string): 
 /** `DELETE /v2/video_generation/{id}`: what is being made already goes on. */
 export function cancelSecondFilm(context: MediaContext, id: string, key: string): Response {
   const job = findJob(context, id, key);
-  if (context.jobs.phase(job) !== "queued" || job.wish.cancelled) {
+  if (context.jobs.phase(job) !== "queued" || job.request.cancelled) {
     throw badParameters(secondWord, `task ${id} is not queued, and only queued tasks can be cancelled`);
   }
-  job.wish.cancelled = true;
+  job.request.cancelled = true;
   return Response.json({ task_id: id });
 }

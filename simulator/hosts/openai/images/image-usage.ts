@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../json.ts";
 import { countTokens } from "../../../text/tokens.ts";
-import type { ImageWish } from "./image-wish.ts";
+import type { ImageRequest } from "./read-request.ts";
 
 /** Output tokens of a picture of 1024x1024. */
 const TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_056, high: 4_160 };
@@ -8,14 +8,14 @@ const UNIT_PIXELS = 1024 * 1024;
 /** What a picture counts of which only the address is known. */
 const UNSEEN_TOKENS = 194;
 
-/** The usage of so many pictures of one wish. Streams do not tell the details of their output. */
-export function imageUsage(wish: ImageWish, pictures: number, details: boolean): JsonObject {
-  const share = (wish.width * wish.height) / UNIT_PIXELS;
-  const made = pictures * Math.round((TOKENS[wish.quality] ?? 0) * share);
-  const shown = wish.inputs
+/** The usage of so many pictures of one request. Streams do not tell the details of their output. */
+export function imageUsage(request: ImageRequest, pictures: number, details: boolean): JsonObject {
+  const share = (request.width * request.height) / UNIT_PIXELS;
+  const made = pictures * Math.round((TOKENS[request.quality] ?? 0) * share);
+  const shown = request.inputs
     .map(({ size }) => (size === undefined ? UNSEEN_TOKENS : Math.ceil((size.width * size.height) / 1_024)))
     .reduce((sum, tokens) => sum + tokens, 0);
-  const said = countTokens(wish.prompt);
+  const said = countTokens(request.prompt);
   return {
     input_tokens: said + shown,
     input_tokens_details: { image_tokens: shown, text_tokens: said },

@@ -9,35 +9,35 @@ import { wordsAtOnce } from "../at-once.ts";
 import { anyFields, type Fields, jsonFields } from "../request-fields.ts";
 import { imageFamilyOf } from "./image-families.ts";
 import { readInputs } from "./image-inputs.ts";
-import { blockedBy, failureOf, pictureCount, pictureOf } from "./image-outcome.ts";
 import { streamImages } from "./image-stream.ts";
 import { imageUsage } from "./image-usage.ts";
-import { type ImageAction, type ImageWish, modelOf, readImageWish } from "./image-wish.ts";
+import { blockedBy, failureOf, pictureCount, pictureOf } from "./play-outcome.ts";
+import { type ImageAction, type ImageRequest, modelOf, readImageRequest } from "./read-request.ts";
 
 const LINK_KEPT_MS = 60 * 60_000;
 
-async function answer(wish: ImageWish, outcome: Outcome | undefined, context: MediaContext): Promise<Response> {
-  const count = pictureCount(wish, outcome);
+async function answer(request: ImageRequest, outcome: Outcome | undefined, context: MediaContext): Promise<Response> {
+  const count = pictureCount(request, outcome);
   const data: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) {
-    const revised = wish.revises ? { revised_prompt: `${wish.prompt} (revised)` } : {};
-    const picture = pictureOf(wish, at);
+    const revised = request.revises ? { revised_prompt: `${request.prompt} (revised)` } : {};
+    const picture = pictureOf(request, at);
     const result: JsonObject =
-      wish.answersWith === "url"
+      request.answersWith === "url"
         ? { url: publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }) }
         : { b64_json: await encodePicture(picture) };
     data.push({ ...revised, ...result });
   }
   const created = Math.floor(context.nowMs() / 1_000);
-  if (!wish.gpt) return Response.json({ created, data });
+  if (!request.gpt) return Response.json({ created, data });
   return Response.json({
     created,
-    background: wish.background,
+    background: request.background,
     data,
-    output_format: wish.format,
-    quality: wish.quality,
-    size: `${wish.width}x${wish.height}`,
-    usage: imageUsage(wish, count, true),
+    output_format: request.format,
+    quality: request.quality,
+    size: `${request.width}x${request.height}`,
+    usage: imageUsage(request, count, true),
   });
 }
 
@@ -56,13 +56,13 @@ export async function makeImages(
   exchange.countModel(model);
   const single = !imageFamilyOf(model).gpt;
   const inputs = action === "edit" ? readInputs(fields, single) : [];
-  const wish = readImageWish(fields.values, action, fields.files !== undefined, inputs);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(model, blockedBy(wish)));
+  const request = readImageRequest(fields.values, action, fields.files !== undefined, inputs);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(model, blockedBy(request)));
   if (struck !== undefined) return struck;
   await takeTime(outcome, exchange);
-  if (wish.stream) return streamImages(exchange, wish, outcome, context);
-  const failure = failureOf(wish, outcome);
+  if (request.stream) return streamImages(exchange, request, outcome, context);
+  const failure = failureOf(request, outcome);
   if (failure !== undefined) throw failure;
-  return answer(wish, outcome, context);
+  return answer(request, outcome, context);
 }

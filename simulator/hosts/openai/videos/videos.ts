@@ -12,9 +12,9 @@ import { wordsAtOnce } from "../at-once.ts";
 import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
 import { badValue } from "../text/check.ts";
 import { invalid, openaiError } from "../text/errors.ts";
-import { promptIn, readVideoWish, type VideoWish } from "./video-wish.ts";
+import { promptIn, readVideoRequest, type VideoRequest } from "./read-request.ts";
 
-type VideoJob = MediaJob<VideoWish>;
+type VideoJob = MediaJob<VideoRequest>;
 
 const HOST = "openai";
 const FPS = 30;
@@ -39,22 +39,22 @@ function statusOf(job: VideoJob, context: MediaContext): string {
 }
 
 function told(job: VideoJob, context: MediaContext): Response {
-  const { wish } = job;
+  const { request } = job;
   const status = statusOf(job, context);
   const done = status === "completed";
   return Response.json({
     id: job.id,
     object: "video",
-    model: wish.model,
+    model: request.model,
     status,
     progress: status === "queued" ? 0 : context.jobs.progress(job),
     created_at: seconds(job.createdAtMs),
     completed_at: done ? seconds(job.endsAtMs) : null,
     expires_at: done ? seconds(expiresAtMs(job)) : null,
-    prompt: wish.prompt,
-    size: wish.size,
-    seconds: wish.seconds,
-    remixed_from_video_id: wish.remixedFrom ?? null,
+    prompt: request.prompt,
+    size: request.size,
+    seconds: request.seconds,
+    remixed_from_video_id: request.remixedFrom ?? null,
     error: status === "failed" ? errorOf(job) : null,
   });
 }
@@ -64,44 +64,44 @@ function notFound(id: string): HostError {
 }
 
 function known(job: VideoJob | undefined, id: string): VideoJob {
-  if (job === undefined || job.wish.deleted) throw notFound(id);
+  if (job === undefined || job.request.deleted) throw notFound(id);
   return job;
 }
 
 const find = (id: string, key: string, context: MediaContext): VideoJob =>
-  known(context.jobs.recall<VideoWish>(HOST, id, key), id);
+  known(context.jobs.recall<VideoRequest>(HOST, id, key), id);
 
-function take(wish: VideoWish, exchange: Exchange, context: MediaContext, key: string): Response {
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+function take(request: VideoRequest, exchange: Exchange, context: MediaContext, key: string): Response {
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const blocked = openaiError(400, "Your request was blocked by our moderation system.", {
     type: "video_generation_user_error",
     code: "moderation_blocked",
   });
-  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, blocked));
+  const struck = playAtOnce(outcome, wordsAtOnce(request.model, blocked));
   if (struck !== undefined) return struck;
   const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
-  return told(context.jobs.create({ id, host: HOST, key, wish, outcome }), context);
+  return told(context.jobs.create({ id, host: HOST, key, request, outcome }), context);
 }
 
 export async function createVideo(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
-  return take(readVideoWish(await anyFields(exchange)), exchange, context, key);
+  return take(readVideoRequest(await anyFields(exchange)), exchange, context, key);
 }
 
-/** A film made anew from another one's wish, with another prompt. */
+/** A film made anew from another one's request, with another prompt. */
 export function remixVideo(exchange: Exchange, context: MediaContext, key: string, id: string): Response {
   const before = find(id, key, context);
   const fields = { values: jsonFields(exchange) };
   refuseUnknown(Object.keys(fields.values), ["prompt"]);
-  return take({ ...before.wish, prompt: promptIn(fields), remixedFrom: id }, exchange, context, key);
+  return take({ ...before.request, prompt: promptIn(fields), remixedFrom: id }, exchange, context, key);
 }
 
 export function tellVideo(context: MediaContext, key: string, id: string): Response {
-  return told(known(context.jobs.find<VideoWish>(HOST, id, key), id), context);
+  return told(known(context.jobs.find<VideoRequest>(HOST, id, key), id), context);
 }
 
 export function deleteVideo(context: MediaContext, key: string, id: string): Response {
-  find(id, key, context).wish.deleted = true;
+  find(id, key, context).request.deleted = true;
   return Response.json({ id, object: "video.deleted", deleted: true });
 }
 
@@ -118,7 +118,7 @@ export async function sendVideo(exchange: Exchange, context: MediaContext, key: 
   if (context.nowMs() >= expiresAtMs(job)) {
     throw openaiError(404, `The content of video '${id}' has expired.`, { code: "content_expired" });
   }
-  const { prompt, measures, firstFrame } = job.wish;
+  const { prompt, measures, firstFrame } = job.request;
   const shared = { prompt, ...measures, seed: seedOf(prompt) };
   if (variant !== "video") {
     const format = variant === "thumbnail" ? "webp" : "jpeg";
@@ -127,7 +127,7 @@ export async function sendVideo(exchange: Exchange, context: MediaContext, key: 
   }
   const film = await makeFilm({
     ...shared,
-    seconds: Number(job.wish.seconds),
+    seconds: Number(job.request.seconds),
     fps: FPS,
     audio: true,
     ...(firstFrame === undefined ? {} : { firstFrame }),

@@ -6,27 +6,31 @@ import type { Outcome } from "../../../media/outcome.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { publishPicture } from "../../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, HELD_BACK } from "../errors.ts";
-import { type ImagesWish, readImages } from "./read-images.ts";
+import { type ImagesRequest, readImages } from "./read-images.ts";
 
 export const KEPT_MS = 24 * 3_600_000;
 
 /** The link of each picture; undefined where it is held back. */
-export function linksOf(wish: ImagesWish, outcome: Outcome | undefined, context: MediaContext): (string | undefined)[] {
-  return Array.from({ length: wish.count }, (_, index) => {
+export function linksOf(
+  request: ImagesRequest,
+  outcome: Outcome | undefined,
+  context: MediaContext,
+): (string | undefined)[] {
+  return Array.from({ length: request.count }, (_, index) => {
     if (isHeldBack(outcome, index)) return undefined;
     const picture = {
-      prompt: wish.prompt,
-      ...wish.size,
-      seed: wish.seed + index,
+      prompt: request.prompt,
+      ...request.size,
+      seed: request.seed + index,
       format: "png",
-      inputs: wish.inputs,
-      note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
+      inputs: request.inputs,
+      note: request.watermark ? `${request.model} WATERMARK` : request.model,
     } as const;
     return publishPicture(context, picture, { outcome, keptMs: KEPT_MS });
   });
 }
 
-export function choicesOf(links: readonly string[], spread: ImagesWish["spread"]): JsonObject[] {
+export function choicesOf(links: readonly string[], spread: ImagesRequest["spread"]): JsonObject[] {
   const choice = (content: JsonObject[]): JsonObject => ({
     finish_reason: "stop",
     message: { role: "assistant", content },
@@ -35,7 +39,7 @@ export function choicesOf(links: readonly string[], spread: ImagesWish["spread"]
   return [choice(links.map((image) => ({ image })))];
 }
 
-export function usageOf({ size, spread }: ImagesWish, count: number): JsonObject {
+export function usageOf({ size, spread }: ImagesRequest, count: number): JsonObject {
   const { width, height } = size;
   if (spread === "contents") return { image_count: count, width, height };
   return { image_count: count, size: `${width}*${height}`, input_tokens: 0, output_tokens: 0, total_tokens: 0 };
@@ -46,19 +50,19 @@ export async function generateImages(exchange: Exchange, context: MediaContext, 
   if (exchange.headers.get("x-dashscope-async") === "enable") {
     throw dashscopeError(403, "AccessDenied", "current user api does not support asynchronous calls.");
   }
-  const wish = readImages(bodyOf(exchange), "sync");
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const request = readImages(bodyOf(exchange), "sync");
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, wish, outcome });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, request, outcome });
   await waitFor(job, context, exchange.signal);
   if (outcome === "fails") throw AT_ONCE.broken;
-  const links = linksOf(wish, outcome, context).filter((link) => link !== undefined);
+  const links = linksOf(request, outcome, context).filter((link) => link !== undefined);
   if (links.length === 0) throw dashscopeError(400, HELD_BACK.code, HELD_BACK.message);
   return Response.json({
-    output: { choices: choicesOf(links, wish.spread) },
-    usage: usageOf(wish, links.length),
+    output: { choices: choicesOf(links, request.spread) },
+    usage: usageOf(request, links.length),
     request_id: job.id,
   });
 }

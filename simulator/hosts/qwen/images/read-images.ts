@@ -17,7 +17,7 @@ import type { ImageSize } from "../../../sniff-image.ts";
 import { checkObject, invalidParameter, modelNotFound } from "../errors.ts";
 import { type ImageModel, imageModel, MOST_SEQUENTIAL } from "./image-models.ts";
 
-export interface ImagesWish {
+export interface ImagesRequest {
   kind: "images";
   model: string;
   prompt: string;
@@ -93,7 +93,7 @@ function checkPictures(pictures: readonly string[], [least, most]: ImageModel["r
 }
 
 /** What is asked for, or the refusal of it. */
-export function readImages(body: JsonObject, served: ImageModel["served"][number]): ImagesWish {
+export function readImages(body: JsonObject, served: ImageModel["served"][number]): ImagesRequest {
   const rules: FieldRules = { model: text(), input: recordOf(INPUT_RULES[served]), parameters: anything };
   checkObject(body, rules, ["model", "input"]);
   const name = String(body["model"]);

@@ -6,7 +6,7 @@ import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkObject, invalidParameter, modelNotFound } from "../errors.ts";
 
-export interface VideoWish {
+export interface VideoRequest {
   kind: "video";
   model: string;
   prompt: string;
@@ -132,7 +132,7 @@ function readSize(parameters: JsonObject, first: GivenPicture | undefined): Imag
 }
 
 /** What is asked for, or the refusal of it. */
-export function readVideo(body: JsonObject): VideoWish {
+export function readVideo(body: JsonObject): VideoRequest {
   checkObject(body, { model: text(), input: recordOfAnything, parameters: recordOfAnything }, ["model", "input"]);
   const name = String(body["model"]);
   const model = videoModel(name);

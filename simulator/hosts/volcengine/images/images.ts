@@ -6,9 +6,9 @@ import type { Outcome } from "../../../media/outcome.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
-import type { PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
-import { readImages, type SeedreamWish } from "./read-images.ts";
+import { readImages, type SeedreamRequest } from "./read-images.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 const HELD_BACK = {
@@ -17,28 +17,28 @@ const HELD_BACK = {
 };
 
 interface Batch {
-  wish: SeedreamWish;
+  request: SeedreamRequest;
   outcome: Outcome | undefined;
   context: MediaContext;
   createdAt: number;
 }
 
-async function pictureAt({ wish, outcome, context }: Batch, index: number): Promise<JsonObject> {
-  const picture: PictureWish = {
-    prompt: wish.prompt,
-    ...wish.size,
-    seed: wish.seed + index,
-    format: wish.format,
-    inputs: wish.inputs,
-    note: wish.watermark ? `${wish.model} WATERMARK` : wish.model,
+async function pictureAt({ request, outcome, context }: Batch, index: number): Promise<JsonObject> {
+  const picture: PictureOptions = {
+    prompt: request.prompt,
+    ...request.size,
+    seed: request.seed + index,
+    format: request.format,
+    inputs: request.inputs,
+    note: request.watermark ? `${request.model} WATERMARK` : request.model,
   };
-  const size = `${wish.size.width}x${wish.size.height}`;
-  if (wish.encoded) return { b64_json: await encodePicture(picture), size };
+  const size = `${request.size.width}x${request.size.height}`;
+  if (request.encoded) return { b64_json: await encodePicture(picture), size };
   return { url: publishPicture(context, picture, { outcome, keptMs: KEPT_MS }), size };
 }
 
-function usageOf({ wish, outcome }: Batch): JsonObject {
-  const { count, size, inputs, searches } = wish;
+function usageOf({ request, outcome }: Batch): JsonObject {
+  const { count, size, inputs, searches } = request;
   const made = Array.from({ length: count }, (_, index) => index).filter((index) => !isHeldBack(outcome, index)).length;
   const tokens = made * Math.floor((size.width * size.height) / 256);
   return {
@@ -51,25 +51,25 @@ function usageOf({ wish, outcome }: Batch): JsonObject {
 }
 
 async function wholeAnswer(batch: Batch): Promise<Response> {
-  const { wish, outcome, createdAt } = batch;
+  const { request, outcome, createdAt } = batch;
   if (outcome === "fails") throw AT_ONCE.broken;
   const data: JsonObject[] = [];
-  for (let index = 0; index < wish.count; index += 1) {
+  for (let index = 0; index < request.count; index += 1) {
     data.push(isHeldBack(outcome, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
   }
   // The whole request is an error only where nothing came of it.
   if (data.every((item) => item["error"] !== undefined)) throw arkError(400, HELD_BACK.code, HELD_BACK.message);
-  return Response.json({ model: wish.model, created: createdAt, data, usage: usageOf(batch) });
+  return Response.json({ model: request.model, created: createdAt, data, usage: usageOf(batch) });
 }
 
 async function* events(batch: Batch): AsyncGenerator<JsonObject> {
-  const { wish, outcome, createdAt } = batch;
+  const { request, outcome, createdAt } = batch;
   if (outcome === "fails") {
     yield { type: "error", error: { code: "InternalServiceError", message: "The service failed at the picture." } };
     return;
   }
-  const envelope = { model: wish.model, created: createdAt };
-  for (let index = 0; index < wish.count; index += 1) {
+  const envelope = { model: request.model, created: createdAt };
+  for (let index = 0; index < request.count; index += 1) {
     yield isHeldBack(outcome, index)
       ? { type: "image_generation.partial_failed", ...envelope, image_index: index, error: HELD_BACK }
       : {
@@ -99,13 +99,13 @@ async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Respons
 }
 
 export async function generateImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
-  const wish = readImages(bodyOf(exchange));
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const request = readImages(bodyOf(exchange));
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, wish, outcome });
-  const batch = { wish, outcome, context, createdAt: Math.floor(job.createdAtMs / 1000) };
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, request, outcome });
+  const batch = { request, outcome, context, createdAt: Math.floor(job.createdAtMs / 1000) };
   await waitFor(job, context, exchange.signal);
-  return wish.stream ? streamedAnswer(exchange, batch) : wholeAnswer(batch);
+  return request.stream ? streamedAnswer(exchange, batch) : wholeAnswer(batch);
 }

@@ -17,7 +17,7 @@ import type { ImageSize } from "../../../sniff-image.ts";
 import { checkBody, invalidParameter, modelNotFound } from "../errors.ts";
 import { type SeedreamModel, seedreamModel } from "./seedream-models.ts";
 
-export interface SeedreamWish {
+export interface SeedreamRequest {
   model: string;
   prompt: string;
   size: ImageSize;
@@ -108,7 +108,7 @@ function countPictures(body: JsonObject, model: SeedreamModel, inputs: number): 
 }
 
 /** What is asked for, or the refusal of it. */
-export function readImages(body: JsonObject): SeedreamWish {
+export function readImages(body: JsonObject): SeedreamRequest {
   const name = body["model"];
   const model = typeof name === "string" ? seedreamModel(name) : undefined;
   if (typeof name === "string" && model === undefined) throw modelNotFound(name);

@@ -16,7 +16,7 @@ import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkBody, invalidParameter, modelNotFound } from "../errors.ts";
 
-export interface SeedanceWish {
+export interface SeedanceRequest {
   model: string;
   prompt: string;
   size: ImageSize;
@@ -159,7 +159,7 @@ function secondsOf(body: JsonObject): number {
 }
 
 /** What is asked for, or the refusal of it. */
-export function readTask(body: JsonObject): SeedanceWish {
+export function readTask(body: JsonObject): SeedanceRequest {
   const name = body["model"];
   if (typeof name !== "string") throw invalidParameter("model", "it must be a string.");
   const model = MODELS.find((candidate) => candidate.name.test(name));

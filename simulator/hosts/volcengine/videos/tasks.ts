@@ -6,7 +6,7 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm, publishPicture } from "../../../media/publish.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
-import { FRAMES_PER_SECOND, readTask, type SeedanceWish } from "./read-task.ts";
+import { FRAMES_PER_SECOND, readTask, type SeedanceRequest } from "./read-task.ts";
 
 const HOST = "volcengine tasks";
 const KEPT_MS = 24 * 3_600_000;
@@ -16,50 +16,50 @@ const SENSITIVE = {
 };
 const FAILED = { code: "InternalServiceError", message: "The service encountered an unexpected internal error." };
 
-type Task = MediaJob<SeedanceWish>;
+type Task = MediaJob<SeedanceRequest>;
 
 export function createTask(exchange: Exchange, context: MediaContext, key: string): Response {
-  const wish = readTask(bodyOf(exchange));
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const request = readTask(bodyOf(exchange));
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const day = new Date(context.nowMs()).toISOString().slice(0, 19).replace(/\D/g, "");
   const id = `cgt-${day}-${crypto.randomUUID().slice(0, 5)}`;
-  context.jobs.create({ id, host: HOST, key, wish, outcome });
+  context.jobs.create({ id, host: HOST, key, request, outcome });
   return Response.json({ id });
 }
 
 function findTask(context: MediaContext, key: string, id: string): Task {
   const task: Task | undefined = context.jobs.find(HOST, id, key);
-  if (task === undefined || task.wish.withdrawn === "deleted") {
+  if (task === undefined || task.request.withdrawn === "deleted") {
     throw arkError(404, "ResourceNotFound", `The specified task ${id} is not found.`, "id");
   }
   return task;
 }
 
 function statusOf(task: Task, context: MediaContext): string {
-  if (task.wish.withdrawn === "cancelled") return "cancelled";
+  if (task.request.withdrawn === "cancelled") return "cancelled";
   const phase = context.jobs.phase(task);
-  const isLate = task.createdAtMs + task.wish.expiresAfterMs < Math.min(task.endsAtMs, context.nowMs());
+  const isLate = task.createdAtMs + task.request.expiresAfterMs < Math.min(task.endsAtMs, context.nowMs());
   if (isLate) return "expired";
   if (phase !== "ended") return phase;
   return task.outcome === "moderated" || task.outcome === "fails" ? "failed" : "succeeded";
 }
 
-function contentOf({ wish, outcome }: Task, context: MediaContext): JsonObject {
-  const { prompt, size, seconds, seed, audio, frames } = wish;
+function contentOf({ request, outcome }: Task, context: MediaContext): JsonObject {
+  const { prompt, size, seconds, seed, audio, frames } = request;
   const life = { outcome, keptMs: KEPT_MS };
   const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const still = { prompt, ...size, seed, format: "png", note: "last frame" } as const;
   return {
     video_url: publishFilm(context, film, life),
-    ...(wish.returnsLastFrame ? { last_frame_url: publishPicture(context, still, life) } : {}),
+    ...(request.returnsLastFrame ? { last_frame_url: publishPicture(context, still, life) } : {}),
   };
 }
 
 function resultOf(task: Task, context: MediaContext): JsonObject {
-  const { size, seconds, seed, resolution, ratio, audio, prompt } = task.wish;
+  const { size, seconds, seed, resolution, ratio, audio, prompt } = task.request;
   const tokens = Math.floor((size.width * size.height * FRAMES_PER_SECOND * seconds) / 1024);
   return {
     content: contentOf(task, context),
@@ -80,13 +80,13 @@ export function showTask(context: MediaContext, key: string, id: string): Respon
   const status = statusOf(task, context);
   return Response.json({
     id,
-    model: task.wish.model,
+    model: task.request.model,
     status,
     error: status !== "failed" ? null : task.outcome === "moderated" ? SENSITIVE : FAILED,
     created_at: Math.floor(task.createdAtMs / 1000),
     updated_at: Math.floor(Math.min(context.nowMs(), task.endsAtMs) / 1000),
-    service_tier: task.wish.serviceTier,
-    execution_expires_after: task.wish.expiresAfterMs / 1000,
+    service_tier: task.request.serviceTier,
+    execution_expires_after: task.request.expiresAfterMs / 1000,
     ...(status === "succeeded" ? resultOf(task, context) : {}),
   });
 }
@@ -98,6 +98,6 @@ export function withdrawTask(context: MediaContext, key: string, id: string): Re
   if (status === "running") {
     throw arkError(409, "InvalidAction.RunningTaskDeletion", `The task ${id} is running and cannot be deleted.`, "id");
   }
-  task.wish.withdrawn = status === "queued" ? "cancelled" : "deleted";
+  task.request.withdrawn = status === "queued" ? "cancelled" : "deleted";
   return Response.json({});
 }

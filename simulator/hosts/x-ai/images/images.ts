@@ -8,7 +8,7 @@ import { sizeOfShortSide } from "../../../media/picture-size.ts";
 import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-outcome.ts";
 import { encodePicture, publishPicture } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { PictureWish } from "../../../media-maker/draw-picture.ts";
+import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
 import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
@@ -18,7 +18,7 @@ import { aspectOf } from "../aspect-of.ts";
 import { inXAiWords } from "../errors.ts";
 import { readPicture, readPictures } from "../pictures.ts";
 
-interface ImageWish {
+interface ImageRequest {
   model: string;
   prompt: string;
   count: number;
@@ -61,7 +61,7 @@ function modelOf(values: JsonObject): [name: string, model: ImageModel] {
   return [name, model];
 }
 
-function readWish(values: JsonObject, edits: boolean): ImageWish {
+function readRequest(values: JsonObject, edits: boolean): ImageRequest {
   const [name, model] = modelOf(values);
   refuseUnknown(Object.keys(values), [
     ...["model", "prompt", "n", "aspect_ratio", "resolution", "response_format", "user"],
@@ -83,21 +83,21 @@ function readWish(values: JsonObject, edits: boolean): ImageWish {
   };
 }
 
-function pictureOf({ prompt, measures, inputs, model }: ImageWish, at: number): PictureWish {
+function pictureOf({ prompt, measures, inputs, model }: ImageRequest, at: number): PictureOptions {
   return { prompt, ...measures, seed: seedOf(prompt, at), format: "jpeg", inputs: inputs.length, note: model };
 }
 
 /** A picture that moderation holds back stands among the others, without its bytes or address. */
 async function entry(
-  wish: ImageWish,
+  request: ImageRequest,
   at: number,
   outcome: Outcome | undefined,
   context: MediaContext,
 ): Promise<JsonObject> {
   const heldBack = isHeldBack(outcome, at);
   const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
-  const picture = pictureOf(wish, at);
-  if (!wish.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
+  const picture = pictureOf(request, at);
+  if (!request.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
   return { url: heldBack ? "" : publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }), ...shared };
 }
 
@@ -108,11 +108,11 @@ export async function makeImages(
   edits: boolean,
 ): Promise<Response> {
   const values = jsonFields(exchange);
-  const wish = readWish(values, edits);
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, wish.count, exchange, key);
+  const request = readRequest(values, edits);
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, blocked));
+  const struck = playAtOnce(outcome, wordsAtOnce(request.model, blocked));
   if (struck !== undefined) return struck;
   await takeTime(outcome, exchange);
   if (outcome === "fails") {
@@ -127,7 +127,7 @@ export async function makeImages(
     return Response.json(inXAiWords(said));
   }
   const data: JsonObject[] = [];
-  for (let at = 0; at < wish.count; at += 1) data.push(await entry(wish, at, outcome, context));
-  const ticks = (MODELS[wish.model]?.ticks ?? 0) * wish.count;
+  for (let at = 0; at < request.count; at += 1) data.push(await entry(request, at, outcome, context));
+  const ticks = (MODELS[request.model]?.ticks ?? 0) * request.count;
   return Response.json({ data, usage: { cost_in_usd_ticks: ticks } });
 }

@@ -6,11 +6,11 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmWish } from "../../../media-maker/film-wish.ts";
+import type { FilmOptions } from "../../../media-maker/film-options.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
 import { jsonFields } from "../../openai/request-fields.ts";
 import { invalid, openaiError } from "../../openai/text/errors.ts";
-import { readVideoWish, type VideoAction, type VideoWish } from "./video-wish.ts";
+import { readVideoRequest, type VideoAction, type VideoRequest } from "./read-request.ts";
 
 const HOST = "x-ai";
 const FPS = 24;
@@ -19,17 +19,17 @@ const LINK_KEPT_MS = 60 * 60_000;
 const TICKS: Readonly<Record<string, number>> = { "480p": 800_000_000, "720p": 1_400_000_000, "1080p": 2_500_000_000 };
 
 export function createVideo(exchange: Exchange, context: MediaContext, key: string, action: VideoAction): Response {
-  const wish = readVideoWish(jsonFields(exchange), action);
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
+  const request = readVideoRequest(jsonFields(exchange), action);
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, blocked));
+  const struck = playAtOnce(outcome, wordsAtOnce(request.model, blocked));
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, wish, outcome });
+  const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json({ request_id: job.id });
 }
 
-function filmOf({ prompt, measures, seconds, firstFrame }: VideoWish): FilmWish {
+function filmOf({ prompt, measures, seconds, firstFrame }: VideoRequest): FilmOptions {
   return {
     prompt,
     ...measures,
@@ -41,24 +41,24 @@ function filmOf({ prompt, measures, seconds, firstFrame }: VideoWish): FilmWish 
   };
 }
 
-function ended(job: MediaJob<VideoWish>, context: MediaContext): JsonObject {
-  const { wish, outcome } = job;
-  const usage = { cost_in_usd_ticks: (TICKS[wish.resolution] ?? 0) * wish.seconds };
+function ended(job: MediaJob<VideoRequest>, context: MediaContext): JsonObject {
+  const { request, outcome } = job;
+  const usage = { cost_in_usd_ticks: (TICKS[request.resolution] ?? 0) * request.seconds };
   if (outcome === "fails") {
-    return { status: "failed", model: wish.model, error: { code: "internal_error", message: "The film failed." } };
+    return { status: "failed", model: request.model, error: { code: "internal_error", message: "The film failed." } };
   }
   // What nobody fetched in time is gone, and this host has a word for that.
   if (outcome === "expired" || context.nowMs() - job.endsAtMs > LINK_KEPT_MS)
-    return { status: "expired", model: wish.model };
+    return { status: "expired", model: request.model };
   const heldBack = outcome === "moderated";
-  const url = heldBack ? "" : publishFilm(context, filmOf(wish), { outcome, keptMs: LINK_KEPT_MS });
-  const video = { url, duration: wish.seconds, respect_moderation: !heldBack };
-  return { status: "done", video, model: wish.model, usage };
+  const url = heldBack ? "" : publishFilm(context, filmOf(request), { outcome, keptMs: LINK_KEPT_MS });
+  const video = { url, duration: request.seconds, respect_moderation: !heldBack };
+  return { status: "done", video, model: request.model, usage };
 }
 
 /** 202 until the film is there: at first with nothing in it, then with how far it is. */
 export function tellVideo(context: MediaContext, key: string, id: string): Response {
-  const job = context.jobs.find<VideoWish>(HOST, id, key);
+  const job = context.jobs.find<VideoRequest>(HOST, id, key);
   if (job === undefined) throw openaiError(404, `No video request with id ${id} was found.`);
   const phase = context.jobs.phase(job);
   if (phase === "queued") return new Response(null, { status: 202 });

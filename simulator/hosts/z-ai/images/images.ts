@@ -47,7 +47,7 @@ const MODELS: Readonly<Record<string, ImageModel>> = {
   standard: { ...COGVIEW, async: true },
 };
 
-interface ImageWish {
+interface ImageRequest {
   model: string;
   prompt: string;
   measures: ImageSize;
@@ -62,7 +62,7 @@ function measuresOf(size: string, model: ImageModel): ImageSize {
   return measures;
 }
 
-function readWish(values: JsonObject, background: boolean): ImageWish {
+function readRequest(values: JsonObject, background: boolean): ImageRequest {
   const name = requireString(values.model, "model");
   const model = Object.hasOwn(MODELS, name) ? MODELS[name] : undefined;
   if (model === undefined) throw modelNotFound(name);
@@ -76,8 +76,8 @@ function readWish(values: JsonObject, background: boolean): ImageWish {
   return { model: name, prompt, measures: measuresOf(size, model) };
 }
 
-function publish(wish: ImageWish, outcome: Outcome | undefined, context: MediaContext): string {
-  const { prompt, measures, model } = wish;
+function publish(request: ImageRequest, outcome: Outcome | undefined, context: MediaContext): string {
+  const { prompt, measures, model } = request;
   const picture = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
   return publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS });
 }
@@ -93,26 +93,26 @@ export async function makeImage(
   background: boolean,
 ): Promise<Response> {
   const values = jsonFields(exchange);
-  const wish = readWish(values, background);
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, contentRefused()));
+  const request = readRequest(values, background);
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(request.model, contentRefused()));
   if (struck !== undefined) return struck;
   if (background) {
     const task: Task = {
-      model: wish.model,
+      model: request.model,
       requestId: requestIdOf(values),
-      result: () => ({ image_result: [{ url: publish(wish, outcome, context) }] }),
+      result: () => ({ image_result: [{ url: publish(request, outcome, context) }] }),
       heldBack: { content_filter: filtered(0) },
     };
     return takeTask(task, outcome, context, key);
   }
   await takeTime(outcome, exchange);
-  if (outcome === "fails") throw openaiFailure("500", wish.model);
+  if (outcome === "fails") throw openaiFailure("500", request.model);
   const heldBack = outcome === "moderated";
   return Response.json({
     created: Math.floor(context.nowMs() / 1_000),
-    data: heldBack ? [] : [{ url: publish(wish, outcome, context) }],
+    data: heldBack ? [] : [{ url: publish(request, outcome, context) }],
     content_filter: filtered(heldBack ? 0 : 3),
   });
 }

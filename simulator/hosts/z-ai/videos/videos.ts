@@ -15,7 +15,7 @@ import { invalid, modelNotFound } from "../../openai/text/errors.ts";
 import { checkShared, contentRefused, requestIdOf, SHARED_FIELDS } from "../shared-fields.ts";
 import { LINK_KEPT_MS, takeTask } from "../tasks.ts";
 
-interface VideoWish {
+interface VideoRequest {
   model: string;
   prompt: string;
   seconds: number;
@@ -75,7 +75,7 @@ function measuresOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
   return sizeOfShortSide(kept, SHORT_SIDE, 16);
 }
 
-function readWish(values: JsonObject): VideoWish {
+function readRequest(values: JsonObject): VideoRequest {
   const model = requireString(values.model, "model");
   if (!MODEL.test(model)) throw modelNotFound(model);
   const vidu = model.startsWith("vidu");
@@ -108,17 +108,17 @@ function readWish(values: JsonObject): VideoWish {
 
 export function makeVideo(exchange: Exchange, context: MediaContext, key: string): Response {
   const values = jsonFields(exchange);
-  const wish = readWish(values);
-  exchange.countModel(wish.model);
-  const outcome = chooseOutcome(wish.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(wish.model, contentRefused()));
+  const request = readRequest(values);
+  exchange.countModel(request.model);
+  const outcome = chooseOutcome(request.prompt, 1, exchange, key);
+  const struck = playAtOnce(outcome, wordsAtOnce(request.model, contentRefused()));
   if (struck !== undefined) return struck;
-  const { model, measures, ...film } = wish;
-  const seed = seedOf(wish.prompt);
+  const { model, measures, ...film } = request;
+  const seed = seedOf(request.prompt);
   const life = { outcome, keptMs: LINK_KEPT_MS };
   const result = (): JsonObject => {
     const url = publishFilm(context, { ...film, ...measures, seed }, life);
-    const cover = { prompt: wish.prompt, ...measures, seed, format: "jpeg", note: model } as const;
+    const cover = { prompt: request.prompt, ...measures, seed, format: "jpeg", note: model } as const;
     return { video_result: [{ url, cover_image_url: publishPicture(context, cover, life) }] };
   };
   return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, outcome, context, key);

@@ -2,7 +2,7 @@ import { checkSide } from "./draw-picture.ts";
 
 const MOST_FRAMES = 1800;
 
-export interface FilmWish {
+export interface FilmOptions {
   prompt: string;
   width: number;
   height: number;
@@ -16,18 +16,18 @@ export interface FilmWish {
   lastFrame?: Uint8Array;
 }
 
-export function frameCount(wish: FilmWish): number {
-  return Math.round(wish.seconds * wish.fps);
+export function frameCount(options: FilmOptions): number {
+  return Math.round(options.seconds * options.fps);
 }
 
 /** Throws where no film can be made. */
-export function checkFilmWish(wish: FilmWish): void {
+export function checkFilmOptions(options: FilmOptions): void {
   for (const name of ["width", "height"] as const) {
-    checkSide(name, wish[name]);
-    if (wish[name] % 2 !== 0) throw new RangeError(`${name} must be even in a film, not ${wish[name]}`);
+    checkSide(name, options[name]);
+    if (options[name] % 2 !== 0) throw new RangeError(`${name} must be even in a film, not ${options[name]}`);
   }
-  if (!(wish.fps >= 1 && wish.fps <= 60)) throw new RangeError(`fps must be from 1 to 60, not ${wish.fps}`);
-  const frames = frameCount(wish);
+  if (!(options.fps >= 1 && options.fps <= 60)) throw new RangeError(`fps must be from 1 to 60, not ${options.fps}`);
+  const frames = frameCount(options);
   if (!(frames >= 1 && frames <= MOST_FRAMES)) {
     throw new RangeError(`seconds times fps must be from 1 to ${MOST_FRAMES} frames, not ${frames}`);
   }

@@ -8,7 +8,7 @@ import { type ImageFamily, imageFamilyOf, measuresOf } from "./image-families.ts
 export type ImageAction = "generation" | "edit";
 
 /** What a checked request asks for, with every default resolved. */
-export interface ImageWish {
+export interface ImageRequest {
   action: ImageAction;
   model: string;
   gpt: boolean;
@@ -44,7 +44,7 @@ function ownMeasures(first: GivenPicture | undefined): { width: number; height: 
   return width > height ? { width: 1536, height: 1024 } : { width: 1024, height: 1536 };
 }
 
-function formatOf(values: JsonObject): ImageWish["format"] {
+function formatOf(values: JsonObject): ImageRequest["format"] {
   const format = optionalEnum(values, "output_format", ["png", "jpeg", "webp"]);
   return format === "jpeg" || format === "webp" ? format : "png";
 }
@@ -76,12 +76,12 @@ export function modelOf(values: JsonObject): string {
 }
 
 /** Reads and checks everything but the pictures. */
-export function readImageWish(
+export function readImageRequest(
   values: JsonObject,
   action: ImageAction,
   form: boolean,
   inputs: readonly GivenPicture[],
-): ImageWish {
+): ImageRequest {
   const model = modelOf(values);
   const family = imageFamilyOf(model);
   if (action === "edit" && !family.edits) {

@@ -9,7 +9,7 @@ import { readPicture, readPictures } from "../pictures.ts";
 
 export type VideoAction = "generations" | "edits" | "extensions";
 
-export interface VideoWish {
+export interface VideoRequest {
   model: string;
   prompt: string;
   seconds: number;
@@ -46,7 +46,7 @@ function checkAudios(values: JsonObject): void {
   }
 }
 
-export function readVideoWish(values: JsonObject, action: VideoAction): VideoWish {
+export function readVideoRequest(values: JsonObject, action: VideoAction): VideoRequest {
   const model = requireString(values.model, "model");
   if (!MODEL.test(model)) throw modelNotFound(model);
   refuseUnknown(Object.keys(values), ["model", "prompt", "user", ...FIELDS[action]]);

@@ -5,7 +5,7 @@ import { duplicate, type Fields, refuseUnknown } from "../request-fields.ts";
 import { optionalEnum, requireString } from "../text/check.ts";
 import { invalid, modelNotFound } from "../text/errors.ts";
 
-export interface VideoWish {
+export interface VideoRequest {
   model: string;
   prompt: string;
   /** A text, as the host wants it and tells it. */
@@ -43,7 +43,7 @@ function firstFrameIn({ values, files }: Fields): Uint8Array | undefined {
   return pictureInReference(values.input_reference, "input_reference").bytes;
 }
 
-export function readVideoWish(fields: Fields): VideoWish {
+export function readVideoRequest(fields: Fields): VideoRequest {
   const { values } = fields;
   const model = videoModelOf(fields);
   refuseUnknown(Object.keys(values), ["model", "prompt", "seconds", "size", "input_reference"]);
