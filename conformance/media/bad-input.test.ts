@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { drawPicture, type PictureOptions } from "../../simulator/media-maker/draw-picture.ts";
+import { drawImage, type ImageOptions } from "../../simulator/media-maker/draw-image.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -43,8 +43,8 @@ beforeAll(async () => {
     },
     timings: { bodyStallMs: 700, bodyBytesPerSecond: MEGABYTE, mediaPollFactor: 0.02 },
   });
-  const draw = async (options: Partial<PictureOptions>) =>
-    Buffer.from(await drawPicture({ prompt: "input", width: 128, height: 128, seed: 1, format: "png", ...options }));
+  const draw = async (options: Partial<ImageOptions>) =>
+    Buffer.from(await drawImage({ prompt: "input", width: 128, height: 128, seed: 1, format: "png", ...options }));
   image = await draw({});
   glass = await draw({ transparent: true });
   wideGlass = await draw({ transparent: true, width: 256 });

@@ -1,4 +1,4 @@
-import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
+import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 
 export interface LargeMediaHost {
   url: string;
@@ -19,7 +19,7 @@ export async function startLargeMediaHost(imageBytes: number, videoBytes: number
   const image = new Uint8Array(imageBytes);
   crypto.getRandomValues(image.subarray(imageBytes - 32_768));
   // A whole image, and behind its end whatever fills the size: readers stop at the end.
-  const drawn = await drawPicture({ prompt: "large", width: 64, height: 64, seed: 1, format: "png" });
+  const drawn = await drawImage({ prompt: "large", width: 64, height: 64, seed: 1, format: "png" });
   image.set(drawn);
   const large = Buffer.from(imagesAnswer(image));
   const small = imagesAnswer(drawn);

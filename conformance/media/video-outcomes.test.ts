@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
-import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
+import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import { CONFIGURED_MODELS, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
 import {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   // A dead link is asked for many times, at growing intervals, before its video is given up.
   stand = await startVideoStand({ models: CONFIGURED_MODELS, timings: { mediaPollFactor: 0.0002 } });
   client = newerClient(stand.gateway);
-  const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
+  const image = await drawImage({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
   frame = { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
 });
 afterAll(() => stand.stop());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
-import { drawPicture } from "../../simulator/media-maker/draw-picture.ts";
+import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 import { FAILURES } from "../support/sdk-failure.ts";
 import { canDecodeFrames, distances, probeVideo, type VideoFacts } from "./probe-video.ts";
 import { CONFIGURED_MODELS, EVERY_PARAMETER, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
@@ -25,7 +25,7 @@ const outcomes = new Map<string, string[]>();
 beforeAll(async () => {
   stand = await startVideoStand({ models: CONFIGURED_MODELS });
   const frame = async (seed: number): Promise<Image> => {
-    const image = await drawPicture({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
+    const image = await drawImage({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
     return { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
   };
   frames = { first: await frame(1), last: await frame(2) };

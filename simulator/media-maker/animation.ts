@@ -9,14 +9,14 @@ const BALL: Colour = [250, 220, 60, 255];
 const CLOCK_PAPER: Colour = [20, 22, 28, 255];
 const CLOCK_TEXT: Colour = [244, 244, 240, 255];
 const CLOCK_CHARACTERS = 8;
-/** Pictures beyond this are refused before they are unpacked. */
+/** Images beyond this are refused before they are unpacked. */
 const MOST_PIXELS = 64_000_000;
 /** How long the ball takes from one side to the other. */
 const CROSSING_SECONDS = 3;
 
-async function scaled(picture: Uint8Array, options: FilmOptions): Promise<Canvas> {
-  const image = new Bun.Image(picture, { maxPixels: MOST_PIXELS });
-  return decodePng(await image.resize(options.width, options.height).png({ compressionLevel: 1 }).bytes());
+async function scaled(image: Uint8Array, options: FilmOptions): Promise<Canvas> {
+  const decoded = new Bun.Image(image, { maxPixels: MOST_PIXELS });
+  return decodePng(await decoded.resize(options.width, options.height).png({ compressionLevel: 1 }).bytes());
 }
 
 function duplicate(canvas: Canvas, whole: Rectangle): Canvas {
@@ -39,7 +39,7 @@ function ballAt(options: FilmOptions, seconds: number, floor: number): { x: numb
 
 /**
  * The frames of a film, one after the other, in one buffer that is written anew where something has moved. A ball
- * bounces and a clock runs in front of the first picture; a last picture is uncovered from the left.
+ * bounces and a clock runs in front of the first image; a last image is uncovered from the left.
  */
 export async function* animate(options: FilmOptions, note?: string): AsyncGenerator<Uint8Array> {
   const { width, height } = options;

@@ -1,4 +1,4 @@
-import { checkSide } from "./draw-picture.ts";
+import { checkSide } from "./draw-image.ts";
 
 const MOST_FRAMES = 1800;
 
@@ -11,7 +11,7 @@ export interface FilmOptions {
   /** Decides colours, shapes and the pitch of the tone. */
   seed: number;
   audio: boolean;
-  /** Encoded pictures of any size. The film begins with the one and ends with the other. */
+  /** Encoded images of any size. The film begins with the one and ends with the other. */
   firstFrame?: Uint8Array;
   lastFrame?: Uint8Array;
 }

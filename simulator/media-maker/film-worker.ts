@@ -12,7 +12,7 @@ export type FilmAnswer = { film: Uint8Array } | { problem: string };
 const FASTEST = 10;
 /** Fine enough that what stands still is found to be the same: a coarser film is smaller, and takes three times as long. */
 const QUANTIZATION = 14;
-const KEY_PICTURE_SECONDS = 4;
+const KEY_FRAME_SECONDS = 4;
 const LOWEST_TONE = 5;
 const TONES = 5;
 
@@ -36,7 +36,7 @@ async function encodeMoving(
   encoder.frameRate = options.fps;
   encoder.speed = FASTEST;
   encoder.quantizationParameter = QUANTIZATION;
-  encoder.groupOfPictures = Math.ceil(options.fps * KEY_PICTURE_SECONDS);
+  encoder.groupOfPictures = Math.ceil(options.fps * KEY_FRAME_SECONDS);
   encoder.initialize();
   for await (const frame of animate(options)) encoder.addFrameYuv(frame);
   encoder.finalize();

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Canvas } from "./canvas.ts";
-import { drawPicture } from "./draw-picture.ts";
+import { drawImage } from "./draw-image.ts";
 import type { FilmOptions } from "./film-options.ts";
 import { makeFilm } from "./make-film.ts";
 import { decodePng, encodePng } from "./png.ts";
@@ -49,7 +49,7 @@ async function frameOf(film: Uint8Array, index: number): Promise<Canvas> {
   return decodePng(await new Bun.Image(png).png().bytes());
 }
 
-/** The mean distance of two pictures' channels, from 0 to 255. */
+/** The mean distance of two images' channels, from 0 to 255. */
 function distance(one: Canvas, other: Canvas): number {
   expect([one.width, one.height]).toEqual([other.width, other.height]);
   let sum = 0;
@@ -103,10 +103,10 @@ describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by f
     expect(distance(start, await frameOf(await makeFilm({ ...options, prompt: "Two ships" }), 0))).toBeGreaterThan(0.5);
   });
 
-  test("begins and ends with the pictures it is given, scaled, and shows neither in between alone", async () => {
-    const picture = (seed: number, format: "png" | "jpeg" | "webp") =>
-      drawPicture({ prompt: `picture ${seed}`, width: 640, height: 480, seed, format });
-    const [firstFrame, lastFrame] = [await picture(1, "jpeg"), await picture(2, "webp")];
+  test("begins and ends with the images it is given, scaled, and shows neither in between alone", async () => {
+    const image = (seed: number, format: "png" | "jpeg" | "webp") =>
+      drawImage({ prompt: `image ${seed}`, width: 640, height: 480, seed, format });
+    const [firstFrame, lastFrame] = [await image(1, "jpeg"), await image(2, "webp")];
     const film = await makeFilm({ ...options, firstFrame, lastFrame });
     const { width, height } = options;
     const scaled = async (bytes: Uint8Array) =>

@@ -24,7 +24,7 @@ function keyOf(options: FilmOptions): string {
   const { firstFrame, lastFrame, ...plain } = options;
   const lengths = [firstFrame?.length ?? -1, lastFrame?.length ?? -1];
   hash.update(JSON.stringify([Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)), lengths]));
-  for (const picture of [firstFrame, lastFrame]) if (picture) hash.update(picture);
+  for (const image of [firstFrame, lastFrame]) if (image) hash.update(image);
   return hash.digest("hex");
 }
 

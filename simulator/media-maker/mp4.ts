@@ -4,7 +4,7 @@ import { box, findBox, halves, words } from "./boxes.ts";
 const MOVIE_RATE = 1000;
 const MATRIX = words(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
 const LANGUAGE_UNDETERMINED = 0x55c4;
-const KEY_PICTURE = 5;
+const KEY_FRAME = 5;
 /** BT.709 in the limited range. */
 const COLOURS = box("colr", Buffer.from("nclx"), halves(1, 1, 1), [0]);
 
@@ -33,29 +33,29 @@ export interface EncodedFrames {
 /** What is in a file that the encoder has written. */
 export function readEncoded(encoded: Uint8Array): EncodedFrames {
   // Behind version, flags and count stands one entry, `avc1`.
-  return { frames: picturesOf(encoded), entry: findBox(encoded, "moov/trak/mdia/minf/stbl/stsd").subarray(16) };
+  return { frames: framesOf(encoded), entry: findBox(encoded, "moov/trak/mdia/minf/stbl/stsd").subarray(16) };
 }
 
-function picturesOf(encoded: Uint8Array): Uint8Array[] {
+function framesOf(encoded: Uint8Array): Uint8Array[] {
   const sizes = findBox(encoded, "moov/trak/mdia/minf/stbl/stsz");
   const data = findBox(encoded, "mdat");
-  // Pictures of the same length, and so a single one, are not listed one by one.
+  // Frames of the same length, and so a single one, are not listed one by one.
   const commonSize = sizes.readUInt32BE(4);
-  const pictures: Uint8Array[] = [];
+  const frames: Uint8Array[] = [];
   let from = 0;
   for (let index = 0; index < sizes.readUInt32BE(8); index++) {
     const to = from + (commonSize || sizes.readUInt32BE(12 + index * 4));
-    pictures.push(data.subarray(from, to));
+    frames.push(data.subarray(from, to));
     from = to;
   }
-  if (from !== data.length) throw new Error(`the encoder wrote ${data.length} bytes of pictures and listed ${from}`);
-  return pictures;
+  if (from !== data.length) throw new Error(`the encoder wrote ${data.length} bytes of frames and listed ${from}`);
+  return frames;
 }
 
-function isKey(picture: Uint8Array): boolean {
-  const bytes = Buffer.from(picture.buffer, picture.byteOffset, picture.byteLength);
+function isKey(frame: Uint8Array): boolean {
+  const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   for (let at = 0; at + 4 < bytes.length; at += 4 + bytes.readUInt32BE(at)) {
-    if ((bytes.readUInt8(at + 4) & 0x1f) === KEY_PICTURE) return true;
+    if ((bytes.readUInt8(at + 4) & 0x1f) === KEY_FRAME) return true;
   }
   return false;
 }
@@ -130,8 +130,8 @@ function trackBox(track: Track, seconds: number, dataOffset: number): Uint8Array
 }
 
 /**
- * Puts the encoder's pictures and perhaps a tone into one file. The encoder's own file has no sound, says of every picture
- * that it is a key picture, and keeps the index at its end, where a browser must look for it.
+ * Puts the encoder's frames and perhaps a tone into one file. The encoder's own file has no sound, says of every frame
+ * that it is a key frame, and keeps the index at its end, where a browser must look for it.
  */
 export function packFilm(film: {
   encoded: EncodedFrames;

@@ -60,7 +60,7 @@ export function paintShapes(canvas: Canvas, seed: number): void {
   }
 }
 
-/** Pixels to a dot of the font: as large as the picture allows with room for a prompt. */
+/** Pixels to a dot of the font: as large as the image allows with room for a prompt. */
 export function textScale(width: number, height: number): number {
   return Math.max(1, Math.floor(Math.min(width / (CHARACTER_STEP * 40), height / (LINE_STEP * 14))));
 }
@@ -78,7 +78,7 @@ export function paintCaption(canvas: Canvas, caption: Caption): Rectangle {
   const room = Math.max(2, Math.floor((height - (caption.free ?? 0) - margin - markHeight) / (LINE_STEP * scale)));
   const admission = columns < LONG_ADMISSION.length ? SHORT_ADMISSION : LONG_ADMISSION;
   const facts: string[] = [];
-  // From the last one up, so that a small picture keeps what matters most.
+  // From the last one up, so that a small image keeps what matters most.
   for (const fact of [...caption.facts, admission].reverse()) {
     const lines = wrapText(fact, columns, 3);
     if (facts.length + lines.length < room) facts.unshift(...lines);

@@ -6,7 +6,7 @@ const BASELINE_PROFILE = 66;
 const CONSTRAINTS = 0xc0;
 const LEVEL_5_1 = 51;
 const SEQUENCE_PARAMETERS = 0x67;
-const PICTURE_PARAMETERS = 0x68;
+const FRAME_PARAMETERS = 0x68;
 const KEY_SLICE = 0x65;
 const PREDICTED_SLICE = 0x61;
 const INTRA_SLICE_TYPE = 7;
@@ -95,7 +95,7 @@ function sequenceParameters({ width, height }: Size): Uint8Array {
   return bits.put(0, 1).finish();
 }
 
-function pictureParameters(): Uint8Array {
+function frameParameters(): Uint8Array {
   const bits = new Bits(16).putNumber(0).putNumber(0).put(0, 2).putNumber(0).putNumber(0).putNumber(0);
   return bits.put(0, 3).putNumber(0).putNumber(0).putNumber(0).put(0, 3).finish();
 }
@@ -149,7 +149,7 @@ function repeatedFrame(index: number, { width, height }: Size): Uint8Array {
 /** What a player must know before the first frame: the box `avc1` without its colours. */
 function sampleEntry({ width, height }: Size): Uint8Array {
   const sequence = unit(SEQUENCE_PARAMETERS, sequenceParameters({ width, height })).subarray(4);
-  const picture = unit(PICTURE_PARAMETERS, pictureParameters()).subarray(4);
+  const frame = unit(FRAME_PARAMETERS, frameParameters()).subarray(4);
   const about = [1, BASELINE_PROFILE, CONSTRAINTS, LEVEL_5_1, 0xff, 0xe1];
   return Buffer.concat([
     halves(0, 0, 0, 1),
@@ -159,7 +159,7 @@ function sampleEntry({ width, height }: Size): Uint8Array {
     halves(1),
     new Uint8Array(32),
     halves(24, 0xffff),
-    box("avcC", about, halves(sequence.length), sequence, [1], halves(picture.length), picture),
+    box("avcC", about, halves(sequence.length), sequence, [1], halves(frame.length), frame),
   ]);
 }
 

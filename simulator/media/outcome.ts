@@ -4,7 +4,7 @@ export const OUTCOMES = [
   "blocked",
   /** The host takes the job, and its moderation holds the result back. */
   "moderated",
-  /** Of several pictures, one is held back or fails. */
+  /** Of several images, one is held back or fails. */
   "one-fails",
   /** The host takes the job, and fails at it. */
   "fails",

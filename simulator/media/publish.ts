@@ -1,4 +1,4 @@
-import { drawPicture, type PictureOptions } from "../media-maker/draw-picture.ts";
+import { drawImage, type ImageOptions } from "../media-maker/draw-image.ts";
 import type { FilmOptions } from "../media-maker/film-options.ts";
 import { makeFilm } from "../media-maker/make-film.ts";
 import type { MediaContext } from "./media-host.ts";
@@ -10,15 +10,15 @@ export interface LinkLife {
   keptMs: number;
 }
 
-/** A link to a picture that is drawn when it is fetched. */
-export function publishPicture(context: MediaContext, options: PictureOptions, { outcome, keptMs }: LinkLife): string {
+/** A link to an image that is drawn when it is fetched. */
+export function publishImage(context: MediaContext, options: ImageOptions, { outcome, keptMs }: LinkLife): string {
   const life = linkLifeMs(outcome, keptMs);
-  return context.links.publish(context.baseUrl, () => drawPicture(options), `image/${options.format}`, life);
+  return context.links.publish(context.baseUrl, () => drawImage(options), `image/${options.format}`, life);
 }
 
-/** The picture itself, in base64. */
-export async function encodePicture(options: PictureOptions): Promise<string> {
-  return Buffer.from(await drawPicture(options)).toString("base64");
+/** The image itself, in base64. */
+export async function encodeImage(options: ImageOptions): Promise<string> {
+  return Buffer.from(await drawImage(options)).toString("base64");
 }
 
 /** A link to a film that is made when it is fetched. */

@@ -4,7 +4,7 @@ import { startSimulator } from "../simulator.ts";
 const simulator = await startSimulator({ mediaJobMs: 0, tokenDelayMs: 0 });
 afterAll(() => simulator.stop());
 
-/** More pictures than a connection holds, so that the answer waits for its reader. */
+/** More images than a connection holds, so that the answer waits for its reader. */
 const BODY = { model: "gpt-image-2", prompt: "a cat", size: "2048x2048", n: 10, stream: true };
 
 const ask = (body: object, signal?: AbortSignal): Promise<Response> =>

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { bearer, Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { baiduMedia } from "./media.ts";
 
@@ -27,7 +27,7 @@ async function sizeAt(body: JsonObject, at = 0): Promise<string> {
   return `${size?.width}x${size?.height}`;
 }
 
-describe("contract 2.4: pictures", () => {
+describe("contract 2.4: images", () => {
   test("a size that is not on the list gives another one, without a word", async () => {
     const listed = await ernie({ size: "848x1264", watermark: true });
     expect(Object.keys(listed.body)).toEqual(["id", "created", "data"]);
@@ -49,8 +49,8 @@ describe("contract 2.4: pictures", () => {
     expect(sniffImage(bytes)?.size).toEqual({ width: 512, height: 512 });
   });
 
-  test("edits look at their picture", async () => {
-    const bytes = await drawPicture({ prompt: "input", width: 64, height: 64, seed: 1, format: "jpeg" });
+  test("edits look at their image", async () => {
+    const bytes = await drawImage({ prompt: "input", width: 64, height: 64, seed: 1, format: "jpeg" });
     const image = Buffer.from(bytes).toString("base64");
     expect((await general({ model: "qwen-image-edit", image }, "edits")).status).toBe(200);
     expect((await general({ model: "qwen-image-edit", image: "bm9uZQ==" }, "edits")).status).toBe(400);

@@ -5,7 +5,7 @@ import { inQianfanWords } from "./errors.ts";
 import { makeImages } from "./images/images.ts";
 import { SERVICES } from "./images/services.ts";
 
-/** Baidu Qianfan's pictures. */
+/** Baidu Qianfan's images. */
 export const baiduMedia: MediaHost = async (exchange, context) => {
   const service = SERVICES.find(({ path }) => exchange.url.pathname.endsWith(path));
   if (service === undefined || exchange.method !== "POST") return undefined;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { blackForestLabsMedia } from "./media.ts";
 
 let rehearsal: Rehearsal;
@@ -11,8 +11,8 @@ beforeEach(() => {
 
 const BASE = "/hosts/black-forest-labs/v1";
 const headers = { "x-key": "any-key" };
-const PICTURE = Buffer.from(
-  await drawPicture({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
+const IMAGE = Buffer.from(
+  await drawImage({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
 ).toString("base64");
 
 const submit = (model: string, body: JsonObject) =>
@@ -50,21 +50,21 @@ describe("providers 2.6: FLUX", () => {
     expect((await rehearsal.send(`${BASE}/get_result?id=${String(id)}`, { headers })).body).toMatchObject({ id });
   });
 
-  test("sizes come from the ratio, from the sides, or from the picture that is filled", async () => {
+  test("sizes come from the ratio, from the sides, or from the image that is filled", async () => {
     const wide = await rehearsal.sizeOfLink(sampleOf(await ended("flux-kontext-pro", { aspect_ratio: "16:9" })));
     expect(wide).toEqual({ width: 1360, height: 768 });
     const filled = await ended("flux-pro-1.0-fill", {
-      image: PICTURE,
-      mask: PICTURE,
+      image: IMAGE,
+      mask: IMAGE,
       guidance: 30,
       output_format: "png",
     });
     expect(await rehearsal.sizeOfLink(sampleOf(filled))).toEqual({ width: 128, height: 96 });
   });
 
-  test("eight pictures are taken", async () => {
-    const more = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`input_image_${index + 2}`, PICTURE]));
-    expect((await submit("flux-2-max", { input_image: PICTURE, ...more })).status).toBe(200);
+  test("eight images are taken", async () => {
+    const more = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`input_image_${index + 2}`, IMAGE]));
+    expect((await submit("flux-2-max", { input_image: IMAGE, ...more })).status).toBe(200);
   });
 
   const REFUSED: readonly [string, string, JsonObject, string][] = [
@@ -73,11 +73,11 @@ describe("providers 2.6: FLUX", () => {
     ["sides where there is a ratio", "flux-kontext-pro", { width: 1024 }, "width"],
     ["a ratio where there are sides", "flux-2-pro", { aspect_ratio: "1:1" }, "aspect_ratio"],
     ["a ratio beyond 21:9", "flux-kontext-pro", { aspect_ratio: "3:1" }, "aspect_ratio"],
-    ["a ninth picture", "flux-2-pro", { input_image_9: PICTURE }, "input_image_9"],
-    ["bytes that are no picture", "flux-2-pro", { input_image: "aGVsbG8=" }, "input_image"],
+    ["a ninth image", "flux-2-pro", { input_image_9: IMAGE }, "input_image_9"],
+    ["bytes that are no image", "flux-2-pro", { input_image: "aGVsbG8=" }, "input_image"],
     ["too much tolerance", "flux-2-pro", { safety_tolerance: 7 }, "safety_tolerance"],
     ["webp", "flux-2-pro", { output_format: "webp" }, "output_format"],
-    ["several pictures", "flux-2-pro", { n: 2 }, "n"],
+    ["several images", "flux-2-pro", { n: 2 }, "n"],
     ["filling nothing", "flux-pro-1.0-fill", {}, "image"],
   ];
   test.each(REFUSED)("refuses %s", async (_, model, body, field) => {
@@ -113,7 +113,7 @@ describe("providers 2.6: FLUX", () => {
     expect(await ended("standard", { prompt: `sim:${outcome}` })).toMatchObject({ status: word, result: null });
   });
 
-  test("a blocked prompt is told at the first poll; of two pictures one fails; a link is dead", async () => {
+  test("a blocked prompt is told at the first poll; of two images one fails; a link is dead", async () => {
     expect(await poll((await submit("standard", { prompt: "sim:blocked" })).body)).toMatchObject({
       status: "Request Moderated",
     });

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-outcome.ts";
-import { publishPicture } from "../../media/publish.ts";
+import { publishImage } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { AT_ONCE, detailError } from "./errors.ts";
 import { type FluxRequest, readRequest } from "./images/read-request.ts";
@@ -54,11 +54,7 @@ function statusOf(task: Task, context: MediaContext): string {
 function resultOf({ request, outcome, startsAtMs, endsAtMs }: Task, context: MediaContext): JsonObject {
   const { prompt, size, seed, format, inputs, model } = request;
   return {
-    sample: publishPicture(
-      context,
-      { prompt, ...size, seed, format, inputs, note: model },
-      { outcome, keptMs: KEPT_MS },
-    ),
+    sample: publishImage(context, { prompt, ...size, seed, format, inputs, note: model }, { outcome, keptMs: KEPT_MS }),
     prompt,
     seed,
     start_time: startsAtMs / 1000,
@@ -90,7 +86,7 @@ function poll(exchange: Exchange, context: MediaContext, key: string): Response 
   });
 }
 
-/** Black Forest Labs: every model is an address, and every picture a task that is polled elsewhere. */
+/** Black Forest Labs: every model is an address, and every image a task that is polled elsewhere. */
 export const blackForestLabsMedia: MediaHost = async (exchange, context) => {
   const name = /\/v1\/([\w.-]+)$/.exec(exchange.url.pathname)?.[1];
   if (name === undefined) return undefined;

@@ -4,7 +4,7 @@ import { GoogleGenAI as GoogleGenAIEarlier } from "genai-1";
 import type { Json, JsonObject } from "../../json.ts";
 import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { geminiMedia, vertexMedia } from "./media.ts";
 
@@ -22,7 +22,7 @@ let narrow: string;
 
 beforeAll(async () => {
   const draw = async (width: number): Promise<string> =>
-    Buffer.from(await drawPicture({ prompt: "given", width, height: 96, seed: 1, format: "png" })).toString("base64");
+    Buffer.from(await drawImage({ prompt: "given", width, height: 96, seed: 1, format: "png" })).toString("base64");
   png = await draw(128);
   narrow = await draw(64);
 });
@@ -46,8 +46,8 @@ const seen = (base64: string | undefined) => sniffImage(new Uint8Array(Buffer.fr
 const errorOf = (heard: Heard) => heard.body.error as { code: number; message: string; status: string };
 const candidateOf = (heard: Heard) => (heard.body as unknown as GenerateContentResponse).candidates?.[0];
 
-describe("contract 2.4: pictures of Imagen", () => {
-  test("a picture has the ratio, size and type that were asked for, on both hosts", async () => {
+describe("contract 2.4: images of Imagen", () => {
+  test("an image has the ratio, size and type that were asked for, on both hosts", async () => {
     const asked = { aspectRatio: "16:9", outputOptions: { mimeType: "image/jpeg", compressionQuality: 60 } };
     for (const place of [GEMINI, VERTEX]) {
       const heard = await imagen("a lighthouse", asked, place);
@@ -62,7 +62,7 @@ describe("contract 2.4: pictures of Imagen", () => {
     expect(predictionsOf(large)[0]?.bytesBase64Encoded).not.toBe(predictionsOf(large)[1]?.bytesBase64Encoded);
   });
 
-  test("safety attributes come with an item for the prompt, and a bucket gets the picture instead", async () => {
+  test("safety attributes come with an item for the prompt, and a bucket gets the image instead", async () => {
     const heard = await imagen("a lighthouse", { includeSafetyAttributes: true, storageUri: "gs://mine/" });
     expect(heard.body.predictions).toMatchObject([
       { gcsUri: expect.stringMatching(/^gs:\/\/mine\/[\w-]+\/sample_0\.png$/), safetyAttributes: { scores: [0, 0] } },
@@ -110,7 +110,7 @@ describe("contract 2.4: pictures of Imagen", () => {
     const smaller = { ...mask, referenceImage: { bytesBase64Encoded: narrow } };
     expect(errorOf(await edit([raw, smaller], parameters)).message).toContain("64x96");
     expect(errorOf(await edit([mask], parameters)).message).toContain("REFERENCE_TYPE_RAW");
-    const text = { bytesBase64Encoded: Buffer.from("no picture").toString("base64") };
+    const text = { bytesBase64Encoded: Buffer.from("no image").toString("base64") };
     expect(errorOf(await edit([{ ...raw, referenceImage: text }])).message).toContain("not valid");
     expect(errorOf(await edit([raw], {}, IMAGEN)).message).toContain("referenceImages");
     expect(errorOf(await edit([raw], { editMode: "EDIT_MODE_PAINT" })).message).toContain("edit_mode");
@@ -120,7 +120,7 @@ describe("contract 2.4: pictures of Imagen", () => {
     expect(errorOf(await edit([raw], { sampleImageSize: "2K" })).message).toContain("sampleImageSize");
   });
 
-  test("held-back pictures are missing, and why is told when it is asked for", async () => {
+  test("held-back images are missing, and why is told when it is asked for", async () => {
     const some = await imagen("sim:one-fails", { sampleCount: 3, includeRaiReason: true });
     expect(predictionsOf(some).map((one) => one.raiFilteredReason === undefined)).toEqual([true, true, false]);
     expect(predictionsOf(await imagen("sim:one-fails", { sampleCount: 3 }))).toHaveLength(2);
@@ -148,8 +148,8 @@ describe("contract 2.4: pictures of Imagen", () => {
   });
 });
 
-describe("contract 2.6: pictures of Gemini's own models", () => {
-  test("a picture with its signature and usage, in the ratio and size asked for", async () => {
+describe("contract 2.6: images of Gemini's own models", () => {
+  test("an image with its signature and usage, in the ratio and size asked for", async () => {
     const heard = await draws("a fox", {
       responseModalities: ["IMAGE"],
       imageConfig: { aspectRatio: "9:16", imageSize: "2K" },
@@ -165,7 +165,7 @@ describe("contract 2.6: pictures of Gemini's own models", () => {
     });
   });
 
-  test("an edit takes up the ratio of the picture that came, and the signature comes back good", async () => {
+  test("an edit takes up the ratio of the image that came, and the signature comes back good", async () => {
     const first = candidateOf(await draws("a fox", { responseModalities: ["IMAGE"] }))
       ?.content as unknown as JsonObject;
     const given = { inlineData: { mimeType: "image/png", data: narrow } };
@@ -229,7 +229,7 @@ describe("contract 2.6: pictures of Gemini's own models", () => {
     expect(errorOf(heard).message).toContain(named);
   });
 
-  test("Vertex gives other types, and bytes that are no picture are refused", async () => {
+  test("Vertex gives other types, and bytes that are no image are refused", async () => {
     const jpeg = await draws(
       "a fox",
       { imageConfig: { imageOutputOptions: { mimeType: "image/jpeg" } } },
@@ -237,7 +237,7 @@ describe("contract 2.6: pictures of Gemini's own models", () => {
       VERTEX,
     );
     expect(seen(candidateOf(jpeg)?.content?.parts?.at(-1)?.inlineData?.data)?.mimeType).toBe("image/jpeg");
-    const inlineData = { mimeType: "image/png", data: Buffer.from("no picture").toString("base64") };
+    const inlineData = { mimeType: "image/png", data: Buffer.from("no image").toString("base64") };
     const path = `${GEMINI}/standard-image:generateContent`;
     const heard = await call(path, { contents: [{ parts: [{ text: "a fox" }, { inlineData }] }] });
     expect(errorOf(heard).message).toContain("not valid image/png");
@@ -431,7 +431,7 @@ describe("the vendor's SDK understands the answers", () => {
       },
     });
 
-  test("pictures, edits and films", async () => {
+  test("images, edits and films", async () => {
     const earlier = new GoogleGenAIEarlier({
       apiKey: "any-key",
       httpOptions: { baseUrl: `http://127.0.0.1:${server.port}/gemini` },

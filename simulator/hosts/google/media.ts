@@ -1,8 +1,8 @@
 import { decodeName } from "../../exchange.ts";
 import type { MediaHost } from "../../media/media-host.ts";
 import { callerOf } from "./caller.ts";
-import { generatePicture, isPictureModel } from "./images/generate-picture.ts";
-import { predictPictures } from "./images/imagen.ts";
+import { generateImage, isImageModel } from "./images/generate-image.ts";
+import { predictImages } from "./images/imagen.ts";
 import type { GoogleHost } from "./text/errors.ts";
 import { sendFilm, sendToFilm } from "./videos/download.ts";
 import { fetchOperation, showOperation, startFilm } from "./videos/veo.ts";
@@ -31,15 +31,15 @@ function googleMedia(host: GoogleHost): MediaHost {
     const caller = (): string => callerOf(exchange, context, host);
     switch (verb) {
       case "predict":
-        return predictPictures(exchange, context, host, model, caller());
+        return predictImages(exchange, context, host, model, caller());
       case "predictLongRunning":
         return startFilm(exchange, context, host, model, caller());
       case "fetchPredictOperation":
         return host === "vertex" ? fetchOperation(exchange, context, model, caller()) : undefined;
       case "generateContent":
       case "streamGenerateContent":
-        if (!isPictureModel(model)) return undefined;
-        return generatePicture({
+        if (!isImageModel(model)) return undefined;
+        return generateImage({
           exchange,
           context,
           host,
@@ -53,7 +53,7 @@ function googleMedia(host: GoogleHost): MediaHost {
   };
 }
 
-/** Pictures and films of the Gemini API. */
+/** Images and films of the Gemini API. */
 export const geminiMedia: MediaHost = googleMedia("gemini");
-/** Pictures and films of Vertex AI. */
+/** Images and films of Vertex AI. */
 export const vertexMedia: MediaHost = googleMedia("vertex");

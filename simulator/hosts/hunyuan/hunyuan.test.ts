@@ -100,7 +100,7 @@ describe("providers 2.9: the signature", () => {
 });
 
 describe("providers 2.9: Hunyuan's jobs", () => {
-  test("1, 2, 5; the picture has its size, and its link lives an hour", async () => {
+  test("1, 2, 5; the image has its size, and its link lives an hour", async () => {
     const { JobId } = await act("standard", { Prompt: "a cat", Resolution: "640:1408", Revise: 0, Seed: 5 });
     expect(await query(JobId)).toMatchObject({ JobStatusCode: "1", ResultImage: [] });
     rehearsal.nowMs += 10;
@@ -138,7 +138,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     ["a side that is too long", { Resolution: "2048:1024" }, "InvalidParameterValue"],
     ["true for 1", { LogoAdd: true }, "InvalidParameterValue"],
     ["a negative prompt", { NegativePrompt: "dogs" }, "UnknownParameter"],
-    ["several pictures", { Num: 2 }, "UnknownParameter"],
+    ["several images", { Num: 2 }, "UnknownParameter"],
     ["small letters", { prompt: "a cat" }, "UnknownParameter"],
   ];
   test.each(REFUSED)("refuses %s", async (_, body, code) => {

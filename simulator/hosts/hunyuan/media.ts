@@ -5,9 +5,9 @@ import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import type { Outcome } from "../../media/outcome.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../media/play-outcome.ts";
-import { encodePicture, publishPicture } from "../../media/publish.ts";
+import { encodeImage, publishImage } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
-import type { PictureOptions } from "../../media-maker/draw-picture.ts";
+import type { ImageOptions } from "../../media-maker/draw-image.ts";
 import { AT_ONCE, tencentError } from "./errors.ts";
 import { type HunyuanRequest, readRequest } from "./images/read-request.ts";
 import { verifySignature } from "./verify-signature.ts";
@@ -37,13 +37,13 @@ function takeJob(context: MediaContext, key: string, request: HunyuanRequest, ou
   return context.jobs.create({ id, host: HOST, key, request, outcome });
 }
 
-function pictureOf(request: HunyuanRequest, index: number): PictureOptions {
+function imageOf(request: HunyuanRequest, index: number): ImageOptions {
   const { prompt, size, seed, inputs, logo, action } = request;
   return { prompt, ...size, seed: seed + index, format: "png", inputs, note: logo ? `${action} LOGO` : action };
 }
 
-const HELD_BACK = ["OperationDenied.ImageIllegalDetected", "The picture contains illegal information."] as const;
-const FAILED = ["FailedOperation.GenerateImageFailed", "The picture could not be generated."] as const;
+const HELD_BACK = ["OperationDenied.ImageIllegalDetected", "The image contains illegal information."] as const;
+const FAILED = ["FailedOperation.GenerateImageFailed", "The image could not be generated."] as const;
 
 const status = (code: string, word: string, [error, message]: readonly [string, string] = ["", ""]): JsonObject => ({
   JobStatusCode: code,
@@ -72,7 +72,7 @@ function query(context: MediaContext, key: string, body: JsonObject, submittedBy
   if (made.length === 0) return answer(status("4", "failed", HELD_BACK));
   return answer({
     ...status("5", "done"),
-    ResultImage: made.map((index) => publishPicture(context, pictureOf(request, index), { outcome, keptMs: KEPT_MS })),
+    ResultImage: made.map((index) => publishImage(context, imageOf(request, index), { outcome, keptMs: KEPT_MS })),
     ResultDetails: indexes.map((index) => (isHeldBack(outcome, index) ? HELD_BACK[1] : "Success")),
     RevisedPrompt: made.map(() =>
       request.revised ? `${request.prompt} In the simulator's own light.` : request.prompt,
@@ -85,11 +85,11 @@ async function generate(exchange: Exchange, context: MediaContext, job: Job): Pr
   await waitFor(job, context, exchange.signal);
   if (job.outcome === "fails") throw tencentError(...FAILED);
   if (isHeldBack(job.outcome, 0)) throw tencentError(...HELD_BACK);
-  const picture = pictureOf(job.request, 0);
-  const image = job.request.encoded
-    ? await encodePicture(picture)
-    : publishPicture(context, picture, { outcome: job.outcome, keptMs: KEPT_MS });
-  return answer({ ResultImage: image, Seed: job.request.seed });
+  const image = imageOf(job.request, 0);
+  const made = job.request.encoded
+    ? await encodeImage(image)
+    : publishImage(context, image, { outcome: job.outcome, keptMs: KEPT_MS });
+  return answer({ ResultImage: made, Seed: job.request.seed });
 }
 
 function checkHeaders({ headers }: Exchange, version: string): void {

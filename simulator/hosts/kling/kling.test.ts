@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { JsonObject } from "../../json.ts";
 import { Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { KLING_SECRET } from "./authenticate.ts";
 import { klingMedia } from "./media.ts";
 
@@ -14,8 +14,8 @@ beforeEach(() => {
 const IMAGES = "/hosts/kling/v1/images/generations";
 const TEXT_VIDEO = "/hosts/kling/v1/videos/text2video";
 const IMAGE_VIDEO = "/hosts/kling/v1/videos/image2video";
-const PICTURE = Buffer.from(
-  await drawPicture({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
+const IMAGE = Buffer.from(
+  await drawImage({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
 ).toString("base64");
 
 const encode = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -65,8 +65,8 @@ describe("providers 3.4: who is calling", () => {
   });
 });
 
-describe("providers 2.7: Kling's pictures", () => {
-  test("submitted, processing, succeed; every picture has its place and size", async () => {
+describe("providers 2.7: Kling's images", () => {
+  test("submitted, processing, succeed; every image has its place and size", async () => {
     const submitted = dataOf(await send(IMAGES, { n: 2, aspect_ratio: "1:1", external_task_id: "mine" }));
     expect(submitted).toMatchObject({
       task_status: "submitted",
@@ -85,10 +85,10 @@ describe("providers 2.7: Kling's pictures", () => {
   });
 
   const REFUSED: readonly [string, JsonObject][] = [
-    ["a data prefix", { image: `data:image/png;base64,${PICTURE}` }],
-    ["bytes that are no picture", { image: "aGVsbG8=" }],
-    ["a negative prompt beside a picture", { image: PICTURE, negative_prompt: "dogs" }],
-    ["ten pictures", { n: 10 }],
+    ["a data prefix", { image: `data:image/png;base64,${IMAGE}` }],
+    ["bytes that are no image", { image: "aGVsbG8=" }],
+    ["a negative prompt beside an image", { image: IMAGE, negative_prompt: "dogs" }],
+    ["ten images", { n: 10 }],
     ["4k", { resolution: "4k" }],
     ["an unknown ratio", { aspect_ratio: "5:4" }],
     ["a seed", { seed: 1 }],
@@ -98,16 +98,16 @@ describe("providers 2.7: Kling's pictures", () => {
     expect(await send(IMAGES, body)).toMatchObject({ status: 400, body: { code: 1201 } });
   });
 
-  test("a model of films is not one of pictures; the other addresses take several pictures", async () => {
+  test("a model of films is not one of images; the other addresses take several images", async () => {
     expect(await send(IMAGES, { model_name: "kling-v2-6" })).toMatchObject({ status: 404, body: { code: 1203 } });
-    const several = { subject_image_list: [{ subject_image: PICTURE }, { subject_image: PICTURE }] };
+    const several = { subject_image_list: [{ subject_image: IMAGE }, { subject_image: IMAGE }] };
     expect((await send("/hosts/kling/v1/images/multi-image2image", several)).status).toBe(200);
-    const omni = { image_list: Array.from({ length: 10 }, () => ({ image: PICTURE })) };
+    const omni = { image_list: Array.from({ length: 10 }, () => ({ image: IMAGE })) };
     expect((await send("/hosts/kling/v1/images/omni-image", omni)).status).toBe(200);
     expect(await send("/hosts/kling/v1/images/nothing", {})).toMatchObject({ status: 404, body: { code: 1202 } });
   });
 
-  test("of several pictures one is missing", async () => {
+  test("of several images one is missing", async () => {
     const made = madeOf(await ended(IMAGES, { n: 3, prompt: "sim:one-fails" }), "images");
     expect(made.map(({ index }) => index)).toEqual([0, 2]);
   });
@@ -127,9 +127,9 @@ describe("providers 3.4: Kling's films", () => {
     expect(await rehearsal.filmAt(film?.["url"])).toEqual({ seconds: 3, width: 720, height: 720, audio: true });
   }, 15_000);
 
-  test("a film of pictures is taken, and several of them elsewhere", async () => {
-    expect((await send(IMAGE_VIDEO, { image: PICTURE, image_tail: PICTURE })).status).toBe(200);
-    const list = { image_list: [{ image: PICTURE }, { image: PICTURE }], aspect_ratio: "9:16" };
+  test("a film of images is taken, and several of them elsewhere", async () => {
+    expect((await send(IMAGE_VIDEO, { image: IMAGE, image_tail: IMAGE })).status).toBe(200);
+    const list = { image_list: [{ image: IMAGE }, { image: IMAGE }], aspect_ratio: "9:16" };
     expect((await send("/hosts/kling/v1/videos/multi-image2video", list)).status).toBe(200);
   });
 
@@ -141,9 +141,9 @@ describe("providers 3.4: Kling's films", () => {
     ["true for sound", TEXT_VIDEO, { sound: true }],
     ["a resolution", TEXT_VIDEO, { resolution: "720p" }],
     ["an unknown mode", TEXT_VIDEO, { mode: "max" }],
-    ["a ratio beside a picture", IMAGE_VIDEO, { image: PICTURE, aspect_ratio: "16:9" }],
-    ["a data prefix", IMAGE_VIDEO, { image: `data:image/png;base64,${PICTURE}` }],
-    ["no picture", IMAGE_VIDEO, {}],
+    ["a ratio beside an image", IMAGE_VIDEO, { image: IMAGE, aspect_ratio: "16:9" }],
+    ["a data prefix", IMAGE_VIDEO, { image: `data:image/png;base64,${IMAGE}` }],
+    ["no image", IMAGE_VIDEO, {}],
   ];
   test.each(REFUSED)("refuses %s", async (_, path, body) => {
     expect(await send(path, body)).toMatchObject({ status: 400, body: { code: 1201 } });

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
-import { publishFilm, publishPicture } from "../../media/publish.ts";
+import { publishFilm, publishImage } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { authenticate } from "./authenticate.ts";
 import { AT_ONCE, invalidParameter, klingError, notFound } from "./errors.ts";
@@ -59,8 +59,8 @@ function imagesOf({ outcome }: Task, asked: KlingImagesRequest, context: MediaCo
       const life = { outcome, keptMs: KEPT_MS };
       return {
         index,
-        url: publishPicture(context, { ...made, note: model }, life),
-        ...(watermark ? { watermark_url: publishPicture(context, { ...made, note: `${model} WATERMARK` }, life) } : {}),
+        url: publishImage(context, { ...made, note: model }, life),
+        ...(watermark ? { watermark_url: publishImage(context, { ...made, note: `${model} WATERMARK` }, life) } : {}),
       };
     });
 }
@@ -100,7 +100,7 @@ function show(context: MediaContext, key: string, host: string, id: string): Res
   });
 }
 
-/** Kling: pictures and films as tasks, under numbers for errors and texts for durations. */
+/** Kling: images and films as tasks, under numbers for errors and texts for durations. */
 export const klingMedia: MediaHost = async (exchange, context) => {
   const [, kind, address, id] = ADDRESS.exec(exchange.url.pathname) ?? [];
   if (kind === undefined || address === undefined) return undefined;

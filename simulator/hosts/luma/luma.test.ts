@@ -13,7 +13,7 @@ const stage = new Rehearsal(lumaMedia);
 
 const film = (more: JsonObject = {}, headers: Record<string, string> = KEY): Promise<Heard> =>
   stage.send(ROOT, { headers, body: { model: "ray-flash-2", prompt: "a wave", resolution: "540p", ...more } });
-const picture = (more: JsonObject = {}): Promise<Heard> =>
+const image = (more: JsonObject = {}): Promise<Heard> =>
   stage.send(`${ROOT}/image`, { headers: KEY, body: { model: "photon-1", prompt: "a fox", ...more } });
 const poll = (id: unknown, headers = KEY): Promise<Heard> => stage.send(`${ROOT}/${id}`, { headers });
 
@@ -52,8 +52,8 @@ describe("contract 2.1 to 2.3: generations", () => {
     expect((await stage.fetchLink(assets.video)).status).toBe(403);
   });
 
-  test("a picture has the ratio and format asked for", async () => {
-    const { id } = (await picture({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: ADDRESS, weight: 0.85 }] }))
+  test("an image has the ratio and format asked for", async () => {
+    const { id } = (await image({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: ADDRESS, weight: 0.85 }] }))
       .body;
     stage.nowMs += 20;
     const { assets } = (await poll(id)).body as { assets: { image: string } };
@@ -95,7 +95,7 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["bytes as a keyframe", { keyframes: { frame0: { type: "image", url: DATA } } }, "public URL"],
     ["a keyframe of no type", { keyframes: { frame1: { url: ADDRESS } } }, "keyframes.frame1.type"],
     ["an unknown field", { seed: 1 }, "seed"],
-    ["a model of pictures", { model: "photon-1" }, "model"],
+    ["a model of images", { model: "photon-1" }, "model"],
     ["no words and no frame", { prompt: null }, "prompt"],
   ])("a film with %s", async (_, more, named) => {
     const heard = await film(more);
@@ -110,8 +110,8 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["bytes as a character", { character_ref: { identity0: { images: [DATA] } } }, "public URLs"],
     ["bytes to modify", { modify_image_ref: { url: DATA } }, "public URL"],
     ["a model of films", { model: "ray-2" }, "model"],
-  ])("a picture with %s", async (_, more, named) => {
-    const heard = await picture(more);
+  ])("an image with %s", async (_, more, named) => {
+    const heard = await image(more);
     expect(heard.status).toBe(400);
     expect(detailOf(heard)).toContain(named);
   });

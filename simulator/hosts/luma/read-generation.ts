@@ -1,18 +1,18 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type Json, type JsonObject } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
-import { isPublicAddress } from "../../media/given-picture.ts";
-import { parseSize, sizeOfArea, sizeOfShortSide } from "../../media/picture-size.ts";
+import { isPublicAddress } from "../../media/given-image.ts";
+import { parseSize, sizeOfArea, sizeOfShortSide } from "../../media/image-size.ts";
 import type { ImageSize } from "../../sniff-image.ts";
 import { names } from "../google/text/proto-json.ts";
 import { LUMA_REFUSALS } from "./refusals.ts";
 
 const FILM_MODELS = /^(?:standard|ray-1-6|ray-2|ray-flash-2|ray-3(?:[.-][\w-]+)?|ray-flash-3)$/;
-const PICTURE_MODELS = /^(?:standard|photon-1|photon-flash-1)$/;
+const IMAGE_MODELS = /^(?:standard|photon-1|photon-flash-1)$/;
 const FILM = names(
   "generation_type prompt model resolution duration aspect_ratio loop keyframes concepts callback_url",
 );
-const PICTURE = names(
+const IMAGE = names(
   "generation_type prompt model aspect_ratio format image_ref style_ref character_ref modify_image_ref callback_url",
 );
 const RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"] as const;
@@ -119,9 +119,9 @@ export function readFilm(exchange: Exchange): Generation {
   };
 }
 
-export function readPicture(exchange: Exchange): Generation {
-  const body = new Fields(exchange.body, "", PICTURE, LUMA_REFUSALS);
-  const model = readModel(body, exchange, PICTURE_MODELS);
+export function readImage(exchange: Exchange): Generation {
+  const body = new Fields(exchange.body, "", IMAGE, LUMA_REFUSALS);
+  const model = readModel(body, exchange, IMAGE_MODELS);
   body.choice("generation_type", ["image"]);
   body.text("callback_url");
   const references = checkReferences(body, "image_ref") + checkReferences(body, "style_ref") + checkCharacters(body);

@@ -2,7 +2,7 @@ import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { saysJson } from "../../media/says-json.ts";
-import { makePictures } from "./images/pictures.ts";
+import { makeImages } from "./images/images.ts";
 import { badParameters, CODES, firstWord, secondWord, type Word } from "./refusals.ts";
 import { showFile, showFilm, startFilm } from "./videos/first-films.ts";
 import { cancelSecondFilm, showSecondFilm, startSecondFilm } from "./videos/second-films.ts";
@@ -22,12 +22,12 @@ function authenticate(exchange: Exchange, context: MediaContext, word: Word): st
   return key;
 }
 
-/** MiniMax: pictures, films in three steps, and the films of its second generation. */
+/** MiniMax: images, films in three steps, and the films of its second generation. */
 export const minimaxMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const call = `${exchange.method} ${FIRST.exec(pathname)?.[1] ?? ""}`;
   const first = (): string => authenticate(exchange, context, firstWord);
-  if (call === "POST image_generation") return makePictures(exchange, context, first());
+  if (call === "POST image_generation") return makeImages(exchange, context, first());
   if (call === "POST video_generation") return startFilm(exchange, context, first());
   if (call === "GET query/video_generation") return showFilm(exchange, context, first());
   if (call === "GET files/retrieve") return showFile(exchange, context, first());

@@ -2,17 +2,17 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { minimaxMedia } from "./media.ts";
 
 const KEY = { authorization: "Bearer any-key" };
 const ROOT = "/hosts/minimax";
-const NO_PICTURE = `data:image/png;base64,${Buffer.from("no picture").toString("base64")}`;
+const NO_IMAGE = `data:image/png;base64,${Buffer.from("no image").toString("base64")}`;
 const stage = new Rehearsal(minimaxMedia);
 
 async function dataUri(width: number, height: number): Promise<string> {
-  const bytes = await drawPicture({ prompt: "given", width, height, seed: 1, format: "png" });
+  const bytes = await drawImage({ prompt: "given", width, height, seed: 1, format: "png" });
   return `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
 }
 
@@ -23,11 +23,11 @@ const get = (path: string, headers: Record<string, string> = KEY): Promise<Heard
 const codeOf = (heard: Heard): number => (heard.body.base_resp as { status_code: number }).status_code;
 const sayOf = (heard: Heard): string => (heard.body.base_resp as { status_msg: string }).status_msg;
 
-describe("contract 2.4: pictures", () => {
+describe("contract 2.4: images", () => {
   const draw = (more: JsonObject, prompt = "a fox"): Promise<Heard> =>
     post("/v1/image_generation", { model: "image-01", prompt, ...more });
 
-  test("links to pictures of the ratio or the sides asked for, or their bytes", async () => {
+  test("links to images of the ratio or the sides asked for, or their bytes", async () => {
     const heard = await draw({ aspect_ratio: "16:9", n: 2 });
     expect(heard.body).toMatchObject({
       metadata: { success_count: "2", failed_count: "0" },
@@ -46,7 +46,7 @@ describe("contract 2.4: pictures", () => {
   });
 
   test.each([
-    ["ten pictures", { n: 10 }, "n must be"],
+    ["ten images", { n: 10 }, "n must be"],
     ["an unknown field", { size: "1024x1024" }, "size"],
     ["an unknown ratio", { aspect_ratio: "5:4" }, "aspect_ratio"],
     ["a side that is no multiple of 8", { width: 513, height: 512 }, "multiple of 8"],
@@ -55,11 +55,7 @@ describe("contract 2.4: pictures", () => {
     ["a prompt too long", { prompt: "a".repeat(1501) }, "prompt"],
     ["a style on image-01", { style: { style_type: "manga" } }, "style"],
     ["an unknown model", { model: "image-99" }, "image-99"],
-    [
-      "a subject that is no picture",
-      { subject_reference: [{ type: "character", image_file: NO_PICTURE }] },
-      "image_file",
-    ],
+    ["a subject that is no image", { subject_reference: [{ type: "character", image_file: NO_IMAGE }] }, "image_file"],
   ])("refuses %s with HTTP 200 and the number 2013", async (_, more, said) => {
     const heard = await draw(more);
     expect([heard.status, codeOf(heard)]).toEqual([200, 2013]);
@@ -118,7 +114,7 @@ describe("contract 2.1 to 2.3: films in three steps", () => {
     ],
     ["no frame to animate", { model: "I2V-01" }, "first_frame_image"],
     ["no subject", { model: "S2V-01" }, "subject_reference"],
-    ["a frame that is no picture", { first_frame_image: NO_PICTURE }, "first_frame_image"],
+    ["a frame that is no image", { first_frame_image: NO_IMAGE }, "first_frame_image"],
     ["an unknown field", { seed: 1 }, "seed"],
     ["an unknown model", { model: "other" }, "other"],
   ])("refuses %s", async (_, more, said) => {
@@ -173,7 +169,7 @@ describe("contract 2.1 to 2.3: films of the second generation", () => {
   });
 
   test("an address beside its object is passed over in silence", async () => {
-    const flat = { type: "image_url", url: NO_PICTURE, role: "first_frame" };
+    const flat = { type: "image_url", url: NO_IMAGE, role: "first_frame" };
     expect((await start([text, flat])).status).toBe(200);
   });
 
@@ -181,14 +177,14 @@ describe("contract 2.1 to 2.3: films of the second generation", () => {
     Array.from({ length: count }, () => frame("https://example.org/a.png", "reference_image"));
   test.each([
     ["no words", [frame("https://example.org/a.png", "first_frame")], {}, "text"],
-    ["ten pictures", [text, ...many(10)], {}, "at most 9"],
+    ["ten images", [text, ...many(10)], {}, "at most 9"],
     [
       "a frame beside references",
       [text, ...many(1), frame("https://example.org/a.png", "first_frame")],
       {},
       "together",
     ],
-    ["a picture that is none", [text, frame(NO_PICTURE, "first_frame")], {}, "data URI"],
+    ["an image that is none", [text, frame(NO_IMAGE, "first_frame")], {}, "data URI"],
     ["no resolution", [text], { resolution: null }, "resolution"],
     ["no duration", [text], { duration: null }, "duration"],
     ["16 seconds", [text], { duration: 16 }, "duration"],

@@ -6,18 +6,18 @@ import { authenticate } from "./authenticate.ts";
 import { makeImages } from "./images/images.ts";
 import { createVideo, deleteVideo, remixVideo, sendVideo, tellVideo } from "./videos/videos.ts";
 
-async function pictures(exchange: Exchange, context: MediaContext, keyHeader?: string): Promise<Response | undefined> {
+async function images(exchange: Exchange, context: MediaContext, keyHeader?: string): Promise<Response | undefined> {
   const image = /\/images\/(generations|edits)$/.exec(exchange.url.pathname)?.[1];
   if (image === undefined || exchange.method !== "POST") return undefined;
   const key = authenticate(exchange, context, keyHeader);
   return makeImages(exchange, context, key, image === "edits" ? "edit" : "generation");
 }
 
-/** OpenAI's pictures and films. */
+/** OpenAI's images and films. */
 export const openaiMedia: MediaHost = async (exchange, context) => {
   const { method, url } = exchange;
   const [isVideo, id, part] = /\/videos(?:\/([\w-]+)(?:\/(content|remix))?)?$/.exec(url.pathname) ?? [];
-  if (isVideo === undefined) return pictures(exchange, context);
+  if (isVideo === undefined) return images(exchange, context);
   const key = authenticate(exchange, context);
   if (id === undefined) return method === "POST" ? createVideo(exchange, context, key) : undefined;
   if (part === "content") return method === "GET" ? sendVideo(exchange, context, key, id) : undefined;
@@ -26,6 +26,6 @@ export const openaiMedia: MediaHost = async (exchange, context) => {
   return method === "GET" ? tellVideo(context, key, id) : undefined;
 };
 
-/** Azure's pictures: the same models, behind another header, and refusals in another shape. */
+/** Azure's images: the same models, behind another header, and refusals in another shape. */
 export const azureMedia: MediaHost = (exchange, context) =>
-  inWordsOf(SHAPES.azure.body, () => pictures(exchange, context, "api-key"));
+  inWordsOf(SHAPES.azure.body, () => images(exchange, context, "api-key"));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { openaiMedia } from "./media.ts";
 
 const rehearsal = new Rehearsal(openaiMedia);
@@ -29,9 +29,9 @@ test("contract 6.3: the vendor's SDK reads the stream, and an error in it", asyn
   await expect(read("sim:moderated")).rejects.toMatchObject({ code: "moderation_blocked" });
 });
 
-test("H12: the vendor's SDK sends pictures and a mask as a form", async () => {
+test("H12: the vendor's SDK sends images and a mask as a form", async () => {
   const draw = (transparent: boolean) =>
-    drawPicture({ prompt: "input", width: 64, height: 64, seed: 1, format: "png", transparent });
+    drawImage({ prompt: "input", width: 64, height: 64, seed: 1, format: "png", transparent });
   const image = await toFile(await draw(false), "image.png", { type: "image/png" });
   const mask = await toFile(await draw(true), "mask.png", { type: "image/png" });
   const edit = async (images: (typeof image)[]) =>

@@ -14,12 +14,12 @@ const TASK = /\/tasks\/([^/]+?)(\/cancel)?$/;
 const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesRequest | VideoRequest>> = {
   "image-generation/generation": (body) => readImages(body, "messages task"),
   "text2image/image-synthesis": (body) => readImages(body, "text task"),
-  "image2image/image-synthesis": (body) => readImages(body, "pictures task"),
+  "image2image/image-synthesis": (body) => readImages(body, "images task"),
   "video-generation/video-synthesis": readVideo,
   "image2video/video-synthesis": readVideo,
 };
 
-/** Alibaba's DashScope: pictures while you wait, and pictures and films as tasks. */
+/** Alibaba's DashScope: images while you wait, and images and films as tasks. */
 export const qwenMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const service = SERVICE.exec(pathname)?.[1];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../json.ts";
 import { Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { qwenMedia } from "./media.ts";
 
 let rehearsal: Rehearsal;
@@ -13,13 +13,13 @@ const BASE = "/hosts/qwen/api/v1";
 const headers = { authorization: "Bearer any-key" };
 const asynchronous = { ...headers, "x-dashscope-async": "enable" };
 const DATA = `data:image/png;base64,${Buffer.from(
-  await drawPicture({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
+  await drawImage({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
 ).toString("base64")}`;
 const SERVICES = {
   sync: `${BASE}/services/aigc/multimodal-generation/generation`,
   messages: `${BASE}/services/aigc/image-generation/generation`,
   text: `${BASE}/services/aigc/text2image/image-synthesis`,
-  pictures: `${BASE}/services/aigc/image2image/image-synthesis`,
+  images: `${BASE}/services/aigc/image2image/image-synthesis`,
   video: `${BASE}/services/aigc/video-generation/video-synthesis`,
 } as const;
 
@@ -44,8 +44,8 @@ async function ended(service: keyof typeof SERVICES, model: string, input: JsonO
   return show(idOf(body));
 }
 
-describe("providers 2.5: pictures at once", () => {
-  test("a picture has the size that was asked for; the link lives 24 hours", async () => {
+describe("providers 2.5: images at once", () => {
+  test("an image has the size that was asked for; the link lives 24 hours", async () => {
     const { body } = await draw("standard", { ...small, n: 2 }, messagesOf("a cat", [DATA]));
     const images = imagesOf(outputOf(body));
     expect(images).toHaveLength(2);
@@ -55,7 +55,7 @@ describe("providers 2.5: pictures at once", () => {
     expect((await rehearsal.fetchLink(images[0])).status).toBe(403);
   });
 
-  test("what is left out costs: four pictures of wan2.7, 2048 squared of qwen-image-2.0", async () => {
+  test("what is left out costs: four images of wan2.7, 2048 squared of qwen-image-2.0", async () => {
     expect(imagesOf(outputOf((await draw("wan2.7-image", { size: "1K" })).body))).toHaveLength(4);
     expect((await draw("qwen-image-2.0", {})).body["usage"]).toMatchObject({ width: 2048, height: 2048 });
   });
@@ -70,15 +70,15 @@ describe("providers 2.5: pictures at once", () => {
     ["a size that is not one of five", "qwen-image", { size: "1024*1024" }],
     ["any size", "qwen-image-edit", { size: "1024*1024" }, three],
     ["a side below 512", "qwen-image-edit-plus", { size: "496*1024" }, three],
-    ["seven pictures", "qwen-image-2.0", { n: 7 }],
+    ["seven images", "qwen-image-2.0", { n: 7 }],
     ["two of a model that makes one", "qwen-image", { n: 2 }],
-    ["5 pictures of wan2.7", "wan2.7-image", { n: 5 }],
+    ["5 images of wan2.7", "wan2.7-image", { n: 5 }],
     ["a negative prompt on wan2.7", "wan2.7-image", { negative_prompt: "dogs" }],
-    ["more than 2048 squared from pictures", "wan2.7-image-pro", { size: "4096*4096" }, three],
-    ["no picture to edit", "qwen-image-edit", {}],
-    ["a picture that is not wanted", "qwen-image", {}, three],
-    ["four pictures", "qwen-image-2.0", {}, messagesOf("a cat", [DATA, DATA, DATA, DATA])],
-    ["bytes that are no picture", "qwen-image-2.0", {}, messagesOf("a cat", ["data:image/png;base64,aGVsbG8="])],
+    ["more than 2048 squared from images", "wan2.7-image-pro", { size: "4096*4096" }, three],
+    ["no image to edit", "qwen-image-edit", {}],
+    ["an image that is not wanted", "qwen-image", {}, three],
+    ["four images", "qwen-image-2.0", {}, messagesOf("a cat", [DATA, DATA, DATA, DATA])],
+    ["bytes that are no image", "qwen-image-2.0", {}, messagesOf("a cat", ["data:image/png;base64,aGVsbG8="])],
     ["base64 without its prefix", "qwen-image-2.0", {}, messagesOf("a cat", [DATA.slice(DATA.indexOf(",") + 1)])],
     ["guidance", "qwen-image-2.0", { guidance_scale: 3 }],
     ["a negative seed", "qwen-image-2.0", { seed: -1 }],
@@ -139,7 +139,7 @@ describe("providers 2.5: pictures at once", () => {
   });
 });
 
-describe("providers 2.5: pictures as tasks", () => {
+describe("providers 2.5: images as tasks", () => {
   test("PENDING, RUNNING, SUCCEEDED, with results", async () => {
     const { body } = await submit("text", "standard", { prompt: "a cat", negative_prompt: "" }, { ...small, n: 2 });
     expect(outputOf(body)).toMatchObject({ task_status: "PENDING" });
@@ -153,7 +153,7 @@ describe("providers 2.5: pictures as tasks", () => {
     expect(await rehearsal.sizeOfLink(first?.["url"])).toEqual({ width: 128, height: 64 });
   });
 
-  test("a request with messages is answered with choices, each of one picture", async () => {
+  test("a request with messages is answered with choices, each of one image", async () => {
     const output = outputOf(await ended("messages", "wan2.7-image", messagesOf("a cat"), { size: "1K", n: 2 }));
     expect(output["choices"]).toHaveLength(2);
     expect(await rehearsal.sizeOfLink(imagesOf(output)[1])).toEqual({ width: 1024, height: 1024 });
@@ -174,7 +174,7 @@ describe("providers 2.5: pictures as tasks", () => {
   });
 
   test("a task is UNKNOWN after 24 hours, to another key, and where there never was one", async () => {
-    const { body } = await submit("pictures", "wan2.5-i2i-preview", { prompt: "a cat", images: [DATA] }, { n: 1 });
+    const { body } = await submit("images", "wan2.5-i2i-preview", { prompt: "a cat", images: [DATA] }, { n: 1 });
     rehearsal.nowMs += 24 * 3_600_000;
     expect(outputOf(await show(idOf(body)))).toMatchObject({ task_status: "SUCCEEDED" });
     const other = { authorization: "Bearer other" };
@@ -223,7 +223,7 @@ describe("providers 3.5: Wan", () => {
     });
   });
 
-  test("a film of a picture has its ratio; 2.7 takes media and always has sound", async () => {
+  test("a film of an image has its ratio; 2.7 takes media and always has sound", async () => {
     const media = [{ type: "first_frame", url: DATA }];
     const body = await ended("video", "wan2.7-i2v", { prompt: "a cat", media }, { resolution: "480P", duration: 2 });
     expect(await rehearsal.filmAt(outputOf(body)["video_url"])).toEqual({
@@ -246,7 +246,7 @@ describe("providers 3.5: Wan", () => {
     ["fps", "wan2.6-t2v", { prompt: "a" }, { fps: 24 }],
     ["n", "wan2.6-t2v", { prompt: "a" }, { n: 2 }],
     ["31 seconds", "wan3.0-t2v", { prompt: "a" }, { duration: 31 }],
-    ["bytes that are no picture", "wan2.6-i2v", { prompt: "a", img_url: "data:image/png;base64,aGVsbG8=" }, {}],
+    ["bytes that are no image", "wan2.6-i2v", { prompt: "a", img_url: "data:image/png;base64,aGVsbG8=" }, {}],
   ];
   test.each(REFUSED)("refuses %s", async (_, model, input, parameters) => {
     const refused = await submit("video", model, input, parameters);

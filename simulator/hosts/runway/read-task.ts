@@ -1,8 +1,8 @@
 import type { Exchange } from "../../exchange.ts";
 import type { Json } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
-import { framesOf, type GivenPicture, givenPicture, isPublicAddress } from "../../media/given-picture.ts";
-import { parseDrawable } from "../../media/picture-size.ts";
+import { framesOf, type GivenImage, givenImage, isPublicAddress } from "../../media/given-image.ts";
+import { parseDrawable } from "../../media/image-size.ts";
 import { seedOf } from "../../media/seed-of.ts";
 import type { FilmOptions } from "../../media-maker/film-options.ts";
 import { names } from "../google/text/proto-json.ts";
@@ -32,33 +32,33 @@ const SECONDS_OF_REMADE = 5;
 export interface TaskRequest {
   model: string;
   isFilm: boolean;
-  /** A picture has the size, seed and prompt of it. */
+  /** An image has the size, seed and prompt of it. */
   film: FilmOptions;
   inputs: number;
 }
 
-function picture(value: Json | undefined, path: string): GivenPicture {
-  const found = typeof value === "string" ? givenPicture(value, ["data address"]) : undefined;
+function image(value: Json | undefined, path: string): GivenImage {
+  const found = typeof value === "string" ? givenImage(value, ["data address"]) : undefined;
   if (found === undefined) {
-    throw RUNWAY_REFUSALS.invalid(path, "an address or a data URI of a picture", value ?? null);
+    throw RUNWAY_REFUSALS.invalid(path, "an address or a data URI of an image", value ?? null);
   }
   return found;
 }
 
 /** `promptImage` is the first frame, or a list that says which frame each is. */
-function readFrames(body: Fields): { first?: GivenPicture; last?: GivenPicture } {
+function readFrames(body: Fields): { first?: GivenImage; last?: GivenImage } {
   const value = body.value("promptImage");
   if (value === undefined) throw RUNWAY_REFUSALS.missing("promptImage");
-  if (!Array.isArray(value)) return { first: picture(value, "promptImage") };
-  const frames: { first?: GivenPicture; last?: GivenPicture } = {};
+  if (!Array.isArray(value)) return { first: image(value, "promptImage") };
+  const frames: { first?: GivenImage; last?: GivenImage } = {};
   for (const [at, item] of value.entries()) {
     const frame = new Fields(item, `promptImage.${at}`, names("uri position"), RUNWAY_REFUSALS);
     const position = frame.choice("position", ["first", "last"]);
     if (position === undefined) throw RUNWAY_REFUSALS.missing(`promptImage.${at}.position`);
-    if (frames[position] !== undefined) throw frame.refuse("position", "a position that no other picture has");
-    frames[position] = picture(frame.value("uri"), `promptImage.${at}.uri`);
+    if (frames[position] !== undefined) throw frame.refuse("position", "a position that no other image has");
+    frames[position] = image(frame.value("uri"), `promptImage.${at}.uri`);
   }
-  if (frames.first === undefined && frames.last === undefined) throw body.refuse("promptImage", "at least one picture");
+  if (frames.first === undefined && frames.last === undefined) throw body.refuse("promptImage", "at least one image");
   return frames;
 }
 
@@ -67,7 +67,7 @@ function readReferences(body: Fields): number {
   for (const [at, item] of references.entries()) {
     const reference = new Fields(item, `referenceImages.${at}`, names("uri tag"), RUNWAY_REFUSALS);
     reference.text("tag");
-    picture(reference.value("uri"), `referenceImages.${at}.uri`);
+    image(reference.value("uri"), `referenceImages.${at}.uri`);
   }
   return references.length;
 }
@@ -80,7 +80,7 @@ function checkSource(body: Fields): void {
   for (const [at, item] of body.list("references").entries()) {
     const reference = new Fields(item, `references.${at}`, names("type uri"), RUNWAY_REFUSALS);
     reference.choice("type", ["image"]);
-    picture(reference.value("uri"), `references.${at}.uri`);
+    image(reference.value("uri"), `references.${at}.uri`);
   }
 }
 

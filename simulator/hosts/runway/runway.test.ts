@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { runwayMedia } from "./media.ts";
 
 const KEY = { authorization: "Bearer any-key", "x-runway-version": "2024-11-06" };
 const ROOT = "/hosts/runway/v1";
-const NO_PICTURE = `data:image/png;base64,${Buffer.from("no picture").toString("base64")}`;
+const NO_IMAGE = `data:image/png;base64,${Buffer.from("no image").toString("base64")}`;
 const ADDRESS = "https://example.org/a.png";
 const stage = new Rehearsal(runwayMedia);
 
@@ -27,7 +27,7 @@ async function ended(outcome: string): Promise<Heard> {
 
 describe("contract 2.1 to 2.3: tasks", () => {
   test("a film goes through its words to a link that dies after a day", async () => {
-    const bytes = await drawPicture({ prompt: "given", width: 96, height: 64, seed: 1, format: "jpeg" });
+    const bytes = await drawImage({ prompt: "given", width: 96, height: 64, seed: 1, format: "jpeg" });
     const uri = `data:image/jpeg;base64,${Buffer.from(bytes).toString("base64")}`;
     const { id } = (
       await animate({
@@ -50,7 +50,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     expect((await stage.fetchLink(output[0])).status).toBe(403);
   });
 
-  test("a picture has the size of its ratio", async () => {
+  test("an image has the size of its ratio", async () => {
     const referenceImages = [{ uri: ADDRESS, tag: "fox" }];
     const { id } = (
       await post("text_to_image", { model: "gen4_image", promptText: "@fox", ratio: "128:64", referenceImages })
@@ -106,8 +106,8 @@ describe("contract 2.1 to 2.3: tasks", () => {
 
 describe("contract 2.1 to 2.3: refusals", () => {
   test.each([
-    ["no picture", "image_to_video", { promptImage: null }, "promptImage"],
-    ["a picture that is none", "image_to_video", { promptImage: NO_PICTURE }, "promptImage"],
+    ["no image", "image_to_video", { promptImage: null }, "promptImage"],
+    ["an image that is none", "image_to_video", { promptImage: NO_IMAGE }, "promptImage"],
     [
       "two first frames",
       "image_to_video",

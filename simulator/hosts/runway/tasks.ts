@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-outcome.ts";
-import { publishFilm, publishPicture } from "../../media/publish.ts";
+import { publishFilm, publishImage } from "../../media/publish.ts";
 import { type Endpoint, readTask, type TaskRequest } from "./read-task.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
 
@@ -40,7 +40,7 @@ function publish(job: MediaJob<Task>, context: MediaContext): string {
   const life = { outcome: job.outcome, keptMs: KEPT_MS };
   if (isFilm) return publishFilm(context, film, life);
   const { prompt, width, height, seed } = film;
-  return publishPicture(context, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
+  return publishImage(context, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
 }
 
 function standing(job: MediaJob<Task>, context: MediaContext, key: string): JsonObject {

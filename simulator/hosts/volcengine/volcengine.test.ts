@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { readFrames } from "../../../src/wire/sse.ts";
 import type { Json, JsonObject } from "../../json.ts";
 import { Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { volcengineMedia } from "./media.ts";
 
@@ -15,7 +15,7 @@ const IMAGES = "/hosts/volcengine/api/v3/images/generations";
 const TASKS = "/hosts/volcengine/api/v3/contents/generations/tasks";
 const headers = { authorization: "Bearer any-key" };
 const DATA = `data:image/png;base64,${Buffer.from(
-  await drawPicture({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
+  await drawImage({ prompt: "a cat", width: 128, height: 96, seed: 1, format: "png" }),
 ).toString("base64")}`;
 
 const draw = (body: JsonObject) =>
@@ -28,7 +28,7 @@ const codeOf = (body: JsonObject): unknown => (body["error"] as JsonObject)["cod
 const paramOf = (body: JsonObject): unknown => (body["error"] as JsonObject)["param"];
 
 describe("providers 2.4: Seedream", () => {
-  test("a picture has the size that was asked for, by link and in base64", async () => {
+  test("an image has the size that was asked for, by link and in base64", async () => {
     const { body } = await draw({});
     const [item] = body["data"] as JsonObject[];
     expect(await rehearsal.sizeOfLink(item?.["url"])).toEqual({ width: 128, height: 64 });
@@ -48,7 +48,7 @@ describe("providers 2.4: Seedream", () => {
     expect(body["usage"]).toMatchObject({ generated_images: 2 });
   });
 
-  test("without a batch there is one picture, and the link dies after 24 hours", async () => {
+  test("without a batch there is one image, and the link dies after 24 hours", async () => {
     const items = (await draw({})).body["data"] as JsonObject[];
     expect(items).toHaveLength(1);
     rehearsal.nowMs += 24 * 3_600_000 - 1;
@@ -57,7 +57,7 @@ describe("providers 2.4: Seedream", () => {
     expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(403);
   });
 
-  test("a stream tells each picture, then the usage, then [DONE]", async () => {
+  test("a stream tells each image, then the usage, then [DONE]", async () => {
     const { text, headers: answered } = await draw({ ...batchOf(3), stream: true, prompt: "cats sim:one-fails" });
     expect(answered.get("content-type")).toContain("text/event-stream");
     const frames = readFrames(text);
@@ -73,7 +73,7 @@ describe("providers 2.4: Seedream", () => {
     expect(await rehearsal.sizeOfLink(last["url"])).toEqual({ width: 128, height: 64 });
   });
 
-  test("a stream whose pictures are all held back still ends with its usage, of nothing", async () => {
+  test("a stream whose images are all held back still ends with its usage, of nothing", async () => {
     const { text } = await draw({ ...batchOf(2), stream: true, prompt: "cats sim:moderated" });
     const frames = readFrames(text);
     expect(frames.map(({ event }) => event).slice(0, 2)).toEqual(Array(2).fill("image_generation.partial_failed"));
@@ -109,16 +109,16 @@ describe("providers 2.4: Seedream", () => {
       { model: "doubao-seedream-5-0-pro-260628", size: "1K", stream: true },
       "stream",
     ],
-    ["16 pictures", batchOf(16), "sequential_image_generation_options"],
-    ["14 pictures from two", { image: [DATA, DATA], ...batchOf(14) }, "sequential_image_generation_options.max_images"],
+    ["16 images", batchOf(16), "sequential_image_generation_options"],
+    ["14 images from two", { image: [DATA, DATA], ...batchOf(14) }, "sequential_image_generation_options.max_images"],
     [
       "eleven references",
       { model: "doubao-seedream-5-0-pro-260628", size: "1K", image: Array(11).fill(DATA) as Json[] },
       "image",
     ],
-    ["bytes that are no picture", { image: "data:image/png;base64,aGVsbG8gd29ybGQ=" }, "image"],
+    ["bytes that are no image", { image: "data:image/png;base64,aGVsbG8gd29ybGQ=" }, "image"],
     ["a format in capitals", { image: DATA.replace("png", "PNG") }, "image"],
-    ["a picture under a wrong name", { image: DATA.replace("png", "jpeg") }, "image"],
+    ["an image under a wrong name", { image: DATA.replace("png", "jpeg") }, "image"],
     ["a number for a text", { prompt: 5 }, "prompt"],
   ];
   test.each(REFUSED)("refuses %s", async (_, body, param) => {
@@ -199,7 +199,7 @@ describe("providers 3.3: Seedance", () => {
     expect(await rehearsal.sizeOfLink(content["last_frame_url"])).toEqual({ width: 480, height: 480 });
   });
 
-  test("a film of a picture has its ratio, and no sound where none is wanted", async () => {
+  test("a film of an image has its ratio, and no sound where none is wanted", async () => {
     const body = {
       content: [frame("first_frame"), frame("last_frame")],
       resolution: "480p",

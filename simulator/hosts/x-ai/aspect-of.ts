@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../json.ts";
-import { proportionOf, ratioWithin3 } from "../../media/picture-size.ts";
+import { proportionOf, ratioWithin3 } from "../../media/image-size.ts";
 import type { ImageSize } from "../../sniff-image.ts";
 import { requireString } from "../openai/text/check.ts";
 import { invalid } from "../openai/text/errors.ts";
 
-/** Width to height, which `auto` takes from the picture that came with the request. */
+/** Width to height, which `auto` takes from the image that came with the request. */
 export function aspectOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
   const asked = values.aspect_ratio ?? "auto";
   const text = requireString(asked, "aspect_ratio");

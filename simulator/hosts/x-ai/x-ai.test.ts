@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { filmFacts } from "../../media/film-facts.ts";
 import { bearer, Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { xAiMedia } from "./media.ts";
 
@@ -21,13 +21,13 @@ const film = (body: JsonObject) =>
   rehearsal.send(`${VIDEOS}/generations`, { body: { model: "grok-imagine-video-1.5", prompt: "a cat", ...body } });
 const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
 
-async function picture(format: "png" | "webp" = "png"): Promise<string> {
-  const bytes = await drawPicture({ prompt: "input", width: 128, height: 64, seed: 1, format });
+async function image(format: "png" | "webp" = "png"): Promise<string> {
+  const bytes = await drawImage({ prompt: "input", width: 128, height: 64, seed: 1, format });
   return `data:image/${format};base64,${Buffer.from(bytes).toString("base64")}`;
 }
 
-describe("contract 2.4: pictures", () => {
-  test("the shape is the recorded one; the picture at the link has the ratio", async () => {
+describe("contract 2.4: images", () => {
+  test("the shape is the recorded one; the image at the link has the ratio", async () => {
     const { status, body } = await generate({ aspect_ratio: "2:1", n: 2 });
     expect(status).toBe(200);
     expect(body.usage).toEqual({ cost_in_usd_ticks: 400_000_000 });
@@ -43,8 +43,8 @@ describe("contract 2.4: pictures", () => {
     expect((await rehearsal.fetchLink(url)).status).toBe(403);
   });
 
-  test("edits are JSON with one picture or several, and keep the ratio of the first", async () => {
-    const url = await picture();
+  test("edits are JSON with one image or several, and keep the ratio of the first", async () => {
+    const url = await image();
     const edit = (body: JsonObject) =>
       rehearsal.send(EDITS, {
         body: { model: "grok-imagine-image-2.0", prompt: "hat", response_format: "b64_json", ...body },
@@ -104,7 +104,7 @@ describe("contract 2.4: pictures", () => {
     expect(await rehearsal.answerTo("/hosts/x-ai/v1/chat/completions", { body })).toBeUndefined();
   });
 
-  test("outcomes: moderation stands beside the pictures, and a failure inside a 200", async () => {
+  test("outcomes: moderation stands beside the images, and a failure inside a 200", async () => {
     const outcome = (name: string, more: JsonObject = {}) => generate({ prompt: `sim:${name}`, ...more });
     const held = (body: JsonObject) => dataOf(body).map((one) => one.respect_moderation === false);
     expect((await outcome("blocked")).status).toBe(400);
@@ -149,8 +149,8 @@ describe("contract 2.2: films", () => {
     expect((await rehearsal.send(path)).body.status).toBe("expired");
   }, 20_000);
 
-  test("from pictures, films and voices", async () => {
-    const url = await picture();
+  test("from images, films and voices", async () => {
+    const url = await image();
     expect((await film({ image: { url }, reference_images: [{ url }] })).status).toBe(200);
     expect((await film({ reference_audios: [{ voice_id: "ara" }] })).status).toBe(200);
     const on = (verb: string, body: JsonObject) =>

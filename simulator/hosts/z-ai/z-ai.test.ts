@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { filmFacts } from "../../media/film-facts.ts";
 import { bearer, Rehearsal } from "../../media/rehearsal.ts";
-import { drawPicture } from "../../media-maker/draw-picture.ts";
+import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { zAiMedia } from "./media.ts";
 
@@ -21,8 +21,8 @@ const result = (id: unknown, key = "any-key") =>
   rehearsal.send(`${BASE}/async-result/${String(id)}`, { headers: bearer(key) });
 const codeOf = ({ status, body }: { status: number; body: JsonObject }) => [status, (body.error as JsonObject).code];
 
-describe("contract 2.4: pictures", () => {
-  test("one picture at a link of thirty days", async () => {
+describe("contract 2.4: images", () => {
+  test("one image at a link of thirty days", async () => {
     const { status, body } = await generate({ model: "cogview-4-250304", size: "768x1344", watermark_enabled: false });
     expect(status).toBe(200);
     expect(body.content_filter).toEqual([{ role: "assistant", level: 3 }]);
@@ -97,8 +97,8 @@ describe("contract 2.4: pictures", () => {
 });
 
 describe("contract 2.2: films", () => {
-  test("a film and its cover, from a first and a last picture", async () => {
-    const bytes = await drawPicture({ prompt: "frame", width: 64, height: 64, seed: 1, format: "png" });
+  test("a film and its cover, from a first and a last image", async () => {
+    const bytes = await drawImage({ prompt: "frame", width: 64, height: 64, seed: 1, format: "png" });
     const bare = Buffer.from(bytes).toString("base64");
     const { body } = await film({ image_url: [bare, `data:image/png;base64,${bare}`], size: "128x64", duration: 5 });
     expect(body).toMatchObject({ model: "cogvideox-3", task_status: "PROCESSING" });

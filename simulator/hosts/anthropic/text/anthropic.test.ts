@@ -139,7 +139,7 @@ describe("contract 2.10 and 2.11: messages through the vendor's SDK", () => {
     expect(begun.content + textOf(rest)).toBe(whole);
   });
 
-  test("pictures and documents are looked at; a wrong label is refused in the host's words", async () => {
+  test("images and documents are looked at; a wrong label is refused in the host's words", async () => {
     const answer = await client.messages.create({
       model: "standard",
       max_tokens: 500,

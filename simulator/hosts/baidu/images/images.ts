@@ -1,11 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
+import { givenImage } from "../../../media/given-image.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
-import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
@@ -39,8 +39,8 @@ function promptOf(values: JsonObject, mostCharacters: number): string {
 function countInputs(values: JsonObject): number {
   const given = Array.isArray(values.image) ? values.image : [values.image];
   for (const one of given) {
-    if (givenPicture(requireString(one, "image"), ["data address", "bare base64"]) === undefined) {
-      throw invalid("image is neither the address of a picture nor one in base64.", "image", null);
+    if (givenImage(requireString(one, "image"), ["data address", "bare base64"]) === undefined) {
+      throw invalid("image is neither the address of an image nor one in base64.", "image", null);
     }
   }
   return given.length;
@@ -65,11 +65,11 @@ function readRequest(values: JsonObject, service: ImageService): ImageRequest {
   return {
     model,
     prompt,
-    count: optionalNumber(values, "n", [1, service.mostPictures], true) ?? 1,
+    count: optionalNumber(values, "n", [1, service.mostImages], true) ?? 1,
     measures: measuresOf(values, service),
     seed: optionalNumber(values, "seed", [0, MOST_SEED], true) ?? seedOf(prompt),
     asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
-    inputs: service.takesPictures ? countInputs(values) : 0,
+    inputs: service.takesImages ? countInputs(values) : 0,
   };
 }
 
@@ -81,9 +81,9 @@ async function entry(
 ): Promise<JsonObject> {
   const { prompt, measures, inputs, model } = request;
   const seed = (request.seed + at) % (MOST_SEED + 1);
-  const picture = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
-  if (!request.asLink) return { b64_json: await encodePicture(picture) };
-  return { url: publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }) };
+  const image = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
+  if (!request.asLink) return { b64_json: await encodeImage(image) };
+  return { url: publishImage(context, image, { outcome, keptMs: LINK_KEPT_MS }) };
 }
 
 export async function makeImages(
@@ -100,7 +100,7 @@ export async function makeImages(
   if (struck !== undefined) return struck;
   await takeTime(outcome, exchange);
   if (outcome === "fails") throw openaiFailure("500", request.model);
-  if (outcome === "moderated") throw refused("The picture");
+  if (outcome === "moderated") throw refused("The image");
   const count = outcome === "one-fails" ? request.count - 1 : request.count;
   const data: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) data.push(await entry(request, at, outcome, context));

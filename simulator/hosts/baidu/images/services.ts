@@ -1,19 +1,19 @@
-import { parseDrawable } from "../../../media/picture-size.ts";
+import { parseDrawable } from "../../../media/image-size.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 
-/** The families of picture models have addresses of their own. */
+/** The families of image models have addresses of their own. */
 export interface ImageService {
   /** How its address ends. */
   path: string;
   model: RegExp;
   fields: readonly string[];
-  mostPictures: number;
+  mostImages: number;
   /** Of a prompt. */
   mostCharacters: number;
   /** The measures of a size; undefined where it is refused. */
   measures: (size: string) => ImageSize | undefined;
   ownSize: string;
-  takesPictures: boolean;
+  takesImages: boolean;
 }
 
 const ERNIE_SIZES = ["1024x1024", "848x1264", "768x1376", "896x1200", "1264x848", "1376x768", "1200x896"];
@@ -34,41 +34,41 @@ export const SERVICES: readonly ImageService[] = [
     path: "/ernie-image/images/generations",
     model: /^(standard|ernie-image-turbo)$/,
     fields: ["size", "watermark"],
-    mostPictures: 1,
+    mostImages: 1,
     mostCharacters: 2_048,
-    // A size that it does not know is not refused: the picture has another one than was asked for.
+    // A size that it does not know is not refused: the image has another one than was asked for.
     measures: (size) => parseDrawable(ERNIE_SIZES.includes(size) ? size : "1376x768", "x"),
     ownSize: "1024x1024",
-    takesPictures: false,
+    takesImages: false,
   },
   {
     path: "/musesteamer/images/generations",
     model: /^(standard|musesteamer-air-image)$/,
     fields: ["size", "seed", "prompt_extend", "response_format"],
-    mostPictures: 1,
+    mostImages: 1,
     mostCharacters: 2_048,
     measures: withinBounds,
     ownSize: "1024x1024",
-    takesPictures: false,
+    takesImages: false,
   },
   {
     path: "/images/generations",
     model: /^(standard|qwen-image|flux\.1-[\w-]+)$/,
     fields: GENERAL_FIELDS,
-    mostPictures: 4,
+    mostImages: 4,
     mostCharacters: 100_000,
     measures: withinBounds,
     ownSize: "1024x1024",
-    takesPictures: false,
+    takesImages: false,
   },
   {
     path: "/images/edits",
     model: /^(standard|qwen-image-edit|flux\.1-[\w-]+|ernie-irag-edit)$/,
     fields: [...GENERAL_FIELDS, "image"],
-    mostPictures: 4,
+    mostImages: 4,
     mostCharacters: 100_000,
     measures: withinBounds,
     ownSize: "1024x1024",
-    takesPictures: true,
+    takesImages: true,
   },
 ];

@@ -149,7 +149,7 @@ describe("providers 1.6: Converse", () => {
     ["two documents of one name", asks({ text: "a" }, document("a"), document("a")), "duplicate document names"],
     ["a document without text", asks(document("a")), "text field is required"],
     [
-      "a picture that is another",
+      "an image that is another",
       asks({ text: "a" }, { image: { format: "gif", source: { bytes: png } } }),
       "Could not process",
     ],
@@ -173,7 +173,7 @@ describe("providers 1.6: Converse", () => {
     expect(answer.message).toContain(words);
   });
 
-  test("a picture is looked at, and what is sent whole is described", async () => {
+  test("an image is looked at, and what is sent whole is described", async () => {
     const { body } = await converse(
       CLAUDE,
       asks({ text: "What?" }, { image: { format: "png", source: { bytes: png } } }),

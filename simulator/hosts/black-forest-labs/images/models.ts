@@ -8,14 +8,14 @@ import {
   text,
   wholeIn,
 } from "../../../media/field-rules.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
-import { parseSize } from "../../../media/picture-size.ts";
+import { givenImage } from "../../../media/given-image.ts";
+import { parseSize } from "../../../media/image-size.ts";
 
 /** What one endpoint takes; the model is the address. */
 export interface FluxModel {
   rules: FieldRules;
   required: readonly string[];
-  /** About how many pixels a picture has whose size was not given. */
+  /** About how many pixels an image has whose size was not given. */
   pixels: number;
 }
 
@@ -31,10 +31,10 @@ const ratio: FieldRule = (value, path) => {
   return isFit ? undefined : `${path} must be a ratio from "21:9" to "9:21".`;
 };
 
-const picture: FieldRule = (value, path) =>
-  typeof value === "string" && givenPicture(value, ["bare base64", "data address"]) !== undefined
+const image: FieldRule = (value, path) =>
+  typeof value === "string" && givenImage(value, ["bare base64", "data address"]) !== undefined
     ? undefined
-    : `${path} must be a picture in base64, or the address of one.`;
+    : `${path} must be an image in base64, or the address of one.`;
 
 /** `input_image`, `input_image_2`, and so on. */
 export const INPUT_FIELDS: readonly string[] = [
@@ -54,11 +54,11 @@ const SIDES: FieldRules = { width: side, height: side };
 const RATIO: FieldRules = { aspect_ratio: ratio };
 const UPSAMPLING: FieldRules = { prompt_upsampling: flag };
 const STEERING: FieldRules = { guidance: numberIn(1, 100), steps: wholeIn(1, 50) };
-const IMAGE_PROMPT: FieldRules = { image_prompt: picture };
-const INPUTS: FieldRules = Object.fromEntries(INPUT_FIELDS.map((field) => [field, picture]));
-const FILL: FieldRules = { image: picture, mask: picture };
+const IMAGE_PROMPT: FieldRules = { image_prompt: image };
+const INPUTS: FieldRules = Object.fromEntries(INPUT_FIELDS.map((field) => [field, image]));
+const FILL: FieldRules = { image: image, mask: image };
 const margin = wholeIn(0, 2048);
-const EXPAND: FieldRules = { image: picture, top: margin, bottom: margin, left: margin, right: margin };
+const EXPAND: FieldRules = { image: image, top: margin, bottom: margin, left: margin, right: margin };
 const ULTRA: FieldRules = { raw: flag, image_prompt_strength: numberIn(0, 1) };
 
 function endpoint(required: readonly string[], pixels: number, ...parts: readonly FieldRules[]): FluxModel {

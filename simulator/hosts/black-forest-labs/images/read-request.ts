@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import { faultIn } from "../../../media/field-rules.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
-import { parseSize, sizeOfArea } from "../../../media/picture-size.ts";
+import { givenImage } from "../../../media/given-image.ts";
+import { parseSize, sizeOfArea } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { detailError, unprocessable } from "../errors.ts";
@@ -18,7 +18,7 @@ export interface FluxRequest {
   inputMegapixels: number;
 }
 
-const PICTURE_FIELDS = [...INPUT_FIELDS, "image", "mask", "image_prompt"];
+const IMAGE_FIELDS = [...INPUT_FIELDS, "image", "mask", "image_prompt"];
 
 const amount = (value: Json | undefined): number => (typeof value === "number" ? value : 0);
 
@@ -41,11 +41,11 @@ export function readRequest(name: string, body: Json | undefined): FluxRequest {
   if (!isObject(body)) throw unprocessable({ field: "", kind: "wrong", message: "The body must be a JSON object." });
   const fault = faultIn(body, model.rules, model.required);
   if (fault !== undefined) throw unprocessable(fault);
-  const pictures = PICTURE_FIELDS.flatMap((field) => {
+  const images = IMAGE_FIELDS.flatMap((field) => {
     const given = body[field];
-    return typeof given === "string" ? [givenPicture(given, ["bare base64", "data address"])] : [];
+    return typeof given === "string" ? [givenImage(given, ["bare base64", "data address"])] : [];
   });
-  const sizes = pictures.flatMap((picture) => (picture?.size === undefined ? [] : [picture.size]));
+  const sizes = images.flatMap((image) => (image?.size === undefined ? [] : [image.size]));
   const prompt = typeof body["prompt"] === "string" ? body["prompt"] : "";
   return {
     model: name,
@@ -53,7 +53,7 @@ export function readRequest(name: string, body: Json | undefined): FluxRequest {
     size: readSize(body, model, sizes),
     seed: typeof body["seed"] === "number" ? body["seed"] : seedOf(prompt),
     format: body["output_format"] === "png" ? "png" : "jpeg",
-    inputs: pictures.length,
+    inputs: images.length,
     inputMegapixels: sizes.reduce((sum, { width, height }) => sum + (width * height) / 1_000_000, 0),
   };
 }

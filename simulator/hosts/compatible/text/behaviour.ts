@@ -54,7 +54,7 @@ export interface HostBehaviour {
   openUnitInterval?: true;
   /** The forms of an answer that it knows. */
   formats?: readonly string[];
-  /** Pictures only as data, never by address. */
+  /** Images only as data, never by address. */
   noMediaUrls?: true;
   /** What ids of tool calls look like. */
   callIds?: { length: number; prefix: string };

@@ -244,7 +244,7 @@ describe("providers 1.7: rules of single hosts", () => {
     expect(chunks[0]).toMatchObject({ id: "", model: "", choices: [] });
   });
 
-  test("ollama takes pictures as data only, fireworks one way of asking, deepseek no schema", async () => {
+  test("ollama takes images as data only, fireworks one way of asking, deepseek no schema", async () => {
     const image = { type: "image_url", image_url: { url: "https://example.org/a.png" } };
     expect(await statusOf("ollama", { messages: [{ role: "user", content: [image] }] })).toBe(400);
     const both = { model: "thinker", thinking: { type: "enabled" }, reasoning_effort: "low" };

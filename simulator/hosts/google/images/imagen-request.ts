@@ -1,12 +1,12 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { Json } from "../../../json.ts";
 import { Fields } from "../../../media/fields.ts";
-import type { GivenPicture } from "../../../media/given-picture.ts";
-import { isDrawable } from "../../../media/picture-size.ts";
+import type { GivenImage } from "../../../media/given-image.ts";
+import { isDrawable } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { looseChoice, readEnvelope, readStorage } from "../read-envelope.ts";
-import { readPicture } from "../read-picture.ts";
+import { readImage } from "../read-media.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
 import { type GoogleHost, invalid } from "../text/errors.ts";
 import { names } from "../text/proto-json.ts";
@@ -46,7 +46,7 @@ export interface ImagenRequest extends ImageSize {
   seed: number;
   format: "png" | "jpeg";
   quality?: number;
-  /** How many pictures came with the request. */
+  /** How many images came with the request. */
   inputs: number;
   rewritesPrompt: boolean;
   tellsSafety: boolean;
@@ -56,7 +56,7 @@ export interface ImagenRequest extends ImageSize {
 
 interface Reference {
   type: string;
-  picture: GivenPicture | undefined;
+  image: GivenImage | undefined;
 }
 
 function readReference(value: Json, path: string, host: GoogleHost): Reference {
@@ -78,23 +78,23 @@ function readReference(value: Json, path: string, host: GoogleHost): Reference {
   const subject = reference.object("subjectImageConfig", names("subjectType subjectDescription"));
   subject?.choice("subjectType", SUBJECT_TYPES);
   subject?.text("subjectDescription");
-  const picture = readPicture(reference, "referenceImage", host);
+  const image = readImage(reference, "referenceImage", host);
   const findsItself = type === "REFERENCE_TYPE_MASK" && maskMode !== "MASK_MODE_USER_PROVIDED";
-  if (picture === undefined && !findsItself) throw GOOGLE_REFUSALS.missing(`${path}.referenceImage`);
-  return { type, picture };
+  if (image === undefined && !findsItself) throw GOOGLE_REFUSALS.missing(`${path}.referenceImage`);
+  return { type, image };
 }
 
 function readReferences(instance: Fields, host: GoogleHost): Reference[] {
   const references = instance
     .list("referenceImages")
     .map((value, at) => readReference(value, `instances[0].referenceImages[${at}]`, host));
-  const raw = references.find((one) => one.type === "REFERENCE_TYPE_RAW")?.picture;
+  const raw = references.find((one) => one.type === "REFERENCE_TYPE_RAW")?.image;
   const masks = references.filter((one) => one.type === "REFERENCE_TYPE_MASK");
   if (masks.length > 1) throw invalid("Only one reference image of type REFERENCE_TYPE_MASK is allowed.");
   const [mask] = masks;
   if (mask === undefined) return references;
   if (raw === undefined) throw invalid("A mask needs a reference image of type REFERENCE_TYPE_RAW beside it.");
-  const size = mask.picture?.size;
+  const size = mask.image?.size;
   if (
     size !== undefined &&
     raw.size !== undefined &&
@@ -111,7 +111,7 @@ function readSize(parameters: Fields, model: string, references: readonly Refere
   const ratio = parameters.choice("aspectRatio", RATIOS);
   const tier = parameters.choice("sampleImageSize", ["1K", "2K"]);
   if (tier !== undefined && model.startsWith("imagen-3")) throw unsupported("sampleImageSize", model);
-  const edited = references.find((one) => one.type === "REFERENCE_TYPE_RAW")?.picture?.size;
+  const edited = references.find((one) => one.type === "REFERENCE_TYPE_RAW")?.image?.size;
   if (edited !== undefined && ratio === undefined && isDrawable(edited)) return edited;
   const [width, height] = SIZES[ratio ?? "1:1"];
   const scale = tier === "2K" ? 2 : 1;
@@ -159,7 +159,7 @@ export function readImagen(exchange: Exchange, host: GoogleHost, model: string):
     seed: seed ?? seedOf(prompt),
     format: output?.choice("mimeType", ["image/png", "image/jpeg"]) === "image/jpeg" ? "jpeg" : "png",
     ...(quality === undefined ? {} : { quality: Math.max(1, quality) }),
-    inputs: references.filter((one) => one.picture !== undefined).length,
+    inputs: references.filter((one) => one.image !== undefined).length,
     rewritesPrompt: (parameters.flag("enhancePrompt") ?? references.length === 0) && host === "vertex",
     tellsSafety: parameters.flag("includeSafetyAttributes") ?? false,
     tellsReason: parameters.flag("includeRaiReason") ?? false,

@@ -3,14 +3,14 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
-import { encodePicture } from "../../../media/publish.ts";
+import { encodeImage } from "../../../media/publish.ts";
 import { noSuchModel, wordsAtOnce } from "../refusals.ts";
 import { type GoogleHost, googleFailure } from "../text/errors.ts";
 import { type ImagenRequest, readImagen } from "./imagen-request.ts";
 
 const MODELS = /^(?:standard|imagen-(?:3\.0|4\.0)(?:-fast|-ultra)?-generate-[\w-]+|imagen-3\.0-capability-\d+)$/;
 const PROMPT_CATEGORIES = ["Death, Harm & Tragedy", "Firearms & Weapons", "Hate", "Porn", "Toxic", "Violence"];
-const PICTURE_CATEGORIES = ["Porn", "Violence"];
+const IMAGE_CATEGORIES = ["Porn", "Violence"];
 
 function safety(categories: readonly string[]): JsonObject {
   return { safetyAttributes: { categories: [...categories], scores: categories.map(() => 0) } };
@@ -20,14 +20,14 @@ async function prediction(request: ImagenRequest, index: number, model: string):
   const mimeType = `image/${request.format}`;
   const { storageUri } = request;
   const told = {
-    ...(request.rewritesPrompt ? { prompt: `A detailed picture: ${request.prompt}` } : {}),
-    ...(request.tellsSafety ? safety(PICTURE_CATEGORIES) : {}),
+    ...(request.rewritesPrompt ? { prompt: `A detailed image: ${request.prompt}` } : {}),
+    ...(request.tellsSafety ? safety(IMAGE_CATEGORIES) : {}),
   };
   if (storageUri !== undefined) {
     const ending = request.format === "jpeg" ? "jpg" : "png";
     return { mimeType, gcsUri: `${storageUri}/${crypto.randomUUID()}/sample_${index}.${ending}`, ...told };
   }
-  const bytesBase64Encoded = await encodePicture({
+  const bytesBase64Encoded = await encodeImage({
     prompt: request.prompt,
     width: request.width,
     height: request.height,
@@ -40,7 +40,7 @@ async function prediction(request: ImagenRequest, index: number, model: string):
   return { bytesBase64Encoded, mimeType, ...told };
 }
 
-/** Held-back pictures are missing from the list; why is told in one item, and only when asked for. */
+/** Held-back images are missing from the list; why is told in one item, and only when asked for. */
 function filteredItems(request: ImagenRequest, filtered: number): JsonObject[] {
   if (filtered === 0 || !request.tellsReason) return [];
   const all = filtered === request.count;
@@ -51,7 +51,7 @@ function filteredItems(request: ImagenRequest, filtered: number): JsonObject[] {
 }
 
 /** Imagen's `:predict`. What it makes is in the answer, so that there is no job to forget and no link to expire. */
-export async function predictPictures(
+export async function predictImages(
   exchange: Exchange,
   context: MediaContext,
   host: GoogleHost,
@@ -76,8 +76,8 @@ export async function predictPictures(
 
   const indexes = Array.from({ length: request.count }, (_, index) => index);
   const made = indexes.filter((index) => !isHeldBack(outcome, index));
-  const pictures = await Promise.all(made.map((index) => prediction(request, index, model)));
-  const predictions = [...pictures, ...filteredItems(request, request.count - made.length)];
+  const images = await Promise.all(made.map((index) => prediction(request, index, model)));
+  const predictions = [...images, ...filteredItems(request, request.count - made.length)];
   if (predictions.length === 0) return Response.json({});
   const promptItem = request.tellsSafety ? [{ contentType: "Positive Prompt", ...safety(PROMPT_CATEGORIES) }] : [];
   return Response.json({ predictions: [...predictions, ...promptItem] });

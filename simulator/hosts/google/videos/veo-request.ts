@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import { Fields } from "../../../media/fields.ts";
-import { framesOf } from "../../../media/given-picture.ts";
+import { framesOf } from "../../../media/given-image.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { FilmOptions } from "../../../media-maker/film-options.ts";
 import { looseChoice, readEnvelope, readStorage } from "../read-envelope.ts";
-import { readFilm, readPicture } from "../read-picture.ts";
+import { readFilm, readImage } from "../read-media.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
 import { type GoogleHost, invalid } from "../text/errors.ts";
 import { names } from "../text/proto-json.ts";
@@ -34,7 +34,7 @@ function readReferences(instance: Fields, host: GoogleHost): number {
     const path = `instances[0].referenceImages[${at}]`;
     const reference = new Fields(value, path, names("image referenceType"), GOOGLE_REFUSALS);
     looseChoice(reference, "referenceType", ["asset", "style"]);
-    if (readPicture(reference, "image", host) === undefined) throw GOOGLE_REFUSALS.missing(`${path}.image`);
+    if (readImage(reference, "image", host) === undefined) throw GOOGLE_REFUSALS.missing(`${path}.image`);
   }
   return references.length;
 }
@@ -56,8 +56,8 @@ export function readVeo(exchange: Exchange, host: GoogleHost, model: string): Om
     const foreign = ONLY_VERTEX.find((name) => parameters.has(name)) ?? (instance.has("mask") ? "mask" : undefined);
     if (foreign !== undefined) throw unsupported(foreign, `${model} on the Gemini API`);
   } else if (parameters.has("webhookConfig")) throw GOOGLE_REFUSALS.unknown("webhookConfig", "parameters");
-  const image = readPicture(instance, "image", host);
-  const lastFrame = readPicture(instance, "lastFrame", host);
+  const image = readImage(instance, "image", host);
+  const lastFrame = readImage(instance, "lastFrame", host);
   readFilm(instance, "video", host);
   const prompt =
     image === undefined && !instance.has("video") ? instance.requiredText("prompt") : (instance.text("prompt") ?? "");

@@ -10,8 +10,8 @@ import {
   text,
   wholeIn,
 } from "../../../media/field-rules.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
-import { parseSize } from "../../../media/picture-size.ts";
+import { givenImage } from "../../../media/given-image.ts";
+import { parseSize } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { tencentError } from "../errors.ts";
@@ -39,10 +39,10 @@ const resolution: FieldRule = (value, path) => {
     : `${path} must be such as 1024:1024, with sides from ${LEAST_SIDE} to ${MOST_SIDE}.`;
 };
 
-const picture: FieldRule = (value, path) =>
-  typeof value === "string" && givenPicture(value, ["bare base64", "data address"]) !== undefined
+const image: FieldRule = (value, path) =>
+  typeof value === "string" && givenImage(value, ["bare base64", "data address"]) !== undefined
     ? undefined
-    : `${path} must be a picture.`;
+    : `${path} must be an image.`;
 
 const yesOrNo = oneOf(0, 1);
 const SHARED: FieldRules = {
@@ -53,9 +53,9 @@ const SHARED: FieldRules = {
   LogoParam: (value, path) => (typeof value === "object" && value !== null ? undefined : `${path} must be an object.`),
 };
 
-/** By the action that asks for pictures. */
+/** By the action that asks for images. */
 const ASKING: Readonly<Record<string, FieldRules>> = {
-  SubmitTextToImageJob: { ...SHARED, Revise: yesOrNo, Images: listOf(picture, 1, 3) },
+  SubmitTextToImageJob: { ...SHARED, Revise: yesOrNo, Images: listOf(image, 1, 3) },
   TextToImageLite: { ...SHARED, NegativePrompt: anyText, RspImgType: oneOf("base64", "url") },
   SubmitHunyuanImageJob: {
     ...SHARED,
@@ -64,7 +64,7 @@ const ASKING: Readonly<Record<string, FieldRules>> = {
     Style: anyText,
     Num: wholeIn(1, 4),
     Clarity: oneOf("x2", "x4"),
-    ContentImage: recordOf({ ImageUrl: picture, ImageBase64: picture }),
+    ContentImage: recordOf({ ImageUrl: image, ImageBase64: image }),
   },
 };
 

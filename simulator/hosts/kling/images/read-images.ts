@@ -11,11 +11,11 @@ import {
   text,
   wholeIn,
 } from "../../../media/field-rules.ts";
-import { parseSize, sizeOfArea } from "../../../media/picture-size.ts";
+import { parseSize, sizeOfArea } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { invalidParameter, notFound } from "../errors.ts";
-import { picture } from "../pictures.ts";
+import { image } from "../given-image.ts";
 
 export interface KlingImagesRequest {
   kind: "images";
@@ -56,7 +56,7 @@ const ADDRESSES: Readonly<Record<string, Address>> = {
     rules: {
       ...SHARED,
       negative_prompt: anyText,
-      image: picture,
+      image: image,
       image_reference: oneOf("subject", "face"),
       image_fidelity: numberIn(0, 1),
       human_fidelity: numberIn(0, 1),
@@ -67,15 +67,15 @@ const ADDRESSES: Readonly<Record<string, Address>> = {
     models: MODELS,
     rules: {
       ...SHARED,
-      subject_image_list: listOf(recordOf({ subject_image: picture }, ["subject_image"]), 1, 4),
-      scene_image: picture,
-      style_image: picture,
+      subject_image_list: listOf(recordOf({ subject_image: image }, ["subject_image"]), 1, 4),
+      scene_image: image,
+      style_image: image,
     },
     required: ["subject_image_list"],
   },
   "omni-image": {
     models: OMNI_MODELS,
-    rules: { ...SHARED, image_list: listOf(recordOf({ image: picture }, ["image"]), 1, 10) },
+    rules: { ...SHARED, image_list: listOf(recordOf({ image: image }, ["image"]), 1, 10) },
     required: ["prompt"],
   },
 };

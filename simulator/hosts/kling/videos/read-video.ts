@@ -11,12 +11,12 @@ import {
   recordOf,
   text,
 } from "../../../media/field-rules.ts";
-import { type Frames, framesOf } from "../../../media/given-picture.ts";
-import { parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
+import { type Frames, framesOf } from "../../../media/given-image.ts";
+import { parseSize, sizeOfShortSide } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { invalidParameter, notFound } from "../errors.ts";
-import { picture, pictureOf } from "../pictures.ts";
+import { image, imageOf } from "../given-image.ts";
 
 export interface KlingVideoRequest {
   kind: "videos";
@@ -69,16 +69,16 @@ const ADDRESSES: Readonly<Record<string, { rules: FieldRules; required: readonly
     rules: {
       ...SHARED,
       ...CONTROLLED,
-      image: picture,
-      image_tail: picture,
-      static_mask: picture,
+      image: image,
+      image_tail: image,
+      static_mask: image,
       dynamic_masks: anything,
       element_list: anything,
     },
     required: [],
   },
   "multi-image2video": {
-    rules: { ...SHARED, aspect_ratio: ratio, image_list: listOf(recordOf({ image: picture }, ["image"]), 1, 4) },
+    rules: { ...SHARED, aspect_ratio: ratio, image_list: listOf(recordOf({ image: image }, ["image"]), 1, 4) },
     required: ["prompt", "image_list"],
   },
 };
@@ -99,8 +99,8 @@ export function readVideo(address: string, body: JsonObject): KlingVideoRequest 
   if (!MODELS.test(model)) throw notFound(`The model ${model} does not exist here.`);
   const fault = faultIn(body, rulesOf(at.rules, model), at.required);
   if (fault !== undefined) throw invalidParameter(fault.message);
-  const first = pictureOf(body["image"]);
-  const last = pictureOf(body["image_tail"]);
+  const first = imageOf(body["image"]);
+  const last = imageOf(body["image_tail"]);
   if (address === "image2video" && first === undefined && last === undefined) {
     throw invalidParameter("One of image and image_tail is required.");
   }

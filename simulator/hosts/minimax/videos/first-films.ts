@@ -1,10 +1,10 @@
 import type { Exchange } from "../../../exchange.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
-import { framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
+import { framesOf, type GivenImage, givenImage } from "../../../media/given-image.ts";
+import { sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { publishFilm } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
@@ -27,14 +27,14 @@ const KEPT_MS = 3_600_000;
 const FILE_START = "3";
 const REFUSALS = refusalsIn(firstWord);
 
-function readFrame(body: Fields, name: string): GivenPicture | undefined {
+function readFrame(body: Fields, name: string): GivenImage | undefined {
   const address = body.text(name);
   if (address === undefined) return undefined;
-  const picture = givenPicture(address, ["data address"]);
-  if (picture === undefined) {
-    throw badParameters(firstWord, `${name} is neither an address nor a picture as a data URI`);
+  const image = givenImage(address, ["data address"]);
+  if (image === undefined) {
+    throw badParameters(firstWord, `${name} is neither an address nor an image as a data URI`);
   }
-  return picture;
+  return image;
 }
 
 function readSubjects(body: Fields): number {
@@ -43,12 +43,9 @@ function readSubjects(body: Fields): number {
     const path = `subject_reference[${at}]`;
     const subject = new Fields(value, path, names("type image"), REFUSALS);
     if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
-    const pictures = subject.list("image");
-    const isSound = pictures.every(
-      (one) => typeof one === "string" && givenPicture(one, ["data address"]) !== undefined,
-    );
-    if (pictures.length === 0 || !isSound)
-      throw subject.refuse("image", "a list of addresses or data URIs of pictures");
+    const images = subject.list("image");
+    const isSound = images.every((one) => typeof one === "string" && givenImage(one, ["data address"]) !== undefined);
+    if (images.length === 0 || !isSound) throw subject.refuse("image", "a list of addresses or data URIs of images");
   }
   return subjects.length;
 }

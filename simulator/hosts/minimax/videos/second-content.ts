@@ -1,7 +1,7 @@
 import type { Json } from "../../../json.ts";
 import { isObject } from "../../../json.ts";
 import { Fields } from "../../../media/fields.ts";
-import { type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
+import { type GivenImage, givenImage } from "../../../media/given-image.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, refusalsIn, secondWord } from "../refusals.ts";
 
@@ -18,15 +18,15 @@ const MOST = { image_url: 9, video_url: 3, audio_url: 3 } as const;
 
 export interface Content {
   prompt: string;
-  first?: GivenPicture;
-  last?: GivenPicture;
+  first?: GivenImage;
+  last?: GivenImage;
 }
 
 interface Item {
   type: (typeof TYPES)[number];
   role: string;
   text: string;
-  picture?: GivenPicture;
+  image?: GivenImage;
 }
 
 /** Undefined for an item whose address is not inside the object of its type: this host takes no notice of it. */
@@ -40,11 +40,11 @@ function readItem(value: Json, path: string): Item | undefined {
   const address = new Fields(nested, `${path}.${type}`, names("url"), REFUSALS).requiredText("url");
   const role = item.choice("role", ROLES[type]) ?? ROLES[type][0];
   if (type !== "image_url") return { type, role, text: "" };
-  const picture = givenPicture(address, ["data address"]);
-  if (picture === undefined) {
-    throw badParameters(secondWord, `${path}.${type}.url is neither an address nor a picture as a data URI`);
+  const image = givenImage(address, ["data address"]);
+  if (image === undefined) {
+    throw badParameters(secondWord, `${path}.${type}.url is neither an address nor an image as a data URI`);
   }
-  return { type, role, text: "", picture };
+  return { type, role, text: "", image };
 }
 
 /** The words, frames and references of a film of the second generation. */
@@ -65,7 +65,7 @@ export function readContent(values: readonly Json[]): Content {
   for (const role of ["first_frame", "last_frame"]) {
     if (frames(role).length > 1) throw badParameters(secondWord, `content has more than one ${role}`);
   }
-  const first = frames("first_frame")[0]?.picture;
-  const last = frames("last_frame")[0]?.picture;
+  const first = frames("first_frame")[0]?.image;
+  const last = frames("last_frame")[0]?.image;
   return { prompt, ...(first === undefined ? {} : { first }), ...(last === undefined ? {} : { last }) };
 }

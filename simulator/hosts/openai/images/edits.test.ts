@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { Rehearsal } from "../../../media/rehearsal.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import { drawImage } from "../../../media-maker/draw-image.ts";
 import { openaiMedia } from "../media.ts";
 
 const EDITS = "/openai/v1/images/edits";
@@ -14,8 +14,8 @@ beforeEach(() => {
 const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
-const picture = (width = 64, height = 64, transparent = false): Promise<Uint8Array> =>
-  drawPicture({ prompt: "input", width, height, seed: 1, format: "png", transparent });
+const image = (width = 64, height = 64, transparent = false): Promise<Uint8Array> =>
+  drawImage({ prompt: "input", width, height, seed: 1, format: "png", transparent });
 
 const dataUrl = (bytes: Uint8Array): string => `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
 
@@ -29,7 +29,7 @@ function form(fields: Record<string, string>, parts: readonly Part[]): FormData 
   const made = new FormData();
   for (const [name, value] of Object.entries(fields)) made.append(name, value);
   for (const { name, bytes, type = "image/png" } of parts) {
-    made.append(name, new File([bytes as Uint8Array<ArrayBuffer>], "picture", { type }));
+    made.append(name, new File([bytes as Uint8Array<ArrayBuffer>], "image", { type }));
   }
   return made;
 }
@@ -38,9 +38,9 @@ const edit = (fields: Record<string, string>, parts: readonly Part[]) =>
   rehearsal.send(EDITS, { body: form({ model: "gpt-image-2", prompt: "hat", size: "64x64", ...fields }, parts) });
 
 describe("contract 2.4 and H12: edits", () => {
-  test("a form with pictures and a mask, streamed events named after the edit", async () => {
-    const input = await picture(96, 64);
-    const mask = { name: "mask", bytes: await picture(96, 64, true) };
+  test("a form with images and a mask, streamed events named after the edit", async () => {
+    const input = await image(96, 64);
+    const mask = { name: "mask", bytes: await image(96, 64, true) };
     const { status, body } = await edit({ n: "2" }, [
       { name: "image[]", bytes: input },
       { name: "image[]", bytes: input },
@@ -57,18 +57,18 @@ describe("contract 2.4 and H12: edits", () => {
     expect(await response.text()).toStartWith("event: image_edit.completed\n");
   });
 
-  test("an edit without a size keeps the attitude of its picture", async () => {
-    const body = { model: "gpt-image-1.5", prompt: "hat", images: [{ image_url: dataUrl(await picture(64, 96)) }] };
+  test("an edit without a size keeps the attitude of its image", async () => {
+    const body = { model: "gpt-image-1.5", prompt: "hat", images: [{ image_url: dataUrl(await image(64, 96)) }] };
     expect((await rehearsal.send(EDITS, { body })).body.size).toBe("1024x1536");
   });
 
   test("refuses forms whose files are not what they should be", async () => {
-    const bytes = await picture();
+    const bytes = await image();
     const cases: [Record<string, string>, Part[], string][] = [
       [{}, [], "missing_required_parameter"],
       [{}, [{ name: "image", bytes, type: "application/octet-stream" }], "unsupported_file_mimetype"],
       [{}, [{ name: "image", bytes, type: "image/webp" }], "invalid_image_file"],
-      [{}, [{ name: "image", bytes: new TextEncoder().encode("no picture") }], "invalid_image_file"],
+      [{}, [{ name: "image", bytes: new TextEncoder().encode("no image") }], "invalid_image_file"],
       [{}, [{ name: "image", bytes: bytes.slice(0, 20) }], "invalid_image_file"],
       [
         {},
@@ -79,7 +79,7 @@ describe("contract 2.4 and H12: edits", () => {
         "duplicate_parameter",
       ],
       [{}, Array<Part>(17).fill({ name: "image[]", bytes }), "array_above_max_length"],
-      [{}, [{ name: "picture", bytes }], "unknown_parameter"],
+      [{}, [{ name: "photo", bytes }], "unknown_parameter"],
       [{ image: "text" }, [], "invalid_type"],
       [{ moderation: "low" }, [{ name: "image", bytes }], "unknown_parameter"],
       [{ n: "many" }, [{ name: "image", bytes }], "invalid_type"],
@@ -94,7 +94,7 @@ describe("contract 2.4 and H12: edits", () => {
         {},
         [
           { name: "image", bytes },
-          { name: "mask", bytes: await picture(80, 64, true) },
+          { name: "mask", bytes: await image(80, 64, true) },
         ],
         "invalid_image_file",
       ],
@@ -113,7 +113,7 @@ describe("contract 2.4 and H12: edits", () => {
     }
   });
 
-  test("refuses references that lead to no picture, as it was recorded", async () => {
+  test("refuses references that lead to no image, as it was recorded", async () => {
     const send = (images: JsonObject[]) =>
       rehearsal.send(EDITS, { body: { model: "gpt-image-1.5", prompt: "hat", images } });
     const drawing = await send([{ image_url: "https://example.org/logo.svg" }]);

@@ -1,6 +1,6 @@
 import { invalid, modelNotFound } from "../text/errors.ts";
 
-/** What the picture models differ in. */
+/** What the image models differ in. */
 export interface ImageFamily {
   /** GPT image models answer with the bytes, stream, and know formats; the older ones have links and styles. */
   gpt: boolean;
@@ -8,7 +8,7 @@ export interface ImageFamily {
   /** Any size within bounds, beside the named ones. */
   freeSizes: boolean;
   qualities: readonly string[];
-  mostPictures: number;
+  mostImages: number;
   mostPromptCharacters: number;
   /** The fields that only this family knows. */
   ownFields: readonly string[];
@@ -21,7 +21,7 @@ const GPT: ImageFamily = {
   sizes: ["1024x1024", "1536x1024", "1024x1536", "auto"],
   freeSizes: false,
   qualities: ["low", "medium", "high", "auto"],
-  mostPictures: 10,
+  mostImages: 10,
   mostPromptCharacters: 32_000,
   ownFields: ["background", "output_format", "output_compression", "moderation", "stream", "partial_images"],
   edits: true,
@@ -33,7 +33,7 @@ const DALL_E_2: ImageFamily = {
   sizes: ["256x256", "512x512", "1024x1024"],
   freeSizes: false,
   qualities: ["standard"],
-  mostPictures: 10,
+  mostImages: 10,
   mostPromptCharacters: 1_000,
   ownFields: ["response_format"],
   edits: true,
@@ -44,7 +44,7 @@ const DALL_E_3: ImageFamily = {
   ...DALL_E_2,
   sizes: ["1024x1024", "1792x1024", "1024x1792"],
   qualities: ["standard", "hd"],
-  mostPictures: 1,
+  mostImages: 1,
   mostPromptCharacters: 4_000,
   ownFields: ["response_format", "style"],
   edits: false,

@@ -1,14 +1,14 @@
 import type { HostError } from "../../../host-error.ts";
 import type { Json } from "../../../json.ts";
-import { type GivenPicture, givenPicture, pictureOfBytes } from "../../../media/given-picture.ts";
+import { type GivenImage, givenImage, imageOfBytes } from "../../../media/given-image.ts";
 import { duplicate, type Fields, type FormFile, refuseUnknown } from "../request-fields.ts";
 import { missing, requireArray, requireObject, requireString, wrongType } from "../text/check.ts";
 import { invalid, openaiError } from "../text/errors.ts";
 
-const MOST_PICTURES = 16;
-const MOST_PICTURE_BYTES = 50 * 1024 * 1024;
+const MOST_IMAGES = 16;
+const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
 const MOST_MASK_BYTES = 4 * 1024 * 1024;
-const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"];
+const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp"];
 /** The byte of a PNG that names its colours: grey, true colour and a palette may come without transparency. */
 const COLOURS_AT = 25;
 const COLOURS_WITHOUT_ALPHA = [0, 2];
@@ -18,24 +18,24 @@ function invalidImage(message: string, param: string): HostError {
 }
 
 /** A file of a form. It must be called what it is: a nameless stream of octets is refused unseen. */
-export function pictureInFile(file: FormFile, param: string): GivenPicture {
+export function imageInFile(file: FormFile, param: string): GivenImage {
   const declared = file.mimeType.replace("image/jpg", "image/jpeg");
-  if (!PICTURE_TYPES.includes(declared)) {
+  if (!IMAGE_TYPES.includes(declared)) {
     throw invalid(
       `Invalid file '${param}': unsupported mimetype ('${declared}'). Supported are 'image/jpeg', 'image/png', and 'image/webp'.`,
       param,
       "unsupported_file_mimetype",
     );
   }
-  if (file.bytes.length >= MOST_PICTURE_BYTES)
-    throw invalidImage(`The file must be smaller than ${MOST_PICTURE_BYTES} bytes.`, param);
-  const picture = pictureOfBytes(file.bytes);
-  if (picture?.mimeType !== declared) throw invalidImage("Invalid image data.", param);
-  return picture;
+  if (file.bytes.length >= MOST_IMAGE_BYTES)
+    throw invalidImage(`The file must be smaller than ${MOST_IMAGE_BYTES} bytes.`, param);
+  const image = imageOfBytes(file.bytes);
+  if (image?.mimeType !== declared) throw invalidImage("Invalid image data.", param);
+  return image;
 }
 
 /** A reference of the JSON form: an address, or the id of a file. The simulator keeps no files. */
-export function pictureInReference(value: Json | undefined, param: string): GivenPicture {
+export function imageInReference(value: Json | undefined, param: string): GivenImage {
   const reference = requireObject(value, param);
   refuseUnknown(Object.keys(reference), ["image_url", "file_id"]);
   if (reference.file_id !== undefined) {
@@ -43,13 +43,13 @@ export function pictureInReference(value: Json | undefined, param: string): Give
       param: `${param}.file_id`,
     });
   }
-  const picture = givenPicture(requireString(reference.image_url, `${param}.image_url`), ["data address"]);
-  const known = picture?.mimeType === undefined || PICTURE_TYPES.includes(picture.mimeType);
-  if (picture === undefined || !known) throw invalidImage("Invalid image data.", `${param}.image_url`);
-  return picture;
+  const image = givenImage(requireString(reference.image_url, `${param}.image_url`), ["data address"]);
+  const known = image?.mimeType === undefined || IMAGE_TYPES.includes(image.mimeType);
+  if (image === undefined || !known) throw invalidImage("Invalid image data.", `${param}.image_url`);
+  return image;
 }
 
-function checkMask(mask: GivenPicture, first: GivenPicture | undefined, param: string): void {
+function checkMask(mask: GivenImage, first: GivenImage | undefined, param: string): void {
   if (mask.bytes === undefined) return;
   if (mask.mimeType !== "image/png") throw invalidImage("The mask must be a PNG.", param);
   if (mask.bytes.length >= MOST_MASK_BYTES) throw invalidImage("The mask must be smaller than 4 MB.", param);
@@ -62,20 +62,20 @@ function checkMask(mask: GivenPicture, first: GivenPicture | undefined, param: s
   }
 }
 
-function inForm(files: ReadonlyMap<string, readonly FormFile[]>, single: boolean): GivenPicture[] {
+function inForm(files: ReadonlyMap<string, readonly FormFile[]>, single: boolean): GivenImage[] {
   const [one = [], several = []] = [files.get("image"), files.get("image[]")];
   if (one.length > 1) throw duplicate("image");
   if (single && several.length > 0) {
-    throw invalid("This model takes one picture, as 'image'.", "image[]", "invalid_value");
+    throw invalid("This model takes one image, as 'image'.", "image[]", "invalid_value");
   }
   return [
-    ...one.map((file) => pictureInFile(file, "image")),
-    ...several.map((file, at) => pictureInFile(file, `image[${at}]`)),
+    ...one.map((file) => imageInFile(file, "image")),
+    ...several.map((file, at) => imageInFile(file, `image[${at}]`)),
   ];
 }
 
-/** The pictures that an edit came with, the first of which the mask lies on. */
-export function readInputs({ values, files }: Fields, single: boolean): GivenPicture[] {
+/** The images that an edit came with, the first of which the mask lies on. */
+export function readInputs({ values, files }: Fields, single: boolean): GivenImage[] {
   const param = files === undefined ? "images" : "image";
   if (files !== undefined) {
     refuseUnknown(files.keys(), ["image", "image[]", "mask"]);
@@ -83,23 +83,23 @@ export function readInputs({ values, files }: Fields, single: boolean): GivenPic
       if (values[name] !== undefined) throw wrongType(values[name], "file", name);
     }
   }
-  const pictures =
+  const images =
     files === undefined
-      ? requireArray(values.images, param).map((one, at) => pictureInReference(one, `images[${at}]`))
+      ? requireArray(values.images, param).map((one, at) => imageInReference(one, `images[${at}]`))
       : inForm(files, single);
-  if (pictures.length === 0) throw missing(param);
-  if (pictures.length > (single ? 1 : MOST_PICTURES)) {
+  if (images.length === 0) throw missing(param);
+  if (images.length > (single ? 1 : MOST_IMAGES)) {
     throw invalid(
-      `Invalid '${param}': too many pictures. Expected at most ${single ? 1 : MOST_PICTURES}, but got ${pictures.length}.`,
+      `Invalid '${param}': too many images. Expected at most ${single ? 1 : MOST_IMAGES}, but got ${images.length}.`,
       param,
       "array_above_max_length",
     );
   }
   const [mask, second] = files?.get("mask") ?? [];
   if (second !== undefined) throw duplicate("mask");
-  if (mask !== undefined) checkMask(pictureInFile(mask, "mask"), pictures[0], "mask");
+  if (mask !== undefined) checkMask(imageInFile(mask, "mask"), images[0], "mask");
   if (files === undefined && values.mask !== undefined && values.mask !== null) {
-    checkMask(pictureInReference(values.mask, "mask"), pictures[0], "mask.image_url");
+    checkMask(imageInReference(values.mask, "mask"), images[0], "mask.image_url");
   }
-  return pictures;
+  return images;
 }

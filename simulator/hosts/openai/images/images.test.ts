@@ -38,8 +38,8 @@ async function streamed(body: JsonObject): Promise<{ event: string; data: JsonOb
     });
 }
 
-describe("contract 2.4: pictures of gpt-image", () => {
-  test("a picture has the size and the format that were asked for, and the usage adds up", async () => {
+describe("contract 2.4: images of gpt-image", () => {
+  test("an image has the size and the format that were asked for, and the usage adds up", async () => {
     for (const format of ["png", "jpeg", "webp"]) {
       const { status, body } = await generate({ output_format: format, quality: "low", n: 2 });
       expect(status).toBe(200);
@@ -59,7 +59,7 @@ describe("contract 2.4: pictures of gpt-image", () => {
     expect(body).toMatchObject({ size: "1024x1024", quality: "high", usage: { output_tokens: 4160 } });
   });
 
-  test("the same request is answered with the same picture", async () => {
+  test("the same request is answered with the same image", async () => {
     const [first, second] = [await generate({}), await generate({})];
     expect(first.body.data).toEqual(second.body.data ?? null);
   });
@@ -113,10 +113,10 @@ describe("contract 2.4: pictures of gpt-image", () => {
   });
 });
 
-describe("contract 6.3 and H12: pictures as a stream", () => {
+describe("contract 6.3 and H12: images as a stream", () => {
   const body = { model: "gpt-image-2", prompt: "a cat", size: "64x64" };
 
-  test.each([0, 1, 3])("%d partial pictures, then the whole with its usage", async (partials) => {
+  test.each([0, 1, 3])("%d partial images, then the whole with its usage", async (partials) => {
     const events = await streamed({ ...body, partial_images: partials });
     expect(events.map(({ event }) => event)).toEqual([
       ...Array<string>(partials).fill("image_generation.partial_image"),
@@ -136,14 +136,14 @@ describe("contract 6.3 and H12: pictures as a stream", () => {
     ]);
   });
 
-  test("a quick picture shows less of its making than was asked for; several end one after the other", async () => {
+  test("a quick image shows less of its making than was asked for; several end one after the other", async () => {
     const quick = await streamed({ ...body, quality: "low", partial_images: 3 });
     expect(quick.map(({ event }) => event.split(".")[1])).toEqual(["partial_image", "completed"]);
     const several = await streamed({ ...body, n: 2 });
     expect(several.map(({ event }) => event.split(".")[1])).toEqual(["completed", "completed"]);
   });
 
-  test("moderation and failures strike after the partial pictures; a blocked prompt is no stream", async () => {
+  test("moderation and failures strike after the partial images; a blocked prompt is no stream", async () => {
     const moderated = await streamed({ ...body, prompt: "sim:moderated", partial_images: 1 });
     expect(moderated.map(({ event }) => event)).toEqual(["image_generation.partial_image", "error"]);
     expect(errorOf(moderated[1]?.data ?? {}).code).toBe("moderation_blocked");

@@ -4,28 +4,28 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
-import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { wordsAtOnce } from "../at-once.ts";
 import { anyFields, type Fields, jsonFields } from "../request-fields.ts";
 import { imageFamilyOf } from "./image-families.ts";
 import { readInputs } from "./image-inputs.ts";
 import { streamImages } from "./image-stream.ts";
 import { imageUsage } from "./image-usage.ts";
-import { blockedBy, failureOf, pictureCount, pictureOf } from "./play-outcome.ts";
+import { blockedBy, failureOf, imageCount, imageOf } from "./play-outcome.ts";
 import { type ImageAction, type ImageRequest, modelOf, readImageRequest } from "./read-request.ts";
 
 const LINK_KEPT_MS = 60 * 60_000;
 
 async function answer(request: ImageRequest, outcome: Outcome | undefined, context: MediaContext): Promise<Response> {
-  const count = pictureCount(request, outcome);
+  const count = imageCount(request, outcome);
   const data: JsonObject[] = [];
   for (let at = 0; at < count; at += 1) {
     const revised = request.revises ? { revised_prompt: `${request.prompt} (revised)` } : {};
-    const picture = pictureOf(request, at);
+    const image = imageOf(request, at);
     const result: JsonObject =
       request.answersWith === "url"
-        ? { url: publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }) }
-        : { b64_json: await encodePicture(picture) };
+        ? { url: publishImage(context, image, { outcome, keptMs: LINK_KEPT_MS }) }
+        : { b64_json: await encodeImage(image) };
     data.push({ ...revised, ...result });
   }
   const created = Math.floor(context.nowMs() / 1_000);

@@ -1,12 +1,12 @@
 import type { HostError } from "../../../host-error.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
+import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import { openaiError, openaiFailure } from "../text/errors.ts";
 import type { ImageRequest } from "./read-request.ts";
 
-/** The picture at a place among those of one request; a partial one has its own look. */
-export function pictureOf(request: ImageRequest, at: number, partial?: number): PictureOptions {
+/** The image at a place among those of one request; a partial one has its own look. */
+export function imageOf(request: ImageRequest, at: number, partial?: number): ImageOptions {
   return {
     prompt: request.prompt,
     width: request.width,
@@ -31,13 +31,13 @@ export function blockedBy(request: ImageRequest): HostError {
       });
 }
 
-/** The error that a request ends with after it was begun; undefined where pictures come. */
+/** The error that a request ends with after it was begun; undefined where images come. */
 export function failureOf(request: ImageRequest, outcome: Outcome | undefined): HostError | undefined {
   if (outcome === "fails") return openaiFailure("500", request.model);
   return outcome === "moderated" ? blockedBy(request) : undefined;
 }
 
 /** The host does not say that one of several was held back: there is one less. */
-export function pictureCount(request: ImageRequest, outcome: Outcome | undefined): number {
+export function imageCount(request: ImageRequest, outcome: Outcome | undefined): number {
   return outcome === "one-fails" ? request.count - 1 : request.count;
 }

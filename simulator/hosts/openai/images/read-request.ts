@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../json.ts";
-import type { GivenPicture } from "../../../media/given-picture.ts";
+import type { GivenImage } from "../../../media/given-image.ts";
 import { refuseUnknown } from "../request-fields.ts";
 import { optionalBoolean, optionalEnum, optionalNumber, requireString } from "../text/check.ts";
 import { invalid } from "../text/errors.ts";
@@ -24,7 +24,7 @@ export interface ImageRequest {
   stream: boolean;
   partials: number;
   answersWith: string;
-  inputs: readonly GivenPicture[];
+  inputs: readonly GivenImage[];
 }
 
 const SHARED_FIELDS = ["prompt", "model", "n", "size", "quality", "user"];
@@ -33,12 +33,12 @@ function knownFields(family: ImageFamily, action: ImageAction, form: boolean): s
   if (action === "generation") return [...SHARED_FIELDS, ...family.ownFields];
   // Only the JSON form of an edit knows moderation.
   const own = family.ownFields.filter((name) => !form || name !== "moderation");
-  const pictures = form ? ["image", "image[]", "mask"] : ["images", "mask"];
-  return [...SHARED_FIELDS, ...own, ...pictures, ...(family.gpt ? ["input_fidelity"] : [])];
+  const images = form ? ["image", "image[]", "mask"] : ["images", "mask"];
+  return [...SHARED_FIELDS, ...own, ...images, ...(family.gpt ? ["input_fidelity"] : [])];
 }
 
-/** An edit keeps the attitude of its first picture. */
-function ownMeasures(first: GivenPicture | undefined): { width: number; height: number } {
+/** An edit keeps the attitude of its first image. */
+function ownMeasures(first: GivenImage | undefined): { width: number; height: number } {
   const { width, height } = first?.size ?? { width: 1, height: 1 };
   if (width === height) return { width: 1024, height: 1024 };
   return width > height ? { width: 1536, height: 1024 } : { width: 1024, height: 1536 };
@@ -75,12 +75,12 @@ export function modelOf(values: JsonObject): string {
   return values.model === undefined || values.model === null ? "dall-e-2" : requireString(values.model, "model");
 }
 
-/** Reads and checks everything but the pictures. */
+/** Reads and checks everything but the images. */
 export function readImageRequest(
   values: JsonObject,
   action: ImageAction,
   form: boolean,
-  inputs: readonly GivenPicture[],
+  inputs: readonly GivenImage[],
 ): ImageRequest {
   const model = modelOf(values);
   const family = imageFamilyOf(model);
@@ -116,7 +116,7 @@ export function readImageRequest(
     gpt: family.gpt,
     revises: family.ownFields.includes("style"),
     prompt: promptOf(values, family),
-    count: optionalNumber(values, "n", [1, family.mostPictures], true) ?? 1,
+    count: optionalNumber(values, "n", [1, family.mostImages], true) ?? 1,
     ...(asked ?? ownMeasures(family.gpt ? inputs[0] : undefined)),
     quality: quality === "auto" ? "high" : quality,
     background: background === "auto" ? "opaque" : background,

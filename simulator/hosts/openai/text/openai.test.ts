@@ -171,7 +171,7 @@ describe("contract 2.12 and 2.13: chat completions through the vendor's SDK", ()
     expect(content[0]?.logprob).toBeLessThan(0);
   });
 
-  test("a picture is looked at, and a wrong label is refused in the host's shape", async () => {
+  test("an image is looked at, and a wrong label is refused in the host's shape", async () => {
     const ask = (type: string) =>
       client.chat.completions.create({
         model: "standard",

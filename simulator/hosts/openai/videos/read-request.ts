@@ -1,6 +1,6 @@
-import { parseDrawable } from "../../../media/picture-size.ts";
+import { parseDrawable } from "../../../media/image-size.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
-import { pictureInFile, pictureInReference } from "../images/image-inputs.ts";
+import { imageInFile, imageInReference } from "../images/image-inputs.ts";
 import { duplicate, type Fields, refuseUnknown } from "../request-fields.ts";
 import { optionalEnum, requireString } from "../text/check.ts";
 import { invalid, modelNotFound } from "../text/errors.ts";
@@ -38,9 +38,9 @@ function firstFrameIn({ values, files }: Fields): Uint8Array | undefined {
   refuseUnknown(files?.keys() ?? [], ["input_reference"]);
   const [file, second] = files?.get("input_reference") ?? [];
   if (second !== undefined) throw duplicate("input_reference");
-  if (file !== undefined) return pictureInFile(file, "input_reference").bytes;
+  if (file !== undefined) return imageInFile(file, "input_reference").bytes;
   if (values.input_reference === undefined || values.input_reference === null) return undefined;
-  return pictureInReference(values.input_reference, "input_reference").bytes;
+  return imageInReference(values.input_reference, "input_reference").bytes;
 }
 
 export function readVideoRequest(fields: Fields): VideoRequest {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
 import { filmFacts } from "../../../media/film-facts.ts";
 import { bearer, Rehearsal } from "../../../media/rehearsal.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import { drawImage } from "../../../media-maker/draw-image.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { openaiMedia } from "../media.ts";
 
@@ -61,7 +61,7 @@ describe("contract 2.2: the life of a film", () => {
   });
 
   test("a form with the first frame", async () => {
-    const bytes = await drawPicture({ prompt: "frame", width: 720, height: 1280, seed: 1, format: "png" });
+    const bytes = await drawImage({ prompt: "frame", width: 720, height: 1280, seed: 1, format: "png" });
     const send = (content: Uint8Array, type: string) => {
       const form = new FormData();
       form.append("model", "sora-2-pro");

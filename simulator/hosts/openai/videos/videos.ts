@@ -6,7 +6,7 @@ import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import { drawPicture } from "../../../media-maker/draw-picture.ts";
+import { drawImage } from "../../../media-maker/draw-image.ts";
 import { makeFilm } from "../../../media-maker/make-film.ts";
 import { wordsAtOnce } from "../at-once.ts";
 import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
@@ -122,8 +122,8 @@ export async function sendVideo(exchange: Exchange, context: MediaContext, key: 
   const shared = { prompt, ...measures, seed: seedOf(prompt) };
   if (variant !== "video") {
     const format = variant === "thumbnail" ? "webp" : "jpeg";
-    const picture = await drawPicture({ ...shared, format });
-    return new Response(picture, { headers: { "content-type": `image/${format}` } });
+    const image = await drawImage({ ...shared, format });
+    return new Response(image, { headers: { "content-type": `image/${format}` } });
   }
   const film = await makeFilm({
     ...shared,

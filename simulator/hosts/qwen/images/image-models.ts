@@ -1,21 +1,21 @@
-import { atLeast, atMost } from "../../../media/picture-size.ts";
+import { atLeast, atMost } from "../../../media/image-size.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 
-/** What one family of picture models takes. */
+/** What one family of image models takes. */
 export interface ImageModel {
   name: RegExp;
   /** Where it is served: at once, as a task with messages, or as a task with a prompt. */
-  served: readonly ("sync" | "messages task" | "text task" | "pictures task")[];
+  served: readonly ("sync" | "messages task" | "text task" | "images task")[];
   /** By name, the length of a square's side. */
   tiers: Readonly<Record<string, number>>;
   takes: (size: ImageSize, references: number) => boolean;
   defaultSide: number;
-  mostPictures: number;
-  defaultPictures: number;
+  mostImages: number;
+  defaultImages: number;
   references: readonly [least: number, most: number];
   /** The parameters that not every family has. */
   extras: readonly string[];
-  /** Several pictures stand in one choice, or each in its own. */
+  /** Several images stand in one choice, or each in its own. */
   spread: "contents" | "choices";
 }
 
@@ -34,8 +34,8 @@ const USUAL = {
   tiers: {},
   takes: () => true,
   defaultSide: 1024,
-  mostPictures: 1,
-  defaultPictures: 1,
+  mostImages: 1,
+  defaultImages: 1,
   references: [0, 0],
   extras: ["negative_prompt"],
   spread: "contents",
@@ -44,13 +44,13 @@ const WAN_2_7 = {
   ...USUAL,
   served: ["sync", "messages task"],
   defaultSide: 2048,
-  mostPictures: 4,
-  defaultPictures: 4,
+  mostImages: 4,
+  defaultImages: 4,
   references: [0, 9],
   extras: ["thinking_mode", "enable_sequential"],
   spread: "choices",
 } as const;
-const EARLIER_WAN = { ...USUAL, mostPictures: 4, defaultPictures: 4, spread: "choices" } as const;
+const EARLIER_WAN = { ...USUAL, mostImages: 4, defaultImages: 4, spread: "choices" } as const;
 
 const MODELS: readonly ImageModel[] = [
   {
@@ -58,7 +58,7 @@ const MODELS: readonly ImageModel[] = [
     name: named("qwen-image-[23]\\.0(-pro)?"),
     takes: (size) => areaWithin(512, 2048)(size) && ratioWithin8(size),
     defaultSide: 2048,
-    mostPictures: 6,
+    mostImages: 6,
     references: [0, 3],
   },
   {
@@ -72,7 +72,7 @@ const MODELS: readonly ImageModel[] = [
     ...USUAL,
     name: named("qwen-image-edit-(max|plus)"),
     takes: ({ width, height }) => Math.min(width, height) >= 512 && Math.max(width, height) <= 2048,
-    mostPictures: 6,
+    mostImages: 6,
     references: [1, 3],
   },
   { ...USUAL, name: named("qwen-image-edit"), takes: () => false, references: [1, 3] },
@@ -94,19 +94,19 @@ const MODELS: readonly ImageModel[] = [
     name: named("wan2\\.[0-6]-t2i(-[a-z]+)?|wanx2\\.[01]-t2i(-[a-z]+)?|wanx-v1"),
     served: ["sync", "text task"],
   },
-  { ...EARLIER_WAN, name: named("wan2\\.[0-6]-i2i(-[a-z]+)?"), served: ["pictures task"], references: [1, 3] },
+  { ...EARLIER_WAN, name: named("wan2\\.[0-6]-i2i(-[a-z]+)?"), served: ["images task"], references: [1, 3] },
   {
     ...USUAL,
     name: /^standard$/,
-    served: ["sync", "messages task", "text task", "pictures task"],
+    served: ["sync", "messages task", "text task", "images task"],
     tiers: { "1K": 1024, "2K": 2048, "4K": 4096 },
-    mostPictures: 6,
+    mostImages: 6,
     references: [0, 9],
     extras: ["negative_prompt", "thinking_mode", "enable_sequential"],
   },
 ];
 
-/** The most pictures of a series that belongs together. */
+/** The most images of a series that belongs together. */
 export const MOST_SEQUENTIAL = 12;
 
 export function imageModel(name: string, served: ImageModel["served"][number]): ImageModel | undefined {

@@ -4,13 +4,13 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
-import { publishPicture } from "../../../media/publish.ts";
+import { publishImage } from "../../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, HELD_BACK } from "../errors.ts";
 import { type ImagesRequest, readImages } from "./read-images.ts";
 
 export const KEPT_MS = 24 * 3_600_000;
 
-/** The link of each picture; undefined where it is held back. */
+/** The link of each image; undefined where it is held back. */
 export function linksOf(
   request: ImagesRequest,
   outcome: Outcome | undefined,
@@ -18,7 +18,7 @@ export function linksOf(
 ): (string | undefined)[] {
   return Array.from({ length: request.count }, (_, index) => {
     if (isHeldBack(outcome, index)) return undefined;
-    const picture = {
+    const image = {
       prompt: request.prompt,
       ...request.size,
       seed: request.seed + index,
@@ -26,7 +26,7 @@ export function linksOf(
       inputs: request.inputs,
       note: request.watermark ? `${request.model} WATERMARK` : request.model,
     } as const;
-    return publishPicture(context, picture, { outcome, keptMs: KEPT_MS });
+    return publishImage(context, image, { outcome, keptMs: KEPT_MS });
   });
 }
 

@@ -10,8 +10,8 @@ import {
   text,
   wholeIn,
 } from "../../../media/field-rules.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
-import { isDrawable, parseSize } from "../../../media/picture-size.ts";
+import { givenImage } from "../../../media/given-image.ts";
+import { isDrawable, parseSize } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkObject, invalidParameter, modelNotFound } from "../errors.ts";
@@ -39,11 +39,11 @@ const INPUT_RULES: Readonly<Record<ImageModel["served"][number], FieldRules>> = 
   sync: { messages: listOf(message, 1, 1) },
   "messages task": { messages: listOf(message, 1, 1) },
   "text task": { prompt: text(), negative_prompt: anyText },
-  "pictures task": { prompt: text(), negative_prompt: anyText, images: listOf(text(Number.POSITIVE_INFINITY), 1, 9) },
+  "images task": { prompt: text(), negative_prompt: anyText, images: listOf(text(Number.POSITIVE_INFINITY), 1, 9) },
 };
 
 function checkParameters(parameters: JsonObject, model: ImageModel): void {
-  const most = parameters["enable_sequential"] === true ? MOST_SEQUENTIAL : model.mostPictures;
+  const most = parameters["enable_sequential"] === true ? MOST_SEQUENTIAL : model.mostImages;
   const extras = { negative_prompt: anyText, thinking_mode: flag, enable_sequential: flag };
   const own = Object.entries(extras).filter(([name]) => model.extras.includes(name));
   const rules: FieldRules = {
@@ -69,25 +69,25 @@ function readSize(given: Json | undefined, model: ImageModel, references: number
   return size;
 }
 
-/** The words and pictures, wherever this address has them. */
-function readInput(input: JsonObject): { prompts: string[]; pictures: string[] } {
+/** The words and images, wherever this address has them. */
+function readInput(input: JsonObject): { prompts: string[]; images: string[] } {
   if (typeof input["prompt"] === "string") {
-    return { prompts: [input["prompt"]], pictures: Array.isArray(input["images"]) ? input["images"].map(String) : [] };
+    return { prompts: [input["prompt"]], images: Array.isArray(input["images"]) ? input["images"].map(String) : [] };
   }
   const messages = Array.isArray(input["messages"]) ? input["messages"] : [];
   const items = messages.flatMap((item) => (isObject(item) && Array.isArray(item["content"]) ? item["content"] : []));
   const of = (field: string): string[] =>
     items.flatMap((item) => (isObject(item) && typeof item[field] === "string" ? [item[field]] : []));
-  return { prompts: of("text"), pictures: of("image") };
+  return { prompts: of("text"), images: of("image") };
 }
 
-function checkPictures(pictures: readonly string[], [least, most]: ImageModel["references"]): void {
-  if (pictures.length < least || pictures.length > most) {
-    throw invalidParameter(`This model takes ${least} to ${most} pictures, not ${pictures.length}.`);
+function checkImages(images: readonly string[], [least, most]: ImageModel["references"]): void {
+  if (images.length < least || images.length > most) {
+    throw invalidParameter(`This model takes ${least} to ${most} images, not ${images.length}.`);
   }
-  for (const picture of pictures) {
-    if (givenPicture(picture, ["data address"]) === undefined) {
-      throw invalidParameter("An image of the input is neither an address nor the data of a picture.");
+  for (const image of images) {
+    if (givenImage(image, ["data address"]) === undefined) {
+      throw invalidParameter("An image of the input is neither an address nor the data of an image.");
     }
   }
 }
@@ -102,19 +102,19 @@ export function readImages(body: JsonObject, served: ImageModel["served"][number
   const parameters = body["parameters"] ?? {};
   if (!isObject(parameters)) throw invalidParameter("parameters must be an object.");
   checkParameters(parameters, model);
-  const { prompts, pictures } = readInput(isObject(body["input"]) ? body["input"] : {});
+  const { prompts, images } = readInput(isObject(body["input"]) ? body["input"] : {});
   const [prompt] = prompts;
   if (prompt === undefined || prompts.length > 1) throw invalidParameter("input must have exactly one text.");
-  checkPictures(pictures, model.references);
+  checkImages(images, model.references);
   const { n, seed } = parameters;
   return {
     kind: "images",
     model: name,
     prompt,
-    size: readSize(parameters["size"], model, pictures.length),
+    size: readSize(parameters["size"], model, images.length),
     seed: typeof seed === "number" ? seed : seedOf(prompt),
-    count: typeof n === "number" ? n : model.defaultPictures,
-    inputs: pictures.length,
+    count: typeof n === "number" ? n : model.defaultImages,
+    inputs: images.length,
     watermark: parameters["watermark"] === true,
     spread: model.spread,
     answersWith: served === "sync" || served === "messages task" ? "choices" : "results",

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import { anyText, type FieldRules, flag, listOf, oneOf, recordOf, text, wholeIn } from "../../../media/field-rules.ts";
-import { type Frames, framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
-import { parseDrawable, parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
+import { type Frames, framesOf, type GivenImage, givenImage } from "../../../media/given-image.ts";
+import { parseDrawable, parseSize, sizeOfShortSide } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkObject, invalidParameter, modelNotFound } from "../errors.ts";
@@ -92,26 +92,26 @@ function rulesOf(model: VideoModel): { input: FieldRules; parameters: FieldRules
   };
 }
 
-function pictureAt(given: Json | undefined, path: string): GivenPicture | undefined {
+function imageAt(given: Json | undefined, path: string): GivenImage | undefined {
   if (typeof given !== "string") return undefined;
-  const picture = givenPicture(given, ["data address"]);
-  if (picture === undefined) throw invalidParameter(`${path} is neither an address nor the data of a picture.`);
-  return picture;
+  const image = givenImage(given, ["data address"]);
+  if (image === undefined) throw invalidParameter(`${path} is neither an address nor the data of an image.`);
+  return image;
 }
 
-function readFrames(input: JsonObject): { first: GivenPicture | undefined; last: GivenPicture | undefined } {
+function readFrames(input: JsonObject): { first: GivenImage | undefined; last: GivenImage | undefined } {
   const media = Array.isArray(input["media"]) ? input["media"].filter(isObject) : [];
-  for (const item of media) if (item["type"] === "reference_image") pictureAt(item["url"], "input.media");
+  for (const item of media) if (item["type"] === "reference_image") imageAt(item["url"], "input.media");
   const url = (type: string): Json | undefined => media.find((item) => item["type"] === type)?.["url"];
   return {
-    first: pictureAt(input["img_url"] ?? input["first_frame_url"] ?? url("first_frame"), "The first frame"),
-    last: pictureAt(input["last_frame_url"] ?? url("last_frame"), "The last frame"),
+    first: imageAt(input["img_url"] ?? input["first_frame_url"] ?? url("first_frame"), "The first frame"),
+    last: imageAt(input["last_frame_url"] ?? url("last_frame"), "The last frame"),
   };
 }
 
 function checkPurpose({ purpose }: VideoModel, input: JsonObject, hasFirstFrame: boolean): void {
   if ((purpose === "i2v" || purpose === "kf2v") && !hasFirstFrame) {
-    throw invalidParameter("input needs a first frame: this model makes films of pictures.");
+    throw invalidParameter("input needs a first frame: this model makes films of images.");
   }
   if (purpose === "r2v" && input["reference_urls"] === undefined && input["media"] === undefined) {
     throw invalidParameter("input needs references: this model makes films of what they show.");
@@ -120,7 +120,7 @@ function checkPurpose({ purpose }: VideoModel, input: JsonObject, hasFirstFrame:
   if (!hasFirstFrame && input["prompt"] === undefined) throw invalidParameter("input.prompt is required.");
 }
 
-function readSize(parameters: JsonObject, first: GivenPicture | undefined): ImageSize {
+function readSize(parameters: JsonObject, first: GivenImage | undefined): ImageSize {
   if (typeof parameters["size"] === "string") {
     const size = parseDrawable(parameters["size"], "*");
     const isFit = size !== undefined && size.width % 2 === 0 && size.height % 2 === 0;

@@ -4,9 +4,9 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
-import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
-import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
+import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
 import { readImages, type SeedreamRequest } from "./read-images.ts";
 
@@ -23,8 +23,8 @@ interface Batch {
   createdAt: number;
 }
 
-async function pictureAt({ request, outcome, context }: Batch, index: number): Promise<JsonObject> {
-  const picture: PictureOptions = {
+async function imageAt({ request, outcome, context }: Batch, index: number): Promise<JsonObject> {
+  const image: ImageOptions = {
     prompt: request.prompt,
     ...request.size,
     seed: request.seed + index,
@@ -33,8 +33,8 @@ async function pictureAt({ request, outcome, context }: Batch, index: number): P
     note: request.watermark ? `${request.model} WATERMARK` : request.model,
   };
   const size = `${request.size.width}x${request.size.height}`;
-  if (request.encoded) return { b64_json: await encodePicture(picture), size };
-  return { url: publishPicture(context, picture, { outcome, keptMs: KEPT_MS }), size };
+  if (request.encoded) return { b64_json: await encodeImage(image), size };
+  return { url: publishImage(context, image, { outcome, keptMs: KEPT_MS }), size };
 }
 
 function usageOf({ request, outcome }: Batch): JsonObject {
@@ -55,7 +55,7 @@ async function wholeAnswer(batch: Batch): Promise<Response> {
   if (outcome === "fails") throw AT_ONCE.broken;
   const data: JsonObject[] = [];
   for (let index = 0; index < request.count; index += 1) {
-    data.push(isHeldBack(outcome, index) ? { error: HELD_BACK } : await pictureAt(batch, index));
+    data.push(isHeldBack(outcome, index) ? { error: HELD_BACK } : await imageAt(batch, index));
   }
   // The whole request is an error only where nothing came of it.
   if (data.every((item) => item["error"] !== undefined)) throw arkError(400, HELD_BACK.code, HELD_BACK.message);
@@ -65,7 +65,7 @@ async function wholeAnswer(batch: Batch): Promise<Response> {
 async function* events(batch: Batch): AsyncGenerator<JsonObject> {
   const { request, outcome, createdAt } = batch;
   if (outcome === "fails") {
-    yield { type: "error", error: { code: "InternalServiceError", message: "The service failed at the picture." } };
+    yield { type: "error", error: { code: "InternalServiceError", message: "The service failed at the image." } };
     return;
   }
   const envelope = { model: request.model, created: createdAt };
@@ -76,7 +76,7 @@ async function* events(batch: Batch): AsyncGenerator<JsonObject> {
           type: "image_generation.partial_succeeded",
           ...envelope,
           image_index: index,
-          ...(await pictureAt(batch, index)),
+          ...(await imageAt(batch, index)),
         };
   }
   yield { type: "image_generation.completed", ...envelope, usage: usageOf(batch) };
@@ -87,7 +87,7 @@ async function* frames(batch: Batch): AsyncGenerator<string> {
   yield "data: [DONE]\n\n";
 }
 
-/** The headers leave with the first picture, not before. */
+/** The headers leave with the first image, not before. */
 async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Response> {
   const source = frames(batch);
   const first = await source.next();

@@ -10,8 +10,8 @@ import {
   text,
   wholeIn,
 } from "../../../media/field-rules.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
-import { parseDrawable } from "../../../media/picture-size.ts";
+import { givenImage } from "../../../media/given-image.ts";
+import { parseDrawable } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkBody, invalidParameter, modelNotFound } from "../errors.ts";
@@ -31,7 +31,7 @@ export interface SeedreamRequest {
   searches: boolean;
 }
 
-const MOST_PICTURES = 15;
+const MOST_IMAGES = 15;
 /** How many the model makes of a batch whose size was left to it. */
 const OWN_BATCH = 3;
 
@@ -43,7 +43,7 @@ const RULES: FieldRules = {
   response_format: oneOf("url", "b64_json"),
   watermark: flag,
   sequential_image_generation: oneOf("auto", "disabled"),
-  sequential_image_generation_options: recordOf({ max_images: wholeIn(1, MOST_PICTURES) }),
+  sequential_image_generation_options: recordOf({ max_images: wholeIn(1, MOST_IMAGES) }),
   stream: flag,
   optimize_prompt_options: recordOf({ mode: oneOf("standard", "fast") }),
 };
@@ -79,29 +79,29 @@ function countReferences(image: Json | undefined, model: SeedreamModel): number 
   if (image === undefined) return 0;
   const given = Array.isArray(image) ? image : [image];
   if (given.length > model.mostReferences) {
-    throw invalidParameter("image", `this model takes at most ${model.mostReferences} pictures, not ${given.length}.`);
+    throw invalidParameter("image", `this model takes at most ${model.mostReferences} images, not ${given.length}.`);
   }
-  for (const picture of given) {
-    if (typeof picture !== "string" || givenPicture(picture, ["data address"]) === undefined) {
+  for (const image of given) {
+    if (typeof image !== "string" || givenImage(image, ["data address"]) === undefined) {
       throw invalidParameter(
         "image",
-        "it must be an address, or data:image/<format in lower case>;base64, and a picture.",
+        "it must be an address, or data:image/<format in lower case>;base64, and an image.",
       );
     }
   }
   return given.length;
 }
 
-function countPictures(body: JsonObject, model: SeedreamModel, inputs: number): number {
+function countImages(body: JsonObject, model: SeedreamModel, inputs: number): number {
   const options = body["sequential_image_generation_options"];
   const most = isObject(options) ? options["max_images"] : undefined;
   if (body["sequential_image_generation"] !== "auto") return 1;
-  if (!model.batch) throw invalidParameter("sequential_image_generation", "this model makes one picture at a time.");
-  if (typeof most !== "number") return Math.min(OWN_BATCH, MOST_PICTURES - inputs);
-  if (most + inputs > MOST_PICTURES) {
+  if (!model.batch) throw invalidParameter("sequential_image_generation", "this model makes one image at a time.");
+  if (typeof most !== "number") return Math.min(OWN_BATCH, MOST_IMAGES - inputs);
+  if (most + inputs > MOST_IMAGES) {
     throw invalidParameter(
       "sequential_image_generation_options.max_images",
-      `pictures given and made may be ${MOST_PICTURES} together, not ${most + inputs}.`,
+      `images given and made may be ${MOST_IMAGES} together, not ${most + inputs}.`,
     );
   }
   return most;
@@ -125,7 +125,7 @@ export function readImages(body: JsonObject): SeedreamRequest {
     seed: typeof seed === "number" && seed >= 0 ? seed : seedOf(prompt),
     format: body["output_format"] === "png" ? "png" : "jpeg",
     inputs,
-    count: countPictures(body, model, inputs),
+    count: countImages(body, model, inputs),
     encoded: body["response_format"] === "b64_json",
     stream: body["stream"] === true,
     watermark: body["watermark"] !== false,

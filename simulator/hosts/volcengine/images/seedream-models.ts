@@ -1,6 +1,6 @@
 import type { ImageSize } from "../../../sniff-image.ts";
 
-/** What one generation of the picture models takes. */
+/** What one generation of the image models takes. */
 export interface SeedreamModel {
   name: RegExp;
   /** By name, the length of a square's side. */

@@ -10,8 +10,8 @@ import {
   text,
   wholeIn,
 } from "../../../media/field-rules.ts";
-import { type Frames, framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
-import { parseSize, sizeOfShortSide } from "../../../media/picture-size.ts";
+import { type Frames, framesOf, type GivenImage, givenImage } from "../../../media/given-image.ts";
+import { parseSize, sizeOfShortSide } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkBody, invalidParameter, modelNotFound } from "../errors.ts";
@@ -120,8 +120,8 @@ const rulesOf = (model: SeedanceModel): FieldRules => ({
 
 interface Given {
   prompt: string;
-  first?: GivenPicture;
-  last?: GivenPicture;
+  first?: GivenImage;
+  last?: GivenImage;
   references: number;
   audio: boolean;
 }
@@ -130,13 +130,13 @@ function readPart(item: JsonObject, given: Given): void {
   if (item["type"] === "text") given.prompt += String(item["text"]);
   if (item["type"] === "audio_url") given.audio = true;
   if (item["type"] !== "image_url" || !isObject(item["image_url"])) return;
-  const picture = givenPicture(String(item["image_url"]["url"]), ["data address"]);
-  if (picture === undefined)
-    throw invalidParameter("content.image_url", "it must be the address or the data of a picture.");
+  const image = givenImage(String(item["image_url"]["url"]), ["data address"]);
+  if (image === undefined)
+    throw invalidParameter("content.image_url", "it must be the address or the data of an image.");
   const role = item["role"] ?? "first_frame";
   if (role === "reference_image") given.references += 1;
-  else if (role === "last_frame" && given.last === undefined) given.last = picture;
-  else if (role === "first_frame" && given.first === undefined) given.first = picture;
+  else if (role === "last_frame" && given.last === undefined) given.last = image;
+  else if (role === "first_frame" && given.first === undefined) given.first = image;
   else throw invalidParameter("content.role", "a film has one first and one last frame.");
 }
 

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm, publishPicture } from "../../../media/publish.ts";
+import { publishFilm, publishImage } from "../../../media/publish.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
 import { FRAMES_PER_SECOND, readTask, type SeedanceRequest } from "./read-task.ts";
 
@@ -54,7 +54,7 @@ function contentOf({ request, outcome }: Task, context: MediaContext): JsonObjec
   const still = { prompt, ...size, seed, format: "png", note: "last frame" } as const;
   return {
     video_url: publishFilm(context, film, life),
-    ...(request.returnsLastFrame ? { last_frame_url: publishPicture(context, still, life) } : {}),
+    ...(request.returnsLastFrame ? { last_frame_url: publishImage(context, still, life) } : {}),
   };
 }
 

@@ -1,14 +1,14 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
-import type { GivenPicture } from "../../../media/given-picture.ts";
+import type { GivenImage } from "../../../media/given-image.ts";
+import { sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { sizeOfShortSide } from "../../../media/picture-size.ts";
 import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-outcome.ts";
-import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
+import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
 import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
@@ -16,7 +16,7 @@ import { optionalEnum, optionalNumber, requireString } from "../../openai/text/c
 import { invalid, modelNotFound } from "../../openai/text/errors.ts";
 import { aspectOf } from "../aspect-of.ts";
 import { inXAiWords } from "../errors.ts";
-import { readPicture, readPictures } from "../pictures.ts";
+import { readImage, readImages } from "../read-images.ts";
 
 interface ImageRequest {
   model: string;
@@ -24,11 +24,11 @@ interface ImageRequest {
   count: number;
   measures: ImageSize;
   asLink: boolean;
-  inputs: readonly GivenPicture[];
+  inputs: readonly GivenImage[];
 }
 
 interface ImageModel {
-  /** In ticks of 1e-10 dollars, for each picture. */
+  /** In ticks of 1e-10 dollars, for each image. */
   ticks: number;
   resolutions: readonly string[];
   takesQuality: boolean;
@@ -46,12 +46,12 @@ const SHORT_SIDES: Readonly<Record<string, number>> = { "1k": 1_024, "1.5k": 1_5
 const MOST_INPUTS = 5;
 const LINK_KEPT_MS = 60 * 60_000;
 
-function inputsOf(values: JsonObject): GivenPicture[] {
+function inputsOf(values: JsonObject): GivenImage[] {
   if (values.image !== undefined && values.images !== undefined) {
     throw invalid("image and images exclude each other.", "images", "invalid_value");
   }
-  if (values.images === undefined) return [readPicture(values.image, "image")];
-  return readPictures(values.images, "images", MOST_INPUTS);
+  if (values.images === undefined) return [readImage(values.image, "image")];
+  return readImages(values.images, "images", MOST_INPUTS);
 }
 
 function modelOf(values: JsonObject): [name: string, model: ImageModel] {
@@ -83,11 +83,11 @@ function readRequest(values: JsonObject, edits: boolean): ImageRequest {
   };
 }
 
-function pictureOf({ prompt, measures, inputs, model }: ImageRequest, at: number): PictureOptions {
+function imageOf({ prompt, measures, inputs, model }: ImageRequest, at: number): ImageOptions {
   return { prompt, ...measures, seed: seedOf(prompt, at), format: "jpeg", inputs: inputs.length, note: model };
 }
 
-/** A picture that moderation holds back stands among the others, without its bytes or address. */
+/** An image that moderation holds back stands among the others, without its bytes or address. */
 async function entry(
   request: ImageRequest,
   at: number,
@@ -96,9 +96,9 @@ async function entry(
 ): Promise<JsonObject> {
   const heldBack = isHeldBack(outcome, at);
   const shared = { mime_type: "image/jpeg", revised_prompt: "", respect_moderation: !heldBack };
-  const picture = pictureOf(request, at);
-  if (!request.asLink) return { b64_json: heldBack ? "" : await encodePicture(picture), ...shared };
-  return { url: heldBack ? "" : publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS }), ...shared };
+  const image = imageOf(request, at);
+  if (!request.asLink) return { b64_json: heldBack ? "" : await encodeImage(image), ...shared };
+  return { url: heldBack ? "" : publishImage(context, image, { outcome, keptMs: LINK_KEPT_MS }), ...shared };
 }
 
 export async function makeImages(
@@ -119,7 +119,7 @@ export async function makeImages(
     // This host is known to tell a failure with status 200.
     const said = {
       status: 500,
-      message: "The picture could not be made.",
+      message: "The image could not be made.",
       type: "server_error",
       param: null,
       code: null,

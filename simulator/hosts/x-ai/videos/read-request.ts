@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../json.ts";
-import { sizeOfShortSide } from "../../../media/picture-size.ts";
+import { sizeOfShortSide } from "../../../media/image-size.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { refuseUnknown } from "../../openai/request-fields.ts";
 import { optionalEnum, optionalNumber, requireArray, requireObject, requireString } from "../../openai/text/check.ts";
 import { invalid, modelNotFound } from "../../openai/text/errors.ts";
 import { aspectOf } from "../aspect-of.ts";
-import { readPicture, readPictures } from "../pictures.ts";
+import { readImage, readImages } from "../read-images.ts";
 
 export type VideoAction = "generations" | "edits" | "extensions";
 
@@ -53,9 +53,9 @@ export function readVideoRequest(values: JsonObject, action: VideoAction): Video
   if (action !== "generations") checkVideo(values);
   checkAudios(values);
   if (values.reference_images !== undefined) {
-    readPictures(values.reference_images, "reference_images", MOST_REFERENCES);
+    readImages(values.reference_images, "reference_images", MOST_REFERENCES);
   }
-  const first = values.image === undefined ? undefined : readPicture(values.image, "image");
+  const first = values.image === undefined ? undefined : readImage(values.image, "image");
   const prompt = first !== undefined && values.prompt === undefined ? "" : requireString(values.prompt, "prompt");
   const resolution = optionalEnum(values, "resolution", RESOLUTIONS) ?? "480p";
   const wide = values.aspect_ratio === undefined && first?.size === undefined;

@@ -1,11 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
+import { parseDrawable } from "../../../media/image-size.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { parseDrawable } from "../../../media/picture-size.ts";
 import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
-import { publishPicture } from "../../../media/publish.ts";
+import { publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
@@ -78,14 +78,14 @@ function readRequest(values: JsonObject, background: boolean): ImageRequest {
 
 function publish(request: ImageRequest, outcome: Outcome | undefined, context: MediaContext): string {
   const { prompt, measures, model } = request;
-  const picture = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
-  return publishPicture(context, picture, { outcome, keptMs: LINK_KEPT_MS });
+  const image = { prompt, ...measures, seed: seedOf(prompt), format: "png", note: model } as const;
+  return publishImage(context, image, { outcome, keptMs: LINK_KEPT_MS });
 }
 
-/** 0 is the gravest: then there is no picture. */
+/** 0 is the gravest: then there is no image. */
 const filtered = (level: number): JsonObject[] => [{ role: "assistant", level }];
 
-/** One picture, at once or in the background. */
+/** One image, at once or in the background. */
 export async function makeImage(
   exchange: Exchange,
   context: MediaContext,

@@ -1,11 +1,11 @@
 import type { Exchange } from "../../../exchange.ts";
 import type { Json, JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
-import { framesOf, type GivenPicture, givenPicture } from "../../../media/given-picture.ts";
+import { framesOf, type GivenImage, givenImage } from "../../../media/given-image.ts";
+import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../../media/picture-size.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm, publishPicture } from "../../../media/publish.ts";
+import { publishFilm, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
@@ -29,7 +29,7 @@ interface VideoRequest {
 const MODEL = /^(standard|cogvideox-3|viduq1-[a-z-]+|vidu2-[a-z-]+)$/;
 const COGVIDEO_FIELDS = ["image_url", "quality", "with_audio", "size", "fps", "duration"];
 const VIDU_FIELDS = ["aspect_ratio", "style", "movement_amplitude", "off_peak"];
-const MOST_PICTURES = 2;
+const MOST_IMAGES = 2;
 const SHORT_SIDE = 720;
 
 function optionalNumberOf(values: JsonObject, param: string, supported: readonly number[]): number | undefined {
@@ -40,19 +40,19 @@ function optionalNumberOf(values: JsonObject, param: string, supported: readonly
   return found;
 }
 
-/** A picture for the beginning, or a list of one for the beginning and one for the end. */
-function picturesOf(value: Json | undefined): GivenPicture[] {
+/** An image for the beginning, or a list of one for the beginning and one for the end. */
+function imagesOf(value: Json | undefined): GivenImage[] {
   if (value === undefined) return [];
   const list = Array.isArray(value) ? value : [value];
-  if (list.length === 0 || list.length > MOST_PICTURES) {
-    throw invalid("image_url must be one picture, or a list of one or two.", "image_url", "invalid_value");
+  if (list.length === 0 || list.length > MOST_IMAGES) {
+    throw invalid("image_url must be one image, or a list of one or two.", "image_url", "invalid_value");
   }
   return list.map((one) => {
-    const picture = givenPicture(requireString(one, "image_url"), ["data address", "bare base64"]);
-    if (picture === undefined || picture.mimeType === "image/gif") {
-      throw invalid("image_url is neither the address of a picture nor one in base64.", "image_url", "invalid_value");
+    const image = givenImage(requireString(one, "image_url"), ["data address", "bare base64"]);
+    if (image === undefined || image.mimeType === "image/gif") {
+      throw invalid("image_url is neither the address of an image nor one in base64.", "image_url", "invalid_value");
     }
-    return picture;
+    return image;
   });
 }
 
@@ -90,7 +90,7 @@ function readRequest(values: JsonObject): VideoRequest {
     if (values[name] !== undefined) requireString(values[name], name);
   }
   optionalEnum(values, "quality", ["quality", "speed"]);
-  const [first, last] = picturesOf(values.image_url);
+  const [first, last] = imagesOf(values.image_url);
   const prompt = first !== undefined && values.prompt === undefined ? "" : requireString(values.prompt, "prompt");
   if (first === undefined && prompt === "") {
     throw invalid("prompt and image_url must not both be empty.", "prompt", "invalid_value");
@@ -119,7 +119,7 @@ export function makeVideo(exchange: Exchange, context: MediaContext, key: string
   const result = (): JsonObject => {
     const url = publishFilm(context, { ...film, ...measures, seed }, life);
     const cover = { prompt: request.prompt, ...measures, seed, format: "jpeg", note: model } as const;
-    return { video_result: [{ url, cover_image_url: publishPicture(context, cover, life) }] };
+    return { video_result: [{ url, cover_image_url: publishImage(context, cover, life) }] };
   };
   return takeTask({ model, requestId: requestIdOf(values), result, heldBack: {} }, outcome, context, key);
 }

@@ -6,7 +6,7 @@ const SMALLEST_SIDE = 64;
 const LARGEST_SIDE = 16_384;
 const MOST_PIXELS = 4096 * 4096;
 
-export interface PictureOptions {
+export interface ImageOptions {
   prompt: string;
   width: number;
   height: number;
@@ -17,29 +17,29 @@ export interface PictureOptions {
   quality?: number;
   /** No sky behind the shapes. Nothing to jpeg, which cannot say so. */
   transparent?: boolean;
-  /** How many pictures the request came with. */
+  /** How many images the request came with. */
   inputs?: number;
   /** One more line of text, such as the name of the model. */
   note?: string;
 }
 
-/** A side that a picture or film can have, or an error that says which it is. */
+/** A side that an image or film can have, or an error that says which it is. */
 export function checkSide(name: string, pixels: number): void {
   if (Number.isInteger(pixels) && pixels >= SMALLEST_SIDE && pixels <= LARGEST_SIDE) return;
   throw new RangeError(`${name} must be a whole number from ${SMALLEST_SIDE} to ${LARGEST_SIDE}, not ${pixels}`);
 }
 
-function facts(options: PictureOptions): string[] {
+function facts(options: ImageOptions): string[] {
   const inputs = options.inputs ?? 0;
   return [
     ...(options.note === undefined ? [] : [options.note]),
-    ...(inputs === 0 ? [] : [`from ${inputs} picture${inputs === 1 ? "" : "s"}`]),
+    ...(inputs === 0 ? [] : [`from ${inputs} image${inputs === 1 ? "" : "s"}`]),
     `${options.width}x${options.height} seed ${options.seed}`,
   ];
 }
 
-/** A real picture that nobody could take for a model's: it says what was asked for. The same options give the same bytes. */
-export async function drawPicture(options: PictureOptions): Promise<Uint8Array> {
+/** A real image that nobody could take for a model's: it says what was asked for. The same options give the same bytes. */
+export async function drawImage(options: ImageOptions): Promise<Uint8Array> {
   checkSide("width", options.width);
   checkSide("height", options.height);
   if (options.width * options.height > MOST_PIXELS) throw new RangeError(`at most ${MOST_PIXELS} pixels can be drawn`);

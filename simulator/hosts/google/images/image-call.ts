@@ -2,7 +2,7 @@ import type { Exchange } from "../../../exchange.ts";
 import { decodeBase64 } from "../../../inspect-media.ts";
 import { isObject, type Json } from "../../../json.ts";
 import { Fields } from "../../../media/fields.ts";
-import { pictureOfBytes } from "../../../media/given-picture.ts";
+import { imageOfBytes } from "../../../media/given-image.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { countTokens } from "../../../text/tokens.ts";
@@ -40,7 +40,7 @@ const SIZES = {
 const RATIOS = Object.keys(SIZES) as (keyof typeof SIZES)[];
 const TIERS = { "1K": 1, "2K": 2, "4K": 4 } as const;
 
-export interface PictureCall extends ImageSize {
+export interface ImageCall extends ImageSize {
   prompt: string;
   seed: number;
   format: "png" | "jpeg" | "webp";
@@ -51,17 +51,17 @@ export interface PictureCall extends ImageSize {
   showsThoughts: boolean;
   tier: keyof typeof TIERS;
   textTokens: number;
-  pictureTokens: number;
+  imageTokens: number;
 }
 
-/** The size of the last picture that came, which an answer without a ratio of its own takes up. */
+/** The size of the last image that came, which an answer without a ratio of its own takes up. */
 function lastSize(contents: Json | undefined): ImageSize | undefined {
   const parts = (Array.isArray(contents) ? contents : []).flatMap((content) =>
     isObject(content) && Array.isArray(content.parts) ? content.parts : [],
   );
   const sizes = parts.map((part) => {
     const data = isObject(part) && isObject(part.inlineData) ? part.inlineData.data : undefined;
-    return typeof data === "string" ? pictureOfBytes(decodeBase64(data))?.size : undefined;
+    return typeof data === "string" ? imageOfBytes(decodeBase64(data))?.size : undefined;
   });
   return sizes.findLast((size) => size !== undefined);
 }
@@ -74,7 +74,7 @@ function nearestRatio(size: ImageSize): keyof typeof SIZES {
   return RATIOS.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
 }
 
-function readOutput(config: Fields | undefined): Pick<PictureCall, "format" | "quality"> {
+function readOutput(config: Fields | undefined): Pick<ImageCall, "format" | "quality"> {
   const options = config?.object("imageOutputOptions", names("mimeType compressionQuality"));
   const types = ["image/png", "image/jpeg", "image/webp"] as const;
   const type = options?.choice("mimeType", types) ?? config?.choice("outputMimeType", types) ?? "image/png";
@@ -88,13 +88,13 @@ function readSize(
   config: Fields | undefined,
   model: string,
   contents: Json | undefined,
-): ImageSize & Pick<PictureCall, "tier"> {
+): ImageSize & Pick<ImageCall, "tier"> {
   const asked = config?.choice("imageSize", Object.keys(TIERS) as (keyof typeof TIERS)[]);
   if (asked !== undefined && model.startsWith("gemini-2")) throw unsupported("imageSize", model);
   const given = lastSize(contents);
   const [width, height] = SIZES[config?.choice("aspectRatio", RATIOS) ?? (given ? nearestRatio(given) : "1:1")];
   const tier = asked ?? "1K";
-  // Where the host's largest pictures are larger than can be drawn, they keep their ratio.
+  // Where the host's largest images are larger than can be drawn, they keep their ratio.
   const scale = Math.min(TIERS[tier], LONGEST_SIDE / Math.max(width, height));
   return { width: Math.round(width * scale), height: Math.round(height * scale), tier };
 }
@@ -122,7 +122,7 @@ function readThinking(generation: Fields): boolean {
 }
 
 /** Reads a generateContent call of a model that draws. */
-export function readPictureCall(exchange: Exchange, host: GoogleHost, model: string): PictureCall {
+export function readImageCall(exchange: Exchange, host: GoogleHost, model: string): ImageCall {
   const body = new Fields(jsonBody(exchange), "", REQUEST_FIELDS[host], GOOGLE_REFUSALS);
   const contents = body.value("contents");
   const turns = readContents(contents);
@@ -145,6 +145,6 @@ export function readPictureCall(exchange: Exchange, host: GoogleHost, model: str
     inputs: media.filter((one) => one.modality === "IMAGE").length,
     showsThoughts: readThinking(generation),
     textTokens: words.reduce((sum, text) => sum + countTokens(text), 0),
-    pictureTokens: media.reduce((sum, one) => sum + one.tokens, 0),
+    imageTokens: media.reduce((sum, one) => sum + one.tokens, 0),
   };
 }

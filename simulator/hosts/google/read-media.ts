@@ -1,6 +1,6 @@
 import { decodeBase64 } from "../../inspect-media.ts";
 import type { Fields } from "../../media/fields.ts";
-import { type GivenPicture, pictureOfBytes } from "../../media/given-picture.ts";
+import { type GivenImage, imageOfBytes } from "../../media/given-image.ts";
 import { unsupported } from "./refusals.ts";
 import { type GoogleHost, invalid } from "./text/errors.ts";
 import { names } from "./text/proto-json.ts";
@@ -19,20 +19,20 @@ function readStored(media: Fields, host: GoogleHost): void {
   if (!media.text("gcsUri")?.startsWith("gs://")) throw media.refuse("gcsUri", "an address that begins with gs://");
 }
 
-/** Google's picture in a prediction: its bytes, or on Vertex an object in a bucket. Undefined where the field is not there. */
-export function readPicture(holder: Fields, name: string, host: GoogleHost): GivenPicture | undefined {
-  const image = holder.object(name, KNOWN);
-  if (image === undefined) return undefined;
+/** Google's image in a prediction: its bytes, or on Vertex an object in a bucket. Undefined where the field is not there. */
+export function readImage(holder: Fields, name: string, host: GoogleHost): GivenImage | undefined {
+  const field = holder.object(name, KNOWN);
+  if (field === undefined) return undefined;
   const place = holder.place(name);
-  requireOne(image, place);
-  const type = image.choice("mimeType", TYPES);
-  if (image.has("gcsUri")) {
-    readStored(image, host);
+  requireOne(field, place);
+  const type = field.choice("mimeType", TYPES);
+  if (field.has("gcsUri")) {
+    readStored(field, host);
     return {};
   }
-  const picture = pictureOfBytes(decodeBase64(image.text("bytesBase64Encoded") ?? ""));
-  if (picture === undefined) throw invalid(`${place}: the data is not valid ${type ?? "image data"}.`);
-  return picture;
+  const image = imageOfBytes(decodeBase64(field.text("bytesBase64Encoded") ?? ""));
+  if (image === undefined) throw invalid(`${place}: the data is not valid ${type ?? "image data"}.`);
+  return image;
 }
 
 /** A film to go on from. Its bytes begin as those of an MP4 do. */

@@ -2,12 +2,12 @@ import type { Exchange } from "../../../exchange.ts";
 import type { Json } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
-import { givenPicture } from "../../../media/given-picture.ts";
+import { givenImage } from "../../../media/given-image.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
-import { encodePicture, publishPicture } from "../../../media/publish.ts";
+import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { PictureOptions } from "../../../media-maker/draw-picture.ts";
+import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
@@ -28,7 +28,7 @@ const SIZES = {
 } as const;
 const RATIOS = Object.keys(SIZES) as (keyof typeof SIZES)[];
 const LONGEST_PROMPT = 1_500;
-const MOST_PICTURES = 9;
+const MOST_IMAGES = 9;
 const SIDE_STEP = 8;
 const KEPT_MS = 24 * 3_600_000;
 const REFUSALS = refusalsIn(firstWord);
@@ -63,8 +63,8 @@ function checkSubject(value: Json, at: number): void {
   const path = `subject_reference[${at}]`;
   const subject = new Fields(value, path, names("type image_file"), REFUSALS);
   if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
-  if (givenPicture(subject.requiredText("image_file"), ["data address"]) === undefined) {
-    throw badParameters(firstWord, `${path}.image_file is neither an address nor a picture as a data URI`);
+  if (givenImage(subject.requiredText("image_file"), ["data address"]) === undefined) {
+    throw badParameters(firstWord, `${path}.image_file is neither an address nor an image as a data URI`);
   }
 }
 
@@ -82,35 +82,35 @@ function read(exchange: Exchange): ImageRequest {
     prompt,
     model,
     ...readSize(body),
-    count: body.whole("n", 1, MOST_PICTURES) ?? 1,
-    seed: body.whole("seed", 0, Number.MAX_SAFE_INTEGER - MOST_PICTURES) ?? seedOf(prompt),
+    count: body.whole("n", 1, MOST_IMAGES) ?? 1,
+    seed: body.whole("seed", 0, Number.MAX_SAFE_INTEGER - MOST_IMAGES) ?? seedOf(prompt),
     inputs: subjects.length,
     asBase64: body.choice("response_format", ["url", "base64"]) === "base64",
   };
 }
 
-function pictureOf(request: ImageRequest, index: number): PictureOptions {
+function imageOf(request: ImageRequest, index: number): ImageOptions {
   const { prompt, width, height, inputs, model } = request;
   return { prompt, width, height, seed: request.seed + index, format: "jpeg", inputs, note: model };
 }
 
-/** `POST /v1/image_generation`: answers when the pictures are there, and counts those that are not. */
-export async function makePictures(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
+/** `POST /v1/image_generation`: answers when the images are there, and counts those that are not. */
+export async function makeImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const request = read(exchange);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
   const id = crypto.randomUUID().replaceAll("-", "");
-  const job = context.jobs.create({ id, host: "minimax pictures", key, request: null, outcome });
+  const job = context.jobs.create({ id, host: "minimax images", key, request: null, outcome });
   if (outcome === "slow") await waitFor(job, context, exchange.signal);
   if (outcome === "fails") throw firstWord(200, CODES.unknown, "unknown error");
   const indexes = Array.from({ length: request.count }, (_, index) => index);
   const made = indexes.filter((index) => !isHeldBack(outcome, index));
   if (made.length === 0) throw firstWord(200, CODES.outputSensitive, "output new_sensitive");
-  const pictures = made.map((index) => pictureOf(request, index));
+  const images = made.map((index) => imageOf(request, index));
   const data = request.asBase64
-    ? { image_base64: await Promise.all(pictures.map(encodePicture)) }
-    : { image_urls: pictures.map((picture) => publishPicture(context, picture, { outcome, keptMs: KEPT_MS })) };
+    ? { image_base64: await Promise.all(images.map(encodeImage)) }
+    : { image_urls: images.map((image) => publishImage(context, image, { outcome, keptMs: KEPT_MS })) };
   const metadata = { success_count: String(made.length), failed_count: String(request.count - made.length) };
   return Response.json({ id, data, metadata, base_resp: SUCCESS });
 }

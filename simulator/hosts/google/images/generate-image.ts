@@ -10,13 +10,13 @@ import { pause } from "../../../play.ts";
 import { noSuchModel, wordsAtOnce } from "../refusals.ts";
 import type { GoogleHost } from "../text/errors.ts";
 import { frameText } from "../text/framing.ts";
-import { readPictureCall } from "./picture-call.ts";
-import { type ImageResult, pictureChunks } from "./picture-chunks.ts";
+import { readImageCall } from "./image-call.ts";
+import { type ImageResult, imageChunks } from "./image-chunks.ts";
 
 const MODELS =
   /^(?:standard-image|gemini-\d(?:\.\d)?-(?:flash|flash-lite|pro)-image(?:-preview|-\d+)*|gemini-2\.0-flash-(?:preview|exp)-image-generation)$/;
 
-interface PictureRequest {
+interface ImageRequest {
   exchange: Exchange;
   context: MediaContext;
   host: GoogleHost;
@@ -26,7 +26,7 @@ interface PictureRequest {
 }
 
 /** Names that the host of text leaves to this one. `standard` is its own, so that here it is called `standard-image`. */
-export function isPictureModel(model: string): boolean {
+export function isImageModel(model: string): boolean {
   return model.includes("image") && !model.startsWith("imagen");
 }
 
@@ -65,9 +65,9 @@ function resultOf(outcome: Outcome | undefined): ImageResult {
   return outcome === "fails" ? "IMAGE_OTHER" : "drawn";
 }
 
-async function answer({ exchange, context, host, model, caller, streams }: PictureRequest): Promise<Response> {
+async function answer({ exchange, context, host, model, caller, streams }: ImageRequest): Promise<Response> {
   if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
-  const call = readPictureCall(exchange, host, model);
+  const call = readImageCall(exchange, host, model);
   const outcome = chooseOutcome(call.prompt, 1, exchange, caller);
   const { blocked: _, ...refusals } = wordsAtOnce(model, host);
   // A blocked prompt is no error on this wire: the answer says so.
@@ -79,12 +79,12 @@ async function answer({ exchange, context, host, model, caller, streams }: Pictu
     const job = context.jobs.create({ id, host: `${host} generate`, key: caller, request: null, outcome });
     if (outcome === "slow") await waitFor(job, context, exchange.signal);
   }
-  const chunks = await pictureChunks(call, host, model, result, context.nowMs());
+  const chunks = await imageChunks(call, host, model, result, context.nowMs());
   return streams ? streamed(chunks, exchange, host) : Response.json(joined(chunks));
 }
 
-/** generateContent and streamGenerateContent of the models that draw, one picture for each call. */
-export async function generatePicture(request: PictureRequest): Promise<Response> {
+/** generateContent and streamGenerateContent of the models that draw, one image for each call. */
+export async function generateImage(request: ImageRequest): Promise<Response> {
   const { exchange, streams } = request;
   exchange.countModel(request.model);
   try {

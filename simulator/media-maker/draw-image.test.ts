@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { sniffImage } from "../sniff-image.ts";
-import { drawPicture, type PictureOptions } from "./draw-picture.ts";
+import { drawImage, type ImageOptions } from "./draw-image.ts";
 import { decodePng } from "./png.ts";
 import { wrapText } from "./wrap-text.ts";
 
-const options: PictureOptions = { prompt: "A lighthouse at dusk", width: 320, height: 200, seed: 7, format: "png" };
+const options: ImageOptions = { prompt: "A lighthouse at dusk", width: 320, height: 200, seed: 7, format: "png" };
 
 function differs(one: Uint8Array, other: Uint8Array): boolean {
   return !Buffer.from(one).equals(other);
 }
 
-/** Another decoder's view of a picture, as pixels. */
-async function pixels(picture: Uint8Array) {
-  return decodePng(await new Bun.Image(picture).png().bytes());
+/** Another decoder's view of an image, as pixels. */
+async function pixels(image: Uint8Array) {
+  return decodePng(await new Bun.Image(image).png().bytes());
 }
 
-describe("contract 2.5: pictures of the simulator are real", () => {
+describe("contract 2.5: images of the simulator are real", () => {
   const sizes = [
     [64, 64],
     [64, 4096],
@@ -25,23 +25,23 @@ describe("contract 2.5: pictures of the simulator are real", () => {
   for (const format of ["png", "jpeg", "webp"] as const) {
     test(`${format} has the asked size for another decoder`, async () => {
       for (const [width, height] of sizes) {
-        const picture = await drawPicture({ ...options, width, height, format });
-        expect(await new Bun.Image(picture).metadata()).toEqual({ width, height, format });
-        expect(sniffImage(picture)).toEqual({ mimeType: `image/${format}`, size: { width, height } });
+        const image = await drawImage({ ...options, width, height, format });
+        expect(await new Bun.Image(image).metadata()).toEqual({ width, height, format });
+        expect(sniffImage(image)).toEqual({ mimeType: `image/${format}`, size: { width, height } });
         // Every pixel is decoded here, not only the header.
-        expect((await pixels(picture)).bytes.length).toBe(width * height * 4);
+        expect((await pixels(image)).bytes.length).toBe(width * height * 4);
       }
     });
   }
 
   test("the same options give the same bytes, in every format", async () => {
     for (const format of ["png", "jpeg", "webp"] as const) {
-      expect(differs(await drawPicture({ ...options, format }), await drawPicture({ ...options, format }))).toBe(false);
+      expect(differs(await drawImage({ ...options, format }), await drawImage({ ...options, format }))).toBe(false);
     }
   });
 
-  test("seed, prompt, note, inputs and transparency each change the picture", async () => {
-    const plain = await drawPicture(options);
+  test("seed, prompt, note, inputs and transparency each change the image", async () => {
+    const plain = await drawImage(options);
     for (const change of [
       { seed: 8 },
       { prompt: "A harbour" },
@@ -49,26 +49,26 @@ describe("contract 2.5: pictures of the simulator are real", () => {
       { inputs: 2 },
       { transparent: true },
     ]) {
-      expect(differs(plain, await drawPicture({ ...options, ...change }))).toBe(true);
+      expect(differs(plain, await drawImage({ ...options, ...change }))).toBe(true);
     }
   });
 
   test("prompts that differ only where they are cut look different", async () => {
     const long = "word ".repeat(2000);
-    const one = await drawPicture({ ...options, prompt: `${long}one` });
-    expect(differs(one, await drawPicture({ ...options, prompt: `${long}two` }))).toBe(true);
+    const one = await drawImage({ ...options, prompt: `${long}one` });
+    expect(differs(one, await drawImage({ ...options, prompt: `${long}two` }))).toBe(true);
   });
 
   test("the seed alone decides what lies behind the words", async () => {
-    const top = async (change: Partial<PictureOptions>) =>
-      (await pixels(await drawPicture({ ...options, ...change }))).bytes.subarray(0, options.width * 4 * 40);
+    const top = async (change: Partial<ImageOptions>) =>
+      (await pixels(await drawImage({ ...options, ...change }))).bytes.subarray(0, options.width * 4 * 40);
     expect(differs(await top({}), await top({ prompt: "A harbour" }))).toBe(false);
     expect(differs(await top({}), await top({ seed: 8 }))).toBe(true);
   });
 
-  test("a transparent picture has pixels that are seen through; a jpeg never", async () => {
-    const opacities = async (format: PictureOptions["format"]) => {
-      const { bytes } = await pixels(await drawPicture({ ...options, format, transparent: true }));
+  test("a transparent image has pixels that are seen through; a jpeg never", async () => {
+    const opacities = async (format: ImageOptions["format"]) => {
+      const { bytes } = await pixels(await drawImage({ ...options, format, transparent: true }));
       return new Set(bytes.filter((_, index) => index % 4 === 3));
     };
     expect(await opacities("png")).toEqual(new Set([0, 255]));
@@ -78,28 +78,28 @@ describe("contract 2.5: pictures of the simulator are real", () => {
 
   test("a lower quality makes a smaller file", async () => {
     for (const format of ["jpeg", "webp"] as const) {
-      const coarse = await drawPicture({ ...options, format, quality: 10 });
-      expect(coarse.length).toBeLessThan((await drawPicture({ ...options, format, quality: 95 })).length);
+      const coarse = await drawImage({ ...options, format, quality: 10 });
+      expect(coarse.length).toBeLessThan((await drawImage({ ...options, format, quality: 95 })).length);
     }
   });
 
   test("a side that cannot be drawn is told by name", async () => {
-    await expect(drawPicture({ ...options, width: 63 })).rejects.toThrow(
+    await expect(drawImage({ ...options, width: 63 })).rejects.toThrow(
       "width must be a whole number from 64 to 16384, not 63",
     );
-    await expect(drawPicture({ ...options, height: 16_385 })).rejects.toThrow("height must be");
-    await expect(drawPicture({ ...options, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
+    await expect(drawImage({ ...options, height: 16_385 })).rejects.toThrow("height must be");
+    await expect(drawImage({ ...options, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
   });
 
   test("characters that the font does not have become a box", async () => {
-    const box = await drawPicture({ ...options, prompt: "灯", seed: 1 });
-    const letter = await drawPicture({ ...options, prompt: "A", seed: 1 });
+    const box = await drawImage({ ...options, prompt: "灯", seed: 1 });
+    const letter = await drawImage({ ...options, prompt: "A", seed: 1 });
     expect(differs(box, letter)).toBe(true);
     expect(wrapText("灯台守 🗼🗼", 3, 5)).toEqual(["灯台守", "🗼🗼"]);
   });
 });
 
-describe("text of a picture", () => {
+describe("text of an image", () => {
   test("breaks between words, inside words that are too long, and is cut visibly", () => {
     expect(wrapText("one two  three\nfour", 9, 5)).toEqual(["one two", "three", "four"]);
     expect(wrapText("abcdefghij k", 4, 5)).toEqual(["abcd", "efgh", "ij k"]);

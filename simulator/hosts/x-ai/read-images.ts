@@ -1,28 +1,28 @@
 import type { Json } from "../../json.ts";
-import { type GivenPicture, givenPicture } from "../../media/given-picture.ts";
+import { type GivenImage, givenImage } from "../../media/given-image.ts";
 import { refuseUnknown } from "../openai/request-fields.ts";
 import { missing, requireArray, requireObject, requireString } from "../openai/text/check.ts";
 import { invalid } from "../openai/text/errors.ts";
 
 /** `{ url, type? }`, where the address may hold the bytes. */
-export function readPicture(value: Json | undefined, param: string): GivenPicture {
+export function readImage(value: Json | undefined, param: string): GivenImage {
   const given = requireObject(value, param);
   refuseUnknown(Object.keys(given), ["url", "type"]);
   if (given.type !== undefined && given.type !== "image_url") {
     throw invalid(`${param}.type must be "image_url".`, param, "invalid_value");
   }
-  const picture = givenPicture(requireString(given.url, `${param}.url`), ["data address"]);
-  if (picture === undefined || picture.mimeType === "image/gif") {
-    throw invalid(`${param}.url is neither a picture in a data URL nor the address of one.`, param, "invalid_image");
+  const image = givenImage(requireString(given.url, `${param}.url`), ["data address"]);
+  if (image === undefined || image.mimeType === "image/gif") {
+    throw invalid(`${param}.url is neither an image in a data URL nor the address of one.`, param, "invalid_image");
   }
-  return picture;
+  return image;
 }
 
-export function readPictures(value: Json | undefined, param: string, most: number): GivenPicture[] {
+export function readImages(value: Json | undefined, param: string, most: number): GivenImage[] {
   const list = requireArray(value, param);
   if (list.length === 0) throw missing(param);
   if (list.length > most) {
     throw invalid(`${param} has ${list.length} items; at most ${most} are supported.`, param, "invalid_value");
   }
-  return list.map((one, at) => readPicture(one, `${param}[${at}]`));
+  return list.map((one, at) => readImage(one, `${param}[${at}]`));
 }

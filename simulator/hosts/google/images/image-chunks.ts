@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../json.ts";
-import { encodePicture } from "../../../media/publish.ts";
+import { encodeImage } from "../../../media/publish.ts";
 import { Seed } from "../../../seed.ts";
 import { sign } from "../../../text/signature.ts";
 import { countTokens } from "../../../text/tokens.ts";
 import type { GoogleHost } from "../text/errors.ts";
 import { TEXT_PURPOSE } from "../text/read-contents.ts";
-import type { PictureCall } from "./picture-call.ts";
+import type { ImageCall } from "./image-call.ts";
 
-/** What the host makes of the call: the picture, or a reason why there is none. */
+/** What the host makes of the call: the image, or a reason why there is none. */
 export type ImageResult = "drawn" | "blocked" | "IMAGE_SAFETY" | "IMAGE_OTHER";
 
 const THOUGHT_TOKENS = 180;
@@ -19,24 +19,24 @@ interface Chunk {
   image: number;
 }
 
-function pictureTokens(call: PictureCall, model: string): number {
+function imageTokens(call: ImageCall, model: string): number {
   if (model.startsWith("gemini-2")) return 1_290;
   return call.tier === "4K" ? 2_000 : 1_120;
 }
 
-async function contentOf(call: PictureCall, model: string, result: ImageResult): Promise<Chunk[]> {
+async function contentOf(call: ImageCall, model: string, result: ImageResult): Promise<Chunk[]> {
   if (result === "blocked" || result === "IMAGE_SAFETY") return [];
   const thinks = !model.startsWith("gemini-2");
   const chunks: Chunk[] = [];
   if (thinks && call.showsThoughts) {
-    chunks.push({ part: { text: "Simulated thoughts on the picture.", thought: true }, text: 0, image: 0 });
+    chunks.push({ part: { text: "Simulated thoughts on the image.", thought: true }, text: 0, image: 0 });
   }
   if (call.writes) {
-    const text = result === "drawn" ? "Here is the simulated picture. " : "No picture could be made of this. ";
+    const text = result === "drawn" ? "Here is the simulated image. " : "No image could be made of this. ";
     chunks.push({ part: { text }, text: countTokens(text), image: 0 });
   }
   if (call.draws && result === "drawn") {
-    const data = await encodePicture({
+    const data = await encodeImage({
       prompt: call.prompt,
       width: call.width,
       height: call.height,
@@ -48,20 +48,20 @@ async function contentOf(call: PictureCall, model: string, result: ImageResult):
     });
     const inlineData = { mimeType: `image/${call.format}`, data };
     const signed = thinks ? { thoughtSignature: sign(TEXT_PURPOSE, "", new Seed(`${model} ${call.prompt}`)) } : {};
-    chunks.push({ part: { inlineData, ...signed }, text: 0, image: pictureTokens(call, model) });
+    chunks.push({ part: { inlineData, ...signed }, text: 0, image: imageTokens(call, model) });
   }
   return chunks;
 }
 
-function usageOf(call: PictureCall, host: GoogleHost, thoughts: number, text: number, image: number): JsonObject {
+function usageOf(call: ImageCall, host: GoogleHost, thoughts: number, text: number, image: number): JsonObject {
   const details = (counts: Record<string, number>): JsonObject[] =>
     Object.entries(counts).flatMap(([modality, tokenCount]) => (tokenCount > 0 ? [{ modality, tokenCount }] : []));
-  const prompt = call.textTokens + call.pictureTokens;
+  const prompt = call.textTokens + call.imageTokens;
   return {
     promptTokenCount: prompt,
     ...(text + image > 0 ? { candidatesTokenCount: text + image } : {}),
     totalTokenCount: prompt + text + image + thoughts,
-    promptTokensDetails: details({ TEXT: call.textTokens, IMAGE: call.pictureTokens }),
+    promptTokensDetails: details({ TEXT: call.textTokens, IMAGE: call.imageTokens }),
     ...(image > 0
       ? { candidatesTokensDetails: details({ ...(host === "vertex" ? { TEXT: text } : {}), IMAGE: image }) }
       : {}),
@@ -71,8 +71,8 @@ function usageOf(call: PictureCall, host: GoogleHost, thoughts: number, text: nu
 }
 
 /** The answer as the chunks of a stream, the last of which has the reason why it ends. */
-export async function pictureChunks(
-  call: PictureCall,
+export async function imageChunks(
+  call: ImageCall,
   host: GoogleHost,
   model: string,
   result: ImageResult,
@@ -101,7 +101,7 @@ export async function pictureChunks(
   const ending =
     result === "drawn"
       ? { content: { role: "model" }, finishReason: "STOP", index: 0 }
-      : { finishReason: result, finishMessage: `Simulated: no picture (${result}). Rephrase the prompt.`, index: 0 };
+      : { finishReason: result, finishMessage: `Simulated: no image (${result}). Rephrase the prompt.`, index: 0 };
   chunks.push({ candidates: [ending], usageMetadata: usageOf(call, host, thoughts, text, image), ...frame });
   return chunks;
 }
