@@ -35,7 +35,7 @@ export interface SimulatorOptions {
   /** Compatible hosts also refuse by rules that are known of them from hearsay only. */
   strictHosts?: boolean;
   nowMs?: () => number;
-  /** How long an image or film that is waited for takes, 300 unless given. */
+  /** How long an image or video that is waited for takes, 300 unless given. */
   mediaJobMs?: number;
   /** Told of every request as soon as it has come in. */
   onRequest?: (request: ReceivedRequest) => void;
@@ -55,7 +55,7 @@ export interface SimulatorStats {
   openRequests: number;
   /** Requests whose client left before the answer did. */
   aborted: number;
-  /** Jobs for images and films that were taken: what a real host would bill. */
+  /** Jobs for images and videos that were taken: what a real host would bill. */
   mediaJobs: number;
   byModel: Record<string, number>;
   last?: ReceivedRequest;

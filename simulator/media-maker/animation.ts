@@ -1,8 +1,8 @@
 import { Canvas, type Colour, type Rectangle } from "./canvas.ts";
-import { type FilmOptions, frameCount } from "./film-options.ts";
 import { CHARACTER_STEP, LINE_STEP } from "./glyphs.ts";
 import { decodePng } from "./png.ts";
 import { paintCaption, paintShapes, paintSky, textScale } from "./scene.ts";
+import { frameCount, type VideoOptions } from "./video-options.ts";
 import { frameBytes, writeYuv } from "./yuv.ts";
 
 const BALL: Colour = [250, 220, 60, 255];
@@ -14,7 +14,7 @@ const MOST_PIXELS = 64_000_000;
 /** How long the ball takes from one side to the other. */
 const CROSSING_SECONDS = 3;
 
-async function scaled(image: Uint8Array, options: FilmOptions): Promise<Canvas> {
+async function scaled(image: Uint8Array, options: VideoOptions): Promise<Canvas> {
   const decoded = new Bun.Image(image, { maxPixels: MOST_PIXELS });
   return decodePng(await decoded.resize(options.width, options.height).png({ compressionLevel: 1 }).bytes());
 }
@@ -25,7 +25,7 @@ function duplicate(canvas: Canvas, whole: Rectangle): Canvas {
   return copy;
 }
 
-function ballAt(options: FilmOptions, seconds: number, floor: number): { x: number; y: number; radius: number } {
+function ballAt(options: VideoOptions, seconds: number, floor: number): { x: number; y: number; radius: number } {
   const radius = Math.max(4, Math.round(Math.min(options.width, floor) / 12));
   const way = (seconds / CROSSING_SECONDS) % 2;
   const across = way < 1 ? way : 2 - way;
@@ -38,10 +38,10 @@ function ballAt(options: FilmOptions, seconds: number, floor: number): { x: numb
 }
 
 /**
- * The frames of a film, one after the other, in one buffer that is written anew where something has moved. A ball
+ * The frames of a video, one after the other, in one buffer that is written anew where something has moved. A ball
  * bounces and a clock runs in front of the first image; a last image is uncovered from the left.
  */
-export async function* animate(options: FilmOptions, note?: string): AsyncGenerator<Uint8Array> {
+export async function* animate(options: VideoOptions, note?: string): AsyncGenerator<Uint8Array> {
   const { width, height } = options;
   const whole = { x: 0, y: 0, width, height };
   const first = options.firstFrame && (await scaled(options.firstFrame, options));

@@ -27,7 +27,7 @@ export function findBox(file: Uint8Array, path: string): Buffer {
     while (at + 8 <= inside.length && inside.toString("latin1", at + 4, at + 8) !== name) {
       at += Math.max(8, inside.readUInt32BE(at));
     }
-    if (at + 8 > inside.length) throw new Error(`the film has no box ${path}`);
+    if (at + 8 > inside.length) throw new Error(`the video has no box ${path}`);
     inside = inside.subarray(at + 8, at + inside.readUInt32BE(at));
   }
   return inside;

@@ -23,7 +23,7 @@ export interface ImageOptions {
   note?: string;
 }
 
-/** A side that an image or film can have, or an error that says which it is. */
+/** A side that an image or video can have, or an error that says which it is. */
 export function checkSide(name: string, pixels: number): void {
   if (Number.isInteger(pixels) && pixels >= SMALLEST_SIDE && pixels <= LARGEST_SIDE) return;
   throw new RangeError(`${name} must be a whole number from ${SMALLEST_SIDE} to ${LARGEST_SIDE}, not ${pixels}`);

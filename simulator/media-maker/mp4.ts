@@ -133,16 +133,16 @@ function trackBox(track: Track, seconds: number, dataOffset: number): Uint8Array
  * Puts the encoder's frames and perhaps a tone into one file. The encoder's own file has no sound, says of every frame
  * that it is a key frame, and keeps the index at its end, where a browser must look for it.
  */
-export function packFilm(film: {
+export function packVideo(parts: {
   encoded: EncodedFrames;
   width: number;
   height: number;
   fps: number;
   tone?: Uint8Array;
 }): Uint8Array {
-  const video = videoTrack(film.encoded, film.width, film.height, film.fps);
-  const seconds = video.samples.length / film.fps;
-  const tracks = film.tone === undefined ? [video] : [video, audioTrack(film.tone, seconds)];
+  const video = videoTrack(parts.encoded, parts.width, parts.height, parts.fps);
+  const seconds = video.samples.length / parts.fps;
+  const tracks = parts.tone === undefined ? [video] : [video, audioTrack(parts.tone, seconds)];
   const data = tracks.map((track) => Buffer.concat(track.samples));
 
   const header = box("ftyp", Buffer.from("isom"), words(0x200), Buffer.from("isomiso2avc1mp41"));

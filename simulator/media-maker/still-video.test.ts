@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packFilm } from "./mp4.ts";
+import { packVideo } from "./mp4.ts";
 import { readMp4 } from "./read-mp4.sample.ts";
 import { encodeStill } from "./still-video.ts";
 import { frameBytes } from "./yuv.ts";
@@ -37,7 +37,7 @@ describe("a video that needs no encoder", () => {
     [64, 64, 1],
   ])("%dx%d, %d frames, as an MP4 reader finds it", (width, height, frames) => {
     const encoded = encodeStill({ width, height }, frames, frame(width, height, 7), undefined);
-    const facts = readMp4(packFilm({ encoded, width, height, fps: 4 }));
+    const facts = readMp4(packVideo({ encoded, width, height, fps: 4 }));
     expect(facts).toMatchObject({ width, height, frames, fps: 4, seconds: frames / 4, keyFrames: [0] });
     expect(facts.codecs).toEqual(["avc1.42c033"]);
   });
@@ -50,7 +50,7 @@ describe("a video that needs no encoder", () => {
     const count = 20;
     for (const end of [undefined, last]) {
       const encoded = encodeStill({ width, height }, count, first, end);
-      const pixels = await decoded(packFilm({ encoded, width, height, fps: 10 }));
+      const pixels = await decoded(packVideo({ encoded, width, height, fps: 10 }));
       expect(pixels.length).toBe(count * first.length);
       for (let index = 0; index < count; index++) {
         const expected = index === count - 1 ? (end ?? first) : first;

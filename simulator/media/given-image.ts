@@ -38,7 +38,7 @@ function mayBeImage(address: string): boolean {
   return ending === undefined || ENDINGS.includes(ending);
 }
 
-/** The frames that a film begins and ends with, as far as their bytes are known. */
+/** The frames that a video begins and ends with, as far as their bytes are known. */
 export function framesOf(first: GivenImage | undefined, last: GivenImage | undefined): Frames {
   return {
     ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),

@@ -45,7 +45,7 @@ export function sizeOfArea(ratio: ImageSize, pixels: number): ImageSize {
   return { width: drawable(width, 16), height: drawable(pixels / width, 16) };
 }
 
-/** The size of that ratio whose shorter side has so many pixels, as films are named: 720p. Sides are even at the least. */
+/** The size of that ratio whose shorter side has so many pixels, as videos are named: 720p. Sides are even at the least. */
 export function sizeOfShortSide(ratio: ImageSize, pixels: number, step = 2): ImageSize {
   const scale = pixels / Math.min(ratio.width, ratio.height);
   return { width: drawable(ratio.width * scale, step), height: drawable(ratio.height * scale, step) };

@@ -1,6 +1,6 @@
 import { drawImage, type ImageOptions } from "../media-maker/draw-image.ts";
-import type { FilmOptions } from "../media-maker/film-options.ts";
-import { makeFilm } from "../media-maker/make-film.ts";
+import { makeVideo } from "../media-maker/make-video.ts";
+import type { VideoOptions } from "../media-maker/video-options.ts";
 import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";
 import { linkLifeMs } from "./play-outcome.ts";
@@ -21,7 +21,7 @@ export async function encodeImage(options: ImageOptions): Promise<string> {
   return Buffer.from(await drawImage(options)).toString("base64");
 }
 
-/** A link to a film that is made when it is fetched. */
-export function publishFilm(context: MediaContext, options: FilmOptions, { outcome, keptMs }: LinkLife): string {
-  return context.links.publish(context.baseUrl, () => makeFilm(options), "video/mp4", linkLifeMs(outcome, keptMs));
+/** A link to a video that is made when it is fetched. */
+export function publishVideo(context: MediaContext, options: VideoOptions, { outcome, keptMs }: LinkLife): string {
+  return context.links.publish(context.baseUrl, () => makeVideo(options), "video/mp4", linkLifeMs(outcome, keptMs));
 }

@@ -4,11 +4,11 @@ import type { Json, JsonObject } from "../json.ts";
 import { type ImageSize, sniffImage } from "../sniff-image.ts";
 import type { SimulatorState } from "../text/adapter.ts";
 import { PrefixCache } from "../text/prefix-cache.ts";
-import { type FilmFacts, filmFacts } from "./film-facts.ts";
 import { MediaJobs } from "./jobs.ts";
 import { MediaLinks } from "./links.ts";
 import type { MediaContext, MediaHost } from "./media-host.ts";
 import { saysJson } from "./says-json.ts";
+import { type VideoFacts, videoFacts } from "./video-facts.ts";
 
 const START_MS = Date.parse("2026-11-15T12:00:00Z");
 const BASE_URL = "http://127.0.0.1:9";
@@ -114,8 +114,8 @@ export class Rehearsal {
     return sniffImage((await this.fetchLink(url)).bytes)?.size;
   }
 
-  /** What the boxes of a film say. */
-  async filmAt(url: unknown): Promise<FilmFacts> {
-    return filmFacts((await this.fetchLink(url)).bytes);
+  /** What the boxes of a video say. */
+  async videoAt(url: unknown): Promise<VideoFacts> {
+    return videoFacts((await this.fetchLink(url)).bytes);
   }
 }

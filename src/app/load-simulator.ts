@@ -5,4 +5,4 @@
 export const loadSimulator = () => import("../../simulator/simulator.ts");
 
 /** What the compiled program runs in a thread: the simulator's videos, which take all of one. */
-export const loadVideoThread = () => import("../../simulator/media-maker/film-worker.ts");
+export const loadVideoThread = () => import("../../simulator/media-maker/video-worker.ts");

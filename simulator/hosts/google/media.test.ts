@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type GenerateContentResponse, GoogleGenAI, RawReferenceImage } from "@google/genai";
 import { GoogleGenAI as GoogleGenAIEarlier } from "genai-1";
 import type { Json, JsonObject } from "../../json.ts";
-import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
+import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { geminiMedia, vertexMedia } from "./media.ts";
@@ -264,8 +264,8 @@ describe("contract 2.6: images of Gemini's own models", () => {
   });
 });
 
-describe("contract 2.1 to 2.3: films of Veo", () => {
-  test("on Vertex an operation is fetched by its name, and ends with the film inside", async () => {
+describe("contract 2.1 to 2.3: videos of Veo", () => {
+  test("on Vertex an operation is fetched by its name, and ends with the video inside", async () => {
     const image = { bytesBase64Encoded: png, mimeType: "image/png" };
     const started = await veo(
       { prompt: "a wave", image },
@@ -284,8 +284,8 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
       response: { videos: { bytesBase64Encoded: string; mimeType: string }[] };
     };
     expect(response.videos[0]?.mimeType).toBe("video/mp4");
-    const film = Buffer.from(response.videos[0]?.bytesBase64Encoded ?? "", "base64");
-    expect(filmFacts(film)).toEqual({ width: 720, height: 1280, seconds: 4, audio: false });
+    const video = Buffer.from(response.videos[0]?.bytesBase64Encoded ?? "", "base64");
+    expect(videoFacts(video)).toEqual({ width: 720, height: 1280, seconds: 4, audio: false });
   });
 
   test("on Gemini the file wants the key, and sends on to a place that does not", async () => {
@@ -306,9 +306,9 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
     expect(sent.status).toBe(302);
     const location = sent.headers.get("location") ?? "";
     for (const headers of [KEY, {}]) {
-      const film = await gemini.answerTo(location, { headers });
-      expect(film?.headers.get("content-type")).toBe("video/mp4");
-      expect(filmFacts(new Uint8Array(await (film as Response).arrayBuffer()))).toMatchObject({
+      const video = await gemini.answerTo(location, { headers });
+      expect(video?.headers.get("content-type")).toBe("video/mp4");
+      expect(videoFacts(new Uint8Array(await (video as Response).arrayBuffer()))).toMatchObject({
         width: 1280,
         seconds: 4,
         audio: true,
@@ -362,7 +362,7 @@ describe("contract 2.1 to 2.3: films of Veo", () => {
     ["6 seconds in 1080p", { prompt: "a" }, { durationSeconds: 6, resolution: "1080p" }, VERTEX, "must be 8"],
     ["another ratio", { prompt: "a" }, { aspectRatio: "1:1" }, VERTEX, "aspect_ratio"],
     ["another resolution", { prompt: "a" }, { resolution: "480p" }, VERTEX, "resolution"],
-    ["five films", { prompt: "a" }, { sampleCount: 5 }, VERTEX, "sample_count"],
+    ["five videos", { prompt: "a" }, { sampleCount: 5 }, VERTEX, "sample_count"],
     ["an unknown parameter", { prompt: "a" }, { watermark: true }, VERTEX, "watermark"],
     ["sound as a choice on Gemini", { prompt: "a" }, { generateAudio: true }, GEMINI, "generateAudio"],
     ["a seed on Gemini", { prompt: "a" }, { seed: 1 }, GEMINI, "seed"],
@@ -431,7 +431,7 @@ describe("the vendor's SDK understands the answers", () => {
       },
     });
 
-  test("images, edits and films", async () => {
+  test("images, edits and videos", async () => {
     const earlier = new GoogleGenAIEarlier({
       apiKey: "any-key",
       httpOptions: { baseUrl: `http://127.0.0.1:${server.port}/gemini` },

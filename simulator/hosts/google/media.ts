@@ -4,8 +4,8 @@ import { callerOf } from "./caller.ts";
 import { generateImage, isImageModel } from "./images/generate-image.ts";
 import { predictImages } from "./images/imagen.ts";
 import type { GoogleHost } from "./text/errors.ts";
-import { sendFilm, sendToFilm } from "./videos/download.ts";
-import { fetchOperation, showOperation, startFilm } from "./videos/veo.ts";
+import { sendToVideo, sendVideo } from "./videos/download.ts";
+import { fetchOperation, showOperation, startVideo } from "./videos/veo.ts";
 
 const CALLS = {
   gemini: /\/v1(?:beta|beta1)?\/models\/([^/]+):(\w+)$/,
@@ -20,8 +20,8 @@ function googleMedia(host: GoogleHost): MediaHost {
     const path = decodeName(exchange.url.pathname);
     if (exchange.method === "GET" && host === "gemini") {
       const file = FILE.exec(path)?.[1];
-      if (file !== undefined) return sendToFilm(exchange, context, file);
-      if (DOWNLOAD.test(path)) return sendFilm(context, path);
+      if (file !== undefined) return sendToVideo(exchange, context, file);
+      if (DOWNLOAD.test(path)) return sendVideo(context, path);
       const [, name, model] = OPERATION.exec(path) ?? [];
       if (name === undefined || model === undefined) return undefined;
       return showOperation(name, model, context, host, callerOf(exchange, context, host));
@@ -33,7 +33,7 @@ function googleMedia(host: GoogleHost): MediaHost {
       case "predict":
         return predictImages(exchange, context, host, model, caller());
       case "predictLongRunning":
-        return startFilm(exchange, context, host, model, caller());
+        return startVideo(exchange, context, host, model, caller());
       case "fetchPredictOperation":
         return host === "vertex" ? fetchOperation(exchange, context, model, caller()) : undefined;
       case "generateContent":
@@ -53,7 +53,7 @@ function googleMedia(host: GoogleHost): MediaHost {
   };
 }
 
-/** Images and films of the Gemini API. */
+/** Images and videos of the Gemini API. */
 export const geminiMedia: MediaHost = googleMedia("gemini");
-/** Images and films of Vertex AI. */
+/** Images and videos of Vertex AI. */
 export const vertexMedia: MediaHost = googleMedia("vertex");

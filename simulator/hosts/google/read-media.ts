@@ -35,8 +35,8 @@ export function readImage(holder: Fields, name: string, host: GoogleHost): Given
   return image;
 }
 
-/** A film to go on from. Its bytes begin as those of an MP4 do. */
-export function readFilm(holder: Fields, name: string, host: GoogleHost): void {
+/** A video to go on from. Its bytes begin as those of an MP4 do. */
+export function readVideo(holder: Fields, name: string, host: GoogleHost): void {
   const video = holder.object(
     name,
     names(`${[...KNOWN].join(" ")}${host === "gemini" ? " uri encodedVideo encoding" : ""}`),

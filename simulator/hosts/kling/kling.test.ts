@@ -98,7 +98,7 @@ describe("providers 2.7: Kling's images", () => {
     expect(await send(IMAGES, body)).toMatchObject({ status: 400, body: { code: 1201 } });
   });
 
-  test("a model of films is not one of images; the other addresses take several images", async () => {
+  test("a model of videos is not one of images; the other addresses take several images", async () => {
     expect(await send(IMAGES, { model_name: "kling-v2-6" })).toMatchObject({ status: 404, body: { code: 1203 } });
     const several = { subject_image_list: [{ subject_image: IMAGE }, { subject_image: IMAGE }] };
     expect((await send("/hosts/kling/v1/images/multi-image2image", several)).status).toBe(200);
@@ -113,8 +113,8 @@ describe("providers 2.7: Kling's images", () => {
   });
 });
 
-describe("providers 3.4: Kling's films", () => {
-  test("a film has its length as text, its ratio and its sound", async () => {
+describe("providers 3.4: Kling's videos", () => {
+  test("a video has its length as text, its ratio and its sound", async () => {
     const body = {
       model_name: "kling-v3",
       duration: "3",
@@ -122,12 +122,12 @@ describe("providers 3.4: Kling's films", () => {
       sound: "on",
       watermark_info: { enabled: true },
     };
-    const [film] = madeOf(await ended(TEXT_VIDEO, body), "videos");
-    expect(film).toMatchObject({ duration: "3", watermark_url: expect.any(String) });
-    expect(await rehearsal.filmAt(film?.["url"])).toEqual({ seconds: 3, width: 720, height: 720, audio: true });
+    const [video] = madeOf(await ended(TEXT_VIDEO, body), "videos");
+    expect(video).toMatchObject({ duration: "3", watermark_url: expect.any(String) });
+    expect(await rehearsal.videoAt(video?.["url"])).toEqual({ seconds: 3, width: 720, height: 720, audio: true });
   }, 15_000);
 
-  test("a film of images is taken, and several of them elsewhere", async () => {
+  test("a video of images is taken, and several of them elsewhere", async () => {
     expect((await send(IMAGE_VIDEO, { image: IMAGE, image_tail: IMAGE })).status).toBe(200);
     const list = { image_list: [{ image: IMAGE }, { image: IMAGE }], aspect_ratio: "9:16" };
     expect((await send("/hosts/kling/v1/videos/multi-image2video", list)).status).toBe(200);
@@ -160,9 +160,9 @@ describe("providers 3.4: Kling's films", () => {
     expect((await rehearsal.fetchLink(madeOf(await byOutcome("expired"), "videos")[0]?.["url"])).status).toBe(403);
     const id = dataOf(await send(TEXT_VIDEO, { prompt: "sim:forgotten" }))["task_id"];
     expect(await show(TEXT_VIDEO, id)).toMatchObject({ status: 404, body: { code: 1203 } });
-    const [film] = madeOf(await ended(TEXT_VIDEO, {}), "videos");
+    const [video] = madeOf(await ended(TEXT_VIDEO, {}), "videos");
     rehearsal.nowMs += 30 * 24 * 3_600_000;
-    expect((await rehearsal.fetchLink(film?.["url"])).status).toBe(403);
+    expect((await rehearsal.fetchLink(video?.["url"])).status).toBe(403);
   });
 
   const AT_ONCE: readonly [string, number, number | undefined][] = [

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
-import { publishFilm, publishImage } from "../../media/publish.ts";
+import { publishImage, publishVideo } from "../../media/publish.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { authenticate } from "./authenticate.ts";
 import { AT_ONCE, invalidParameter, klingError, notFound } from "./errors.ts";
@@ -68,13 +68,13 @@ function imagesOf({ outcome }: Task, asked: KlingImagesRequest, context: MediaCo
 function videosOf({ outcome }: Task, asked: KlingVideoRequest, context: MediaContext): JsonObject[] {
   if (isHeldBack(outcome, 0)) return [];
   const { prompt, size, seconds, seed, audio, frames } = asked;
-  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
+  const video = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const life = { outcome, keptMs: KEPT_MS };
   return [
     {
       id: crypto.randomUUID(),
-      url: publishFilm(context, film, life),
-      ...(asked.watermark ? { watermark_url: publishFilm(context, film, life) } : {}),
+      url: publishVideo(context, video, life),
+      ...(asked.watermark ? { watermark_url: publishVideo(context, video, life) } : {}),
       duration: String(seconds),
     },
   ];
@@ -100,7 +100,7 @@ function show(context: MediaContext, key: string, host: string, id: string): Res
   });
 }
 
-/** Kling: images and films as tasks, under numbers for errors and texts for durations. */
+/** Kling: images and videos as tasks, under numbers for errors and texts for durations. */
 export const klingMedia: MediaHost = async (exchange, context) => {
   const [, kind, address, id] = ADDRESS.exec(exchange.url.pathname) ?? [];
   if (kind === undefined || address === undefined) return undefined;

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-outcome.ts";
-import { publishFilm, publishImage } from "../../media/publish.ts";
+import { publishImage, publishVideo } from "../../media/publish.ts";
 import { seedOf } from "../../media/seed-of.ts";
 import type { Generation } from "./read-generation.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
@@ -19,9 +19,9 @@ function publish(job: MediaJob<Generation>, context: MediaContext): JsonObject {
   const life = { outcome: job.outcome, keptMs: KEPT_MS };
   const image = publishImage(context, { prompt, width, height, seed, format, inputs, note: model }, life);
   if (kind === "image") return { image };
-  // A film comes with an image of itself.
-  const film = { prompt, width, height, seconds, fps: FPS, seed, audio: false };
-  return { video: publishFilm(context, film, life), image };
+  // A video comes with an image of itself.
+  const video = { prompt, width, height, seconds, fps: FPS, seed, audio: false };
+  return { video: publishVideo(context, video, life), image };
 }
 
 function standing(job: MediaJob<Generation>, context: MediaContext): JsonObject {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
+import { videoFacts } from "../../media/video-facts.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { lumaMedia } from "./media.ts";
 
@@ -11,22 +11,22 @@ const ADDRESS = "https://example.org/a.png";
 const DATA = "data:image/png;base64,iVBORw0KGgo=";
 const stage = new Rehearsal(lumaMedia);
 
-const film = (more: JsonObject = {}, headers: Record<string, string> = KEY): Promise<Heard> =>
+const video = (more: JsonObject = {}, headers: Record<string, string> = KEY): Promise<Heard> =>
   stage.send(ROOT, { headers, body: { model: "ray-flash-2", prompt: "a wave", resolution: "540p", ...more } });
 const image = (more: JsonObject = {}): Promise<Heard> =>
   stage.send(`${ROOT}/image`, { headers: KEY, body: { model: "photon-1", prompt: "a fox", ...more } });
 const poll = (id: unknown, headers = KEY): Promise<Heard> => stage.send(`${ROOT}/${id}`, { headers });
 
 async function ended(outcome: string): Promise<Heard> {
-  const { id } = (await film({ prompt: `sim:${outcome}` })).body;
+  const { id } = (await video({ prompt: `sim:${outcome}` })).body;
   stage.nowMs += 20;
   return poll(id);
 }
 
 describe("contract 2.1 to 2.3: generations", () => {
-  test("a film goes through its states to a link that dies after a day", async () => {
+  test("a video goes through its states to a link that dies after a day", async () => {
     const keyframes = { frame0: { type: "image", url: ADDRESS } };
-    const made = await film({ aspect_ratio: "9:16", duration: "5s", keyframes });
+    const made = await video({ aspect_ratio: "9:16", duration: "5s", keyframes });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
       state: "queued",
@@ -42,7 +42,7 @@ describe("contract 2.1 to 2.3: generations", () => {
     stage.nowMs += 10;
     const { state, assets } = (await poll(id)).body as { state: string; assets: { video: string } };
     expect(state).toBe("completed");
-    expect(filmFacts((await stage.fetchLink(assets.video)).bytes)).toEqual({
+    expect(videoFacts((await stage.fetchLink(assets.video)).bytes)).toEqual({
       width: 540,
       height: 960,
       seconds: 5,
@@ -77,11 +77,11 @@ describe("contract 2.1 to 2.3: generations", () => {
     expect(pair.sort()).toEqual(["completed", "failed"]);
     const { assets } = (await ended("expired")).body as { assets: { video: string } };
     expect((await stage.fetchLink(assets.video)).status).toBe(403);
-    const at = async (outcome: string): Promise<number> => (await film({ prompt: `sim:${outcome}` })).status;
+    const at = async (outcome: string): Promise<number> => (await video({ prompt: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
     ]);
-    expect((await film({ prompt: "sim:garbage" })).text).toStartWith("<html>");
+    expect((await video({ prompt: "sim:garbage" })).text).toStartWith("<html>");
   });
 });
 
@@ -97,8 +97,8 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["an unknown field", { seed: 1 }, "seed"],
     ["a model of images", { model: "photon-1" }, "model"],
     ["no words and no frame", { prompt: null }, "prompt"],
-  ])("a film with %s", async (_, more, named) => {
-    const heard = await film(more);
+  ])("a video with %s", async (_, more, named) => {
+    const heard = await video(more);
     expect(heard.status).toBe(400);
     expect(detailOf(heard)).toContain(named);
   });
@@ -109,7 +109,7 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["bytes as a reference", { style_ref: [{ url: DATA }] }, "public URL"],
     ["bytes as a character", { character_ref: { identity0: { images: [DATA] } } }, "public URLs"],
     ["bytes to modify", { modify_image_ref: { url: DATA } }, "public URL"],
-    ["a model of films", { model: "ray-2" }, "model"],
+    ["a model of videos", { model: "ray-2" }, "model"],
   ])("an image with %s", async (_, more, named) => {
     const heard = await image(more);
     expect(heard.status).toBe(400);
@@ -117,9 +117,9 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
   });
 
   test("contract 5: keys and content types", async () => {
-    expect((await film({}, {})).body).toEqual({ detail: "Not authenticated" });
-    expect((await film({}, { authorization: "Bearer wrong" })).status).toBe(401);
-    expect((await film({}, { ...KEY, "content-type": "text/plain" })).status).toBe(415);
+    expect((await video({}, {})).body).toEqual({ detail: "Not authenticated" });
+    expect((await video({}, { authorization: "Bearer wrong" })).status).toBe(401);
+    expect((await video({}, { ...KEY, "content-type": "text/plain" })).status).toBe(415);
     expect(await stage.answerTo("/hosts/luma/dream-machine/v1/ping", { headers: KEY })).toBeUndefined();
   });
 });

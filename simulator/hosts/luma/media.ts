@@ -3,7 +3,7 @@ import type { Exchange } from "../../exchange.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { showGeneration, startGeneration } from "./generations.ts";
-import { readFilm, readImage } from "./read-generation.ts";
+import { readImage, readVideo } from "./read-generation.ts";
 import { refused } from "./refusals.ts";
 
 const GENERATIONS = /\/generations(?:\/([\w-]+))?$/;
@@ -14,7 +14,7 @@ function authenticate(exchange: Exchange, context: MediaContext): string {
   return key;
 }
 
-/** Luma: films and images, all of them as generations that are asked for again. */
+/** Luma: videos and images, all of them as generations that are asked for again. */
 export const lumaMedia: MediaHost = async (exchange, context) => {
   const [matched, name] = GENERATIONS.exec(exchange.url.pathname) ?? [];
   if (matched === undefined) return undefined;
@@ -25,5 +25,5 @@ export const lumaMedia: MediaHost = async (exchange, context) => {
   if (exchange.method !== "POST" || !makes) return undefined;
   const key = authenticate(exchange, context);
   if (!saysJson(exchange.headers)) throw refused(415, "The content type must be application/json");
-  return startGeneration(exchange, name === "image" ? readImage(exchange) : readFilm(exchange), context, key);
+  return startGeneration(exchange, name === "image" ? readImage(exchange) : readVideo(exchange), context, key);
 };

@@ -7,9 +7,9 @@ import type { ImageSize } from "../../sniff-image.ts";
 import { names } from "../google/text/proto-json.ts";
 import { LUMA_REFUSALS } from "./refusals.ts";
 
-const FILM_MODELS = /^(?:standard|ray-1-6|ray-2|ray-flash-2|ray-3(?:[.-][\w-]+)?|ray-flash-3)$/;
+const VIDEO_MODELS = /^(?:standard|ray-1-6|ray-2|ray-flash-2|ray-3(?:[.-][\w-]+)?|ray-flash-3)$/;
 const IMAGE_MODELS = /^(?:standard|photon-1|photon-flash-1)$/;
-const FILM = names(
+const VIDEO = names(
   "generation_type prompt model resolution duration aspect_ratio loop keyframes concepts callback_url",
 );
 const IMAGE = names(
@@ -27,7 +27,7 @@ export interface Generation extends ImageSize {
   kind: "video" | "image";
   prompt: string;
   model: string;
-  /** Of a film. */
+  /** Of a video. */
   seconds: number;
   format: "jpeg" | "png";
   inputs: number;
@@ -96,9 +96,9 @@ function originalOf(body: Json | undefined): JsonObject {
   return isObject(body) ? body : {};
 }
 
-export function readFilm(exchange: Exchange): Generation {
-  const body = new Fields(exchange.body, "", FILM, LUMA_REFUSALS);
-  const model = readModel(body, exchange, FILM_MODELS);
+export function readVideo(exchange: Exchange): Generation {
+  const body = new Fields(exchange.body, "", VIDEO, LUMA_REFUSALS);
+  const model = readModel(body, exchange, VIDEO_MODELS);
   body.choice("generation_type", ["video"]);
   const inputs = checkKeyframes(body);
   const prompt = inputs === 0 ? body.requiredText("prompt") : (body.text("prompt") ?? "");

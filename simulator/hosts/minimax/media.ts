@@ -4,8 +4,8 @@ import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import { saysJson } from "../../media/says-json.ts";
 import { makeImages } from "./images/images.ts";
 import { badParameters, CODES, firstWord, secondWord, type Word } from "./refusals.ts";
-import { showFile, showFilm, startFilm } from "./videos/first-films.ts";
-import { cancelSecondFilm, showSecondFilm, startSecondFilm } from "./videos/second-films.ts";
+import { showFile, showVideo, startVideo } from "./videos/v1-videos.ts";
+import { cancelV2Video, showV2Video, startV2Video } from "./videos/v2-videos.ts";
 
 const FIRST = /\/v1\/(image_generation|video_generation|query\/video_generation|files\/retrieve)$/;
 const SECOND = /\/v2\/(query\/)?video_generation(?:\/([\w-]+))?$/;
@@ -22,26 +22,25 @@ function authenticate(exchange: Exchange, context: MediaContext, word: Word): st
   return key;
 }
 
-/** MiniMax: images, films in three steps, and the films of its second generation. */
+/** MiniMax: images, videos in three steps, and the videos of its second generation. */
 export const minimaxMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const call = `${exchange.method} ${FIRST.exec(pathname)?.[1] ?? ""}`;
   const first = (): string => authenticate(exchange, context, firstWord);
   if (call === "POST image_generation") return makeImages(exchange, context, first());
-  if (call === "POST video_generation") return startFilm(exchange, context, first());
-  if (call === "GET query/video_generation") return showFilm(exchange, context, first());
+  if (call === "POST video_generation") return startVideo(exchange, context, first());
+  if (call === "GET query/video_generation") return showVideo(exchange, context, first());
   if (call === "GET files/retrieve") return showFile(exchange, context, first());
 
   const [matched, query, id] = SECOND.exec(pathname) ?? [];
   if (matched === undefined) return undefined;
   const second = (): string => authenticate(exchange, context, secondWord);
   if (exchange.method === "POST" && query === undefined && id === undefined) {
-    return startSecondFilm(exchange, context, second());
+    return startV2Video(exchange, context, second());
   }
-  if (exchange.method === "GET" && query !== undefined && id !== undefined)
-    return showSecondFilm(context, id, second());
+  if (exchange.method === "GET" && query !== undefined && id !== undefined) return showV2Video(context, id, second());
   if (exchange.method === "DELETE" && query === undefined && id !== undefined) {
-    return cancelSecondFilm(context, id, second());
+    return cancelV2Video(context, id, second());
   }
   return undefined;
 };

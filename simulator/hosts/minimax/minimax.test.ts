@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
+import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { minimaxMedia } from "./media.ts";
@@ -74,7 +74,7 @@ describe("contract 2.4: images", () => {
   });
 });
 
-describe("contract 2.1 to 2.3: films in three steps", () => {
+describe("contract 2.1 to 2.3: videos in three steps", () => {
   const start = (more: JsonObject, prompt = "a wave"): Promise<Heard> =>
     post("/v1/video_generation", { model: "MiniMax-Hailuo-02", prompt, ...more });
   const poll = (task: unknown, headers = KEY): Promise<Heard> =>
@@ -95,9 +95,9 @@ describe("contract 2.1 to 2.3: films in three steps", () => {
     const done = await poll(task_id);
     expect(done.body).toMatchObject({ status: "Success", video_width: 512, video_height: 512 });
     const { file } = (await retrieve(done.body.file_id)).body as { file: { download_url: string; bytes: number } };
-    const film = await stage.fetchLink(file.download_url);
-    expect(film.bytes.length).toBe(file.bytes);
-    expect(filmFacts(film.bytes)).toMatchObject({ width: 512, height: 512, seconds: 6 });
+    const video = await stage.fetchLink(file.download_url);
+    expect(video.bytes.length).toBe(file.bytes);
+    expect(videoFacts(video.bytes)).toMatchObject({ width: 512, height: 512, seconds: 6 });
     stage.nowMs += 3_600_000;
     expect((await stage.fetchLink(file.download_url)).status).toBe(403);
     expect(codeOf(await retrieve("1"))).toBe(2013);
@@ -139,7 +139,7 @@ describe("contract 2.1 to 2.3: films in three steps", () => {
   });
 });
 
-describe("contract 2.1 to 2.3: films of the second generation", () => {
+describe("contract 2.1 to 2.3: videos of the second generation", () => {
   const text = { type: "text", text: "a wave" };
   const start = (content: JsonObject[], more: JsonObject = {}): Promise<Heard> =>
     post("/v2/video_generation", { model: "MiniMax-H3", content, resolution: "768P", duration: 4, ...more });
@@ -155,8 +155,8 @@ describe("contract 2.1 to 2.3: films of the second generation", () => {
     stage.nowMs += 14;
     const task = taskOf(await poll(task_id));
     expect(task).toMatchObject({ status: "succeeded", duration: 4, usage: { total_seconds: 4, output_seconds: 4 } });
-    const film = await stage.fetchLink((task.content as JsonObject).url ?? "");
-    expect(filmFacts(film.bytes)).toEqual({ width: 768, height: 768, seconds: 4, audio: true });
+    const video = await stage.fetchLink((task.content as JsonObject).url ?? "");
+    expect(videoFacts(video.bytes)).toEqual({ width: 768, height: 768, seconds: 4, audio: true });
   });
 
   test("only what is queued can be cancelled", async () => {

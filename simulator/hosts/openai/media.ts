@@ -13,7 +13,7 @@ async function images(exchange: Exchange, context: MediaContext, keyHeader?: str
   return makeImages(exchange, context, key, image === "edits" ? "edit" : "generation");
 }
 
-/** OpenAI's images and films. */
+/** OpenAI's images and videos. */
 export const openaiMedia: MediaHost = async (exchange, context) => {
   const { method, url } = exchange;
   const [isVideo, id, part] = /\/videos(?:\/([\w-]+)(?:\/(content|remix))?)?$/.exec(url.pathname) ?? [];

@@ -41,7 +41,7 @@ test("H12: the vendor's SDK sends images and a mask as a form", async () => {
   await expect(edit([nameless])).rejects.toMatchObject({ status: 400, code: "unsupported_file_mimetype" });
 });
 
-test("contract 2.2: the vendor's SDK follows a film to its bytes", async () => {
+test("contract 2.2: the vendor's SDK follows a video to its bytes", async () => {
   const video = await client.videos.create({ model: "sora-2", prompt: "a cat", seconds: "4" });
   expect(video.status).toBe("queued");
   rehearsal.nowMs += rehearsal.takesMs;

@@ -19,7 +19,7 @@ const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesRequest 
   "image2video/video-synthesis": readVideo,
 };
 
-/** Alibaba's DashScope: images while you wait, and images and films as tasks. */
+/** Alibaba's DashScope: images while you wait, and images and videos as tasks. */
 export const qwenMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const service = SERVICE.exec(pathname)?.[1];

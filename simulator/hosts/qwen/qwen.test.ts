@@ -196,7 +196,7 @@ describe("providers 2.5: images as tasks", () => {
 });
 
 describe("providers 3.5: Wan", () => {
-  test("a film has its length, size and sound, and the usage says so", async () => {
+  test("a video has its length, size and sound, and the usage says so", async () => {
     const body = await ended(
       "video",
       "wan2.6-t2v",
@@ -215,7 +215,7 @@ describe("providers 3.5: Wan", () => {
       orig_prompt: "a cat",
       actual_prompt: expect.any(String),
     });
-    expect(await rehearsal.filmAt(outputOf(body)["video_url"])).toEqual({
+    expect(await rehearsal.videoAt(outputOf(body)["video_url"])).toEqual({
       seconds: 2,
       width: 640,
       height: 480,
@@ -223,10 +223,10 @@ describe("providers 3.5: Wan", () => {
     });
   });
 
-  test("a film of an image has its ratio; 2.7 takes media and always has sound", async () => {
+  test("a video of an image has its ratio; 2.7 takes media and always has sound", async () => {
     const media = [{ type: "first_frame", url: DATA }];
     const body = await ended("video", "wan2.7-i2v", { prompt: "a cat", media }, { resolution: "480P", duration: 2 });
-    expect(await rehearsal.filmAt(outputOf(body)["video_url"])).toEqual({
+    expect(await rehearsal.videoAt(outputOf(body)["video_url"])).toEqual({
       seconds: 2,
       width: 640,
       height: 480,
@@ -253,7 +253,7 @@ describe("providers 3.5: Wan", () => {
     expect(refused).toMatchObject({ status: 400, body: { code: "InvalidParameter" } });
   });
 
-  test("outcomes of a film", async () => {
+  test("outcomes of a video", async () => {
     const byOutcome = (outcome: string) => ended("video", "standard", { prompt: `sim:${outcome}` }, {});
     expect(outputOf(await byOutcome("moderated"))).toMatchObject({
       task_status: "FAILED",

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
-import { publishFilm } from "../../media/publish.ts";
+import { publishVideo } from "../../media/publish.ts";
 import { AT_ONCE, bodyOf, dashscopeError, FAILED, HELD_BACK } from "./errors.ts";
 import { choicesOf, KEPT_MS, linksOf, usageOf } from "./images/images.ts";
 import type { ImagesRequest } from "./images/read-images.ts";
@@ -63,11 +63,11 @@ function imagesResult({ outcome }: Task, asked: ImagesRequest, context: MediaCon
 function videoResult({ outcome }: Task, asked: VideoRequest, context: MediaContext): TaskResult {
   if (isHeldBack(outcome, 0)) return failed(HELD_BACK);
   const { prompt, size, seconds, seed, audio, frames } = asked;
-  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
+  const video = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   return {
     output: {
       task_status: "SUCCEEDED",
-      video_url: publishFilm(context, film, { outcome, keptMs: KEPT_MS }),
+      video_url: publishVideo(context, video, { outcome, keptMs: KEPT_MS }),
       orig_prompt: prompt,
       ...(asked.extends ? { actual_prompt: `${prompt} In the simulator's own light.` } : {}),
     },

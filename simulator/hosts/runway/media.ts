@@ -21,7 +21,7 @@ function authenticate(exchange: Exchange, context: MediaContext): string {
   return key;
 }
 
-/** Runway: films and images, all of them as tasks. */
+/** Runway: videos and images, all of them as tasks. */
 export const runwayMedia: MediaHost = async (exchange, context) => {
   const endpoint = MAKES.exec(exchange.url.pathname)?.[1] as Endpoint | undefined;
   const id = TASK.exec(exchange.url.pathname)?.[1];

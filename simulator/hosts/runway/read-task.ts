@@ -4,7 +4,7 @@ import { Fields } from "../../media/fields.ts";
 import { framesOf, type GivenImage, givenImage, isPublicAddress } from "../../media/given-image.ts";
 import { parseDrawable } from "../../media/image-size.ts";
 import { seedOf } from "../../media/seed-of.ts";
-import type { FilmOptions } from "../../media-maker/film-options.ts";
+import type { VideoOptions } from "../../media-maker/video-options.ts";
 import { names } from "../google/text/proto-json.ts";
 import { RUNWAY_REFUSALS } from "./refusals.ts";
 
@@ -26,14 +26,14 @@ const MODELS: Readonly<Record<Endpoint, RegExp>> = {
 const MOST_SEED = 2 ** 32 - 1;
 const MOST_REFERENCES = 3;
 const FPS = 24;
-/** The host's film is as long as the one that it is made from, which nobody has looked at here. */
+/** The host's video is as long as the one that it is made from, which nobody has looked at here. */
 const SECONDS_OF_REMADE = 5;
 
 export interface TaskRequest {
   model: string;
-  isFilm: boolean;
+  isVideo: boolean;
   /** An image has the size, seed and prompt of it. */
-  film: FilmOptions;
+  video: VideoOptions;
   inputs: number;
 }
 
@@ -75,7 +75,7 @@ function readReferences(body: Fields): number {
 function checkSource(body: Fields): void {
   const address = body.requiredText("videoUri");
   if (!isPublicAddress(address) && !/^data:video\/[\w-]+;base64,/.test(address)) {
-    throw body.refuse("videoUri", "an address or a data URI of a film");
+    throw body.refuse("videoUri", "an address or a data URI of a video");
   }
   for (const [at, item] of body.list("references").entries()) {
     const reference = new Fields(item, `references.${at}`, names("type uri"), RUNWAY_REFUSALS);
@@ -102,8 +102,8 @@ export function readTask(exchange: Exchange, endpoint: Endpoint): TaskRequest {
   body.object("contentModeration", names("publicFigureThreshold"))?.choice("publicFigureThreshold", ["auto", "low"]);
   return {
     model,
-    isFilm: endpoint !== "text_to_image",
-    film: {
+    isVideo: endpoint !== "text_to_image",
+    video: {
       prompt,
       ...size,
       seconds,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { filmFacts } from "../../media/film-facts.ts";
 import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
+import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { runwayMedia } from "./media.ts";
 
@@ -26,7 +26,7 @@ async function ended(outcome: string): Promise<Heard> {
 }
 
 describe("contract 2.1 to 2.3: tasks", () => {
-  test("a film goes through its words to a link that dies after a day", async () => {
+  test("a video goes through its words to a link that dies after a day", async () => {
     const bytes = await drawImage({ prompt: "given", width: 96, height: 64, seed: 1, format: "jpeg" });
     const uri = `data:image/jpeg;base64,${Buffer.from(bytes).toString("base64")}`;
     const { id } = (
@@ -44,8 +44,8 @@ describe("contract 2.1 to 2.3: tasks", () => {
     stage.nowMs += 10;
     const { status, output } = (await poll(id)).body as { status: string; output: string[] };
     expect(status).toBe("SUCCEEDED");
-    const film = await stage.fetchLink(output[0]);
-    expect(filmFacts(film.bytes)).toEqual({ width: 96, height: 64, seconds: 2, audio: true });
+    const video = await stage.fetchLink(output[0]);
+    expect(videoFacts(video.bytes)).toEqual({ width: 96, height: 64, seconds: 2, audio: true });
     stage.nowMs += 24 * 3_600_000;
     expect((await stage.fetchLink(output[0])).status).toBe(403);
   });
@@ -114,7 +114,7 @@ describe("contract 2.1 to 2.3: refusals", () => {
       { promptImage: [1, 2].map(() => ({ uri: ADDRESS, position: "first" })) },
       "position",
     ],
-    ["a film too long", "image_to_video", { duration: 11 }, "duration"],
+    ["a video too long", "image_to_video", { duration: 11 }, "duration"],
     ["a duration as a string", "image_to_video", { duration: "5" }, "duration"],
     ["a ratio of another form", "image_to_video", { ratio: "16:9" }, "ratio"],
     ["an unknown field", "image_to_video", { prompt: "a" }, "prompt"],
@@ -131,7 +131,7 @@ describe("contract 2.1 to 2.3: refusals", () => {
       { referenceImages: [1, 2, 3, 4].map(() => ({ uri: ADDRESS })) },
       "referenceImages",
     ],
-    ["no film to remake", "video_to_video", { promptText: "a" }, "videoUri"],
+    ["no video to remake", "video_to_video", { promptText: "a" }, "videoUri"],
     ["no words", "text_to_video", {}, "promptText"],
   ])("refuses %s", async (_, endpoint, more, named) => {
     const models: Record<string, string> = {

@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
 import { playAtOnce } from "../../media/play-outcome.ts";
-import { publishFilm, publishImage } from "../../media/publish.ts";
+import { publishImage, publishVideo } from "../../media/publish.ts";
 import { type Endpoint, readTask, type TaskRequest } from "./read-task.ts";
 import { AT_ONCE, refused } from "./refusals.ts";
 
@@ -21,7 +21,7 @@ interface Task extends TaskRequest {
 /** Takes a task at one of the addresses that make something. */
 export function startTask(exchange: Exchange, context: MediaContext, endpoint: Endpoint, key: string): Response {
   const asked = readTask(exchange, endpoint);
-  const outcome = chooseOutcome(asked.film.prompt, 1, exchange, key);
+  const outcome = chooseOutcome(asked.video.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const request: Task = { ...asked, ended: undefined };
@@ -36,10 +36,10 @@ function findTask(context: MediaContext, id: string, key: string): MediaJob<Task
 }
 
 function publish(job: MediaJob<Task>, context: MediaContext): string {
-  const { film, isFilm, inputs, model } = job.request;
+  const { video, isVideo, inputs, model } = job.request;
   const life = { outcome: job.outcome, keptMs: KEPT_MS };
-  if (isFilm) return publishFilm(context, film, life);
-  const { prompt, width, height, seed } = film;
+  if (isVideo) return publishVideo(context, video, life);
+  const { prompt, width, height, seed } = video;
   return publishImage(context, { prompt, width, height, seed, format: "png", inputs, note: model }, life);
 }
 
@@ -50,7 +50,7 @@ function standing(job: MediaJob<Task>, context: MediaContext, key: string): Json
   if (phase === "running") return { status: "RUNNING", progress: context.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
   if (job.outcome === "moderated") {
-    const kind = job.request.isFilm ? "VIDEO" : "IMAGE";
+    const kind = job.request.isVideo ? "VIDEO" : "IMAGE";
     return failed("The result was held back by content moderation.", `SAFETY.OUTPUT.${kind}`);
   }
   if (job.outcome === "fails") return failed("An unexpected error occurred.", "INTERNAL.BAD_OUTPUT.CODE01");

@@ -7,7 +7,7 @@ import { createTask, showTask, withdrawTask } from "./videos/tasks.ts";
 const IMAGES = /\/images\/generations$/;
 const TASKS = /\/contents\/generations\/tasks(?:\/([^/]+))?$/;
 
-/** Volcengine Ark: images of Seedream while you wait, films of Seedance as tasks. */
+/** Volcengine Ark: images of Seedream while you wait, videos of Seedance as tasks. */
 export const volcengineMedia: MediaHost = async (exchange, context) => {
   const { pathname } = exchange.url;
   const tasks = TASKS.exec(pathname);

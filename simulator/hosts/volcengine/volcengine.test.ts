@@ -173,17 +173,17 @@ function codeIn(item: JsonObject): unknown {
 describe("providers 3.3: Seedance", () => {
   const said = (words: string): JsonObject => ({ type: "text", text: words });
   const frame = (role: string): JsonObject => ({ type: "image_url", image_url: { url: DATA }, role });
-  const film = (body: JsonObject) =>
+  const video = (body: JsonObject) =>
     rehearsal.send(TASKS, { headers, body: { model: "standard", content: [said("a cat")], ...body } });
   const show = (id: unknown) => rehearsal.send(`${TASKS}/${String(id)}`, { headers });
   const ended = async (body: JsonObject): Promise<JsonObject> => {
-    const { id } = (await film(body)).body;
+    const { id } = (await video(body)).body;
     rehearsal.nowMs += rehearsal.takesMs;
     return (await show(id)).body;
   };
 
-  test("queued, running, succeeded; the film has its length, ratio, resolution and sound", async () => {
-    const { body } = await film({ resolution: "480p", ratio: "1:1", duration: 1, return_last_frame: true });
+  test("queued, running, succeeded; the video has its length, ratio, resolution and sound", async () => {
+    const { body } = await video({ resolution: "480p", ratio: "1:1", duration: 1, return_last_frame: true });
     expect(body["id"]).toMatch(/^cgt-\d{14}-\w+$/);
     expect((await show(body["id"])).body).toMatchObject({ status: "queued", error: null });
     rehearsal.nowMs += 10;
@@ -195,11 +195,11 @@ describe("providers 3.3: Seedance", () => {
       usage: { completion_tokens: 5400, total_tokens: 5400 },
     });
     const content = done["content"] as JsonObject;
-    expect(await rehearsal.filmAt(content["video_url"])).toEqual({ seconds: 1, width: 480, height: 480, audio: true });
+    expect(await rehearsal.videoAt(content["video_url"])).toEqual({ seconds: 1, width: 480, height: 480, audio: true });
     expect(await rehearsal.sizeOfLink(content["last_frame_url"])).toEqual({ width: 480, height: 480 });
   });
 
-  test("a film of an image has its ratio, and no sound where none is wanted", async () => {
+  test("a video of an image has its ratio, and no sound where none is wanted", async () => {
     const body = {
       content: [frame("first_frame"), frame("last_frame")],
       resolution: "480p",
@@ -207,7 +207,12 @@ describe("providers 3.3: Seedance", () => {
       generate_audio: false,
     };
     const content = (await ended(body))["content"] as JsonObject;
-    expect(await rehearsal.filmAt(content["video_url"])).toEqual({ seconds: 1, width: 640, height: 480, audio: false });
+    expect(await rehearsal.videoAt(content["video_url"])).toEqual({
+      seconds: 1,
+      width: 640,
+      height: 480,
+      audio: false,
+    });
   });
 
   const REFUSED: readonly [string, JsonObject][] = [
@@ -222,8 +227,8 @@ describe("providers 3.3: Seedance", () => {
         ],
       },
     ],
-    ["a film that is too long", { model: "doubao-seedance-1-5-pro-251215", duration: 13 }],
-    ["a film of its own length where there is none", { model: "doubao-seedance-1-5-pro-251215", duration: -1 }],
+    ["a video that is too long", { model: "doubao-seedance-1-5-pro-251215", duration: 13 }],
+    ["a video of its own length where there is none", { model: "doubao-seedance-1-5-pro-251215", duration: -1 }],
     ["a text for a number", { duration: "5" }],
     ["a resolution that it does not make", { model: "doubao-seedance-1-5-pro-251215", resolution: "4k" }],
     ["an unknown ratio", { ratio: "5:4" }],
@@ -232,28 +237,28 @@ describe("providers 3.3: Seedance", () => {
     ["nothing", { content: [] }],
   ];
   test.each(REFUSED)("refuses %s", async (_, body) => {
-    const refused = await film(body);
+    const refused = await video(body);
     expect(refused.status).toBe(400);
     expect(codeOf(refused.body)).toBe("InvalidParameter");
   });
 
   test("a queued task is cancelled, a running one is not, one that ended is deleted, a late one expires", async () => {
     const withdraw = (id: unknown) => rehearsal.send(`${TASKS}/${String(id)}`, { method: "DELETE", headers });
-    const first = (await film({})).body["id"];
+    const first = (await video({})).body["id"];
     expect((await withdraw(first)).status).toBe(200);
     expect((await show(first)).body).toMatchObject({ status: "cancelled" });
-    const second = (await film({})).body["id"];
+    const second = (await video({})).body["id"];
     rehearsal.nowMs += 10;
     expect((await withdraw(second)).status).toBe(409);
     rehearsal.nowMs += 10;
     expect((await withdraw(second)).status).toBe(200);
     expect((await show(second)).status).toBe(404);
-    const late = (await film({ content: [said("sim:slow")], execution_expires_after: 2 })).body["id"];
+    const late = (await video({ content: [said("sim:slow")], execution_expires_after: 2 })).body["id"];
     rehearsal.nowMs += 2_001;
     expect((await show(late)).body).toMatchObject({ status: "expired" });
   });
 
-  test("outcomes inside a task are told with HTTP 200; of two films, one fails", async () => {
+  test("outcomes inside a task are told with HTTP 200; of two videos, one fails", async () => {
     const byOutcome = (outcome: string) => ended({ content: [said(`sim:${outcome}`)] });
     expect(await byOutcome("moderated")).toMatchObject({
       status: "failed",
@@ -265,11 +270,11 @@ describe("providers 3.3: Seedance", () => {
     const dead = (await byOutcome("expired"))["content"] as JsonObject;
     expect((await rehearsal.fetchLink(dead["video_url"])).status).toBe(403);
     expect(codeIn(await byOutcome("forgotten"))).toBe("ResourceNotFound");
-    expect((await film({ content: [said("sim:blocked")] })).status).toBe(400);
+    expect((await video({ content: [said("sim:blocked")] })).status).toBe(400);
   });
 
   test("another key does not see a task", async () => {
-    const { id } = (await film({})).body;
+    const { id } = (await video({})).body;
     const other = await rehearsal.send(`${TASKS}/${String(id)}`, { headers: { authorization: "Bearer other" } });
     expect(other.status).toBe(404);
   });

@@ -24,5 +24,5 @@ async function answer(exchange: Exchange, context: MediaContext): Promise<Respon
   return undefined;
 }
 
-/** xAI's images and films. */
+/** xAI's images and videos. */
 export const xAiMedia: MediaHost = (exchange, context) => inWordsOf(inXAiWords, () => answer(exchange, context));

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { filmFacts } from "../../media/film-facts.ts";
 import { bearer, Rehearsal } from "../../media/rehearsal.ts";
+import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { xAiMedia } from "./media.ts";
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const generate = (body: JsonObject) =>
   rehearsal.send(GENERATIONS, { body: { model: "grok-imagine-image", prompt: "a cat", ...body } });
-const film = (body: JsonObject) =>
+const video = (body: JsonObject) =>
   rehearsal.send(`${VIDEOS}/generations`, { body: { model: "grok-imagine-video-1.5", prompt: "a cat", ...body } });
 const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
 
@@ -124,9 +124,9 @@ describe("contract 2.4: images", () => {
   });
 });
 
-describe("contract 2.2: films", () => {
-  test("202 with nothing, 202 with progress, then the film", async () => {
-    const { status, body } = await film({ duration: 1, aspect_ratio: "1:1", resolution: "480p" });
+describe("contract 2.2: videos", () => {
+  test("202 with nothing, 202 with progress, then the video", async () => {
+    const { status, body } = await video({ duration: 1, aspect_ratio: "1:1", resolution: "480p" });
     expect([status, Object.keys(body)]).toEqual([200, ["request_id"]]);
     const path = `${VIDEOS}/${String(body.request_id)}`;
     const waiting = await rehearsal.ask(path);
@@ -140,7 +140,7 @@ describe("contract 2.2: films", () => {
       body: { status: "done", video: { duration: 1, respect_moderation: true }, usage: { cost_in_usd_ticks: 8e8 } },
     });
     const fetched = await rehearsal.fetchLink(String((done.body.video as JsonObject).url));
-    const facts = filmFacts(fetched.bytes);
+    const facts = videoFacts(fetched.bytes);
     expect(facts).toMatchObject({ width: 480, height: 480 });
     expect(facts.seconds).toBeCloseTo(1, 1);
     expect((await rehearsal.ask(path, { headers: bearer("another") })).status).toBe(404);
@@ -149,10 +149,10 @@ describe("contract 2.2: films", () => {
     expect((await rehearsal.send(path)).body.status).toBe("expired");
   }, 20_000);
 
-  test("from images, films and voices", async () => {
+  test("from images, videos and voices", async () => {
     const url = await image();
-    expect((await film({ image: { url }, reference_images: [{ url }] })).status).toBe(200);
-    expect((await film({ reference_audios: [{ voice_id: "ara" }] })).status).toBe(200);
+    expect((await video({ image: { url }, reference_images: [{ url }] })).status).toBe(200);
+    expect((await video({ reference_audios: [{ voice_id: "ara" }] })).status).toBe(200);
     const on = (verb: string, body: JsonObject) =>
       rehearsal.send(`${VIDEOS}/${verb}`, { body: { model: "standard", prompt: "more", ...body } });
     expect((await on("edits", { video: { url: "https://example.org/a.mp4" } })).status).toBe(200);
@@ -173,13 +173,13 @@ describe("contract 2.2: films", () => {
     [{ reference_audios: [{}] }, 400],
     [{ model: "grok-imagine-image" }, 404],
   ] as [JsonObject, number][])("refuses %p", async (body, status) => {
-    expect((await film(body)).status).toBe(status);
+    expect((await video(body)).status).toBe(status);
     expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("outcomes", async () => {
     const end = async (name: string) => {
-      const { body } = await film({ prompt: `a cat sim:${name}` });
+      const { body } = await video({ prompt: `a cat sim:${name}` });
       rehearsal.nowMs += rehearsal.takesMs;
       return rehearsal.ask(`${VIDEOS}/${String(body.request_id)}`);
     };
@@ -191,10 +191,10 @@ describe("contract 2.2: films", () => {
     expect(await ended("one-fails")).toMatchObject({ video: { respect_moderation: true } });
     expect((await end("slow")).status).toBe(202);
     expect((await end("forgotten")).status).toBe(404);
-    expect((await film({ prompt: "sim:blocked" })).status).toBe(400);
-    expect((await film({ prompt: "sim:busy" })).status).toBe(429);
-    expect((await film({ prompt: "sim:broken" })).status).toBe(500);
-    expect((await film({ prompt: "sim:overloaded" })).status).toBe(503);
+    expect((await video({ prompt: "sim:blocked" })).status).toBe(400);
+    expect((await video({ prompt: "sim:busy" })).status).toBe(429);
+    expect((await video({ prompt: "sim:broken" })).status).toBe(500);
+    expect((await video({ prompt: "sim:overloaded" })).status).toBe(503);
     const garbage = await rehearsal.ask(`${VIDEOS}/generations`, {
       body: { model: "standard", prompt: "sim:garbage" },
     });

@@ -20,5 +20,5 @@ async function answer(exchange: Exchange, context: MediaContext): Promise<Respon
   return makeVideo(exchange, context, authenticate(exchange, context));
 }
 
-/** Z.ai's images and films. */
+/** Z.ai's images and videos. */
 export const zAiMedia: MediaHost = (exchange, context) => inWordsOf(inZhipuWords, () => answer(exchange, context));

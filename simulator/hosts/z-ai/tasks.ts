@@ -6,7 +6,7 @@ import { openaiError } from "../openai/text/errors.ts";
 const HOST = "z-ai";
 export const LINK_KEPT_MS = 30 * 24 * 3_600_000;
 
-/** What is made in the background, an image or a film: both are asked for at one address. */
+/** What is made in the background, an image or a video: both are asked for at one address. */
 export interface Task {
   model: string;
   requestId: string;

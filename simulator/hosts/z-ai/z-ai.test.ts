@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { filmFacts } from "../../media/film-facts.ts";
 import { bearer, Rehearsal } from "../../media/rehearsal.ts";
+import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { zAiMedia } from "./media.ts";
@@ -16,7 +16,7 @@ beforeEach(() => {
 const generate = (body: JsonObject, path = "images/generations") =>
   rehearsal.send(`${BASE}/${path}`, { body: { model: "glm-image", prompt: "a cat", ...body } });
 const later = (body: JsonObject) => generate(body, "async/images/generations");
-const film = (body: JsonObject) => generate({ model: "cogvideox-3", ...body }, "videos/generations");
+const video = (body: JsonObject) => generate({ model: "cogvideox-3", ...body }, "videos/generations");
 const result = (id: unknown, key = "any-key") =>
   rehearsal.send(`${BASE}/async-result/${String(id)}`, { headers: bearer(key) });
 const codeOf = ({ status, body }: { status: number; body: JsonObject }) => [status, (body.error as JsonObject).code];
@@ -96,16 +96,16 @@ describe("contract 2.4: images", () => {
   });
 });
 
-describe("contract 2.2: films", () => {
-  test("a film and its cover, from a first and a last image", async () => {
+describe("contract 2.2: videos", () => {
+  test("a video and its cover, from a first and a last image", async () => {
     const bytes = await drawImage({ prompt: "frame", width: 64, height: 64, seed: 1, format: "png" });
     const bare = Buffer.from(bytes).toString("base64");
-    const { body } = await film({ image_url: [bare, `data:image/png;base64,${bare}`], size: "128x64", duration: 5 });
+    const { body } = await video({ image_url: [bare, `data:image/png;base64,${bare}`], size: "128x64", duration: 5 });
     expect(body).toMatchObject({ model: "cogvideox-3", task_status: "PROCESSING" });
     rehearsal.nowMs += rehearsal.takesMs;
     const [made] = (await result(body.id)).body.video_result as JsonObject[];
     const fetched = await rehearsal.fetchLink(String(made?.url));
-    const facts = filmFacts(fetched.bytes);
+    const facts = videoFacts(fetched.bytes);
     expect(facts).toMatchObject({ width: 128, height: 64 });
     expect(facts.seconds).toBeCloseTo(5, 1);
     const cover = await rehearsal.fetchLink(String(made?.cover_image_url));
@@ -125,18 +125,18 @@ describe("contract 2.2: films", () => {
     [{ image_url: ["https://a.b/1.png", "https://a.b/2.png", "https://a.b/3.png"] }],
     [{ prompt: "" }],
   ] as [JsonObject][])("refuses %p", async (body) => {
-    expect(codeOf(await film(body))).toEqual([400, "1210"]);
+    expect(codeOf(await video(body))).toEqual([400, "1210"]);
     expect(rehearsal.context.jobs.made).toBe(0);
   });
 
   test("other models have other fields", async () => {
-    expect((await film({ model: "viduq1-text", aspect_ratio: "9:16", movement_amplitude: "auto" })).status).toBe(200);
-    expect((await film({ model: "vidu9" })).status).toBe(404);
+    expect((await video({ model: "viduq1-text", aspect_ratio: "9:16", movement_amplitude: "auto" })).status).toBe(200);
+    expect((await video({ model: "vidu9" })).status).toBe(404);
   });
 
   test("outcomes: failures stand inside a 200", async () => {
     const end = async (name: string) => {
-      const { body } = await film({ prompt: `a cat sim:${name}`, size: "64x64" });
+      const { body } = await video({ prompt: `a cat sim:${name}`, size: "64x64" });
       rehearsal.nowMs += rehearsal.takesMs;
       return result(body.id);
     };
@@ -148,7 +148,7 @@ describe("contract 2.2: films", () => {
     expect((await end("forgotten")).status).toBe(404);
     const [expired] = (await end("expired")).body.video_result as JsonObject[];
     expect((await rehearsal.fetchLink(String(expired?.url))).status).toBe(403);
-    expect(codeOf(await film({ prompt: "sim:blocked" }))).toEqual([400, "1301"]);
+    expect(codeOf(await video({ prompt: "sim:blocked" }))).toEqual([400, "1301"]);
     const { body } = await later({ prompt: "sim:moderated" });
     rehearsal.nowMs += rehearsal.takesMs;
     expect((await result(body.id)).body).toMatchObject({ task_status: "FAIL", content_filter: [{ level: 0 }] });

@@ -3,14 +3,14 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { linkLifeMs } from "../../../media/play-outcome.ts";
 import { callerOf } from "../caller.ts";
 import { googleError } from "../text/errors.ts";
-import { filmOf } from "./veo.ts";
+import { videoOf } from "./veo.ts";
 import type { VeoRequest } from "./veo-request.ts";
 
 const KEPT_MS = 3_600_000;
 const SECOND_PLACE = "/gemini/download";
 
 /** Gemini's files: the address that an operation tells wants the key, and sends on to another that has the bytes. */
-export function sendToFilm(exchange: Exchange, context: MediaContext, file: string): Response {
+export function sendToVideo(exchange: Exchange, context: MediaContext, file: string): Response {
   const caller = callerOf(exchange, context, "gemini");
   const job = context.jobs.recall<VeoRequest>("gemini", file.slice(0, -1), caller);
   const index = Number(file.slice(-1));
@@ -20,12 +20,12 @@ export function sendToFilm(exchange: Exchange, context: MediaContext, file: stri
     throw googleError(403, "PERMISSION_DENIED", message);
   }
   const base = `${context.baseUrl}${SECOND_PLACE}`;
-  const make = (): Promise<Uint8Array> => filmOf(job.request, index);
+  const make = (): Promise<Uint8Array> => videoOf(job.request, index);
   const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.outcome, KEPT_MS));
   return new Response(null, { status: 302, headers: { location } });
 }
 
 /** The second place needs no key, and unlike a stranger's storage it does not mind one: it is the same host. */
-export function sendFilm(context: MediaContext, path: string): Promise<Response> {
+export function sendVideo(context: MediaContext, path: string): Promise<Response> {
   return context.links.send(path.slice(path.indexOf("/results/")), new Headers());
 }

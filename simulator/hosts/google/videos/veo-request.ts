@@ -2,9 +2,9 @@ import type { Exchange } from "../../../exchange.ts";
 import { Fields } from "../../../media/fields.ts";
 import { framesOf } from "../../../media/given-image.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmOptions } from "../../../media-maker/film-options.ts";
+import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { looseChoice, readEnvelope, readStorage } from "../read-envelope.ts";
-import { readFilm, readImage } from "../read-media.ts";
+import { readImage, readVideo } from "../read-media.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
 import { type GoogleHost, invalid } from "../text/errors.ts";
 import { names } from "../text/proto-json.ts";
@@ -14,17 +14,17 @@ const PARAMETERS = names(
   `sampleCount storageUri fps durationSeconds seed aspectRatio resolution personGeneration pubsubTopic negativePrompt
   enhancePrompt generateAudio compressionQuality resizeMode webhookConfig`,
 );
-/** What the Gemini API does not have. Its films always have sound. */
+/** What the Gemini API does not have. Its videos always have sound. */
 const ONLY_VERTEX = ["storageUri", "fps", "seed", "generateAudio", "compressionQuality", "resizeMode", "pubsubTopic"];
 const MOST_REFERENCES = 3;
 const SHORT_SIDES = { "720p": 720, "1080p": 1080, "4k": 2160 } as const;
 
 export interface VeoRequest {
-  film: FilmOptions;
+  video: VideoOptions;
   count: number;
   model: string;
   storageUri?: string;
-  /** Of these films, how many moderation holds back. */
+  /** Of these videos, how many moderation holds back. */
   heldBack: number;
 }
 
@@ -58,7 +58,7 @@ export function readVeo(exchange: Exchange, host: GoogleHost, model: string): Om
   } else if (parameters.has("webhookConfig")) throw GOOGLE_REFUSALS.unknown("webhookConfig", "parameters");
   const image = readImage(instance, "image", host);
   const lastFrame = readImage(instance, "lastFrame", host);
-  readFilm(instance, "video", host);
+  readVideo(instance, "video", host);
   const prompt =
     image === undefined && !instance.has("video") ? instance.requiredText("prompt") : (instance.text("prompt") ?? "");
   const references = readReferences(instance, host);
@@ -80,7 +80,7 @@ export function readVeo(exchange: Exchange, host: GoogleHost, model: string): Om
   const long = (short * 16) / 9;
   const storageUri = readStorage(parameters);
   return {
-    film: {
+    video: {
       prompt,
       width: portrait ? short : long,
       height: portrait ? long : short,

@@ -5,7 +5,7 @@ import { Fields } from "../../../media/fields.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playAtOnce } from "../../../media/play-outcome.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
+import { makeVideo } from "../../../media-maker/make-video.ts";
 import { jsonBody } from "../read-envelope.ts";
 import { GOOGLE_REFUSALS, noSuchModel, wordsAtOnce } from "../refusals.ts";
 import { type GoogleHost, googleError, invalid } from "../text/errors.ts";
@@ -29,8 +29,8 @@ function newId(host: GoogleHost): string {
   return [...bytes].map((byte) => ID_LETTERS[byte % ID_LETTERS.length]).join("");
 }
 
-export function filmOf(request: VeoRequest, index: number): Promise<Uint8Array> {
-  return makeFilm({ ...request.film, seed: request.film.seed + index });
+export function videoOf(request: VeoRequest, index: number): Promise<Uint8Array> {
+  return makeVideo({ ...request.video, seed: request.video.seed + index });
 }
 
 /** A file of the Gemini API is named after its operation, so that it needs no list of its own. */
@@ -45,7 +45,7 @@ function resourceOf(exchange: Exchange, host: GoogleHost, model: string): string
 }
 
 /** predictLongRunning: takes the job, and names the operation. */
-export function startFilm(
+export function startVideo(
   exchange: Exchange,
   context: MediaContext,
   host: GoogleHost,
@@ -55,7 +55,7 @@ export function startFilm(
   exchange.countModel(model);
   if (!MODELS.test(model)) throw noSuchModel(host, model, "predictLongRunning", exchange.url.pathname);
   const read = readVeo(exchange, host, model);
-  const outcome = chooseOutcome(read.film.prompt, read.count, exchange, caller);
+  const outcome = chooseOutcome(read.video.prompt, read.count, exchange, caller);
   const struck = playAtOnce(outcome, wordsAtOnce(model, host));
   if (struck !== undefined) return struck;
   const indexes = Array.from({ length: read.count }, (_, index) => index);
@@ -68,13 +68,13 @@ export function startFilm(
 async function vertexVideo(request: VeoRequest, id: string, index: number): Promise<JsonObject> {
   const mimeType = "video/mp4";
   if (request.storageUri !== undefined) return { gcsUri: `${request.storageUri}/${id}/sample_${index}.mp4`, mimeType };
-  return { bytesBase64Encoded: Buffer.from(await filmOf(request, index)).toString("base64"), mimeType };
+  return { bytesBase64Encoded: Buffer.from(await videoOf(request, index)).toString("base64"), mimeType };
 }
 
 async function responseOf(job: MediaJob<VeoRequest>, host: GoogleHost, context: MediaContext): Promise<JsonObject> {
   const { request } = job;
   const indexes = Array.from({ length: request.count - request.heldBack }, (_, index) => index);
-  const reasons = ["The film was held back by the safety filters of the simulator. Support codes: 58061214"];
+  const reasons = ["The video was held back by the safety filters of the simulator. Support codes: 58061214"];
   const filtered =
     request.heldBack === 0 ? {} : { raiMediaFilteredCount: request.heldBack, raiMediaFilteredReasons: reasons };
   if (host === "gemini") {
@@ -105,7 +105,7 @@ export async function showOperation(
   }
   if (context.jobs.phase(job) !== "ended") return Response.json({ name });
   if (job.outcome === "fails") {
-    const error = { code: INTERNAL, message: "Simulated: the film failed because of an internal error.", details: [] };
+    const error = { code: INTERNAL, message: "Simulated: the video failed because of an internal error.", details: [] };
     return Response.json({ name, done: true, error });
   }
   return Response.json({ name, done: true, response: await responseOf(job, host, context) });

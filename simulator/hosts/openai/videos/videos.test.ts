@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../json.ts";
-import { filmFacts } from "../../../media/film-facts.ts";
 import { bearer, Rehearsal } from "../../../media/rehearsal.ts";
+import { videoFacts } from "../../../media/video-facts.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { openaiMedia } from "../media.ts";
@@ -17,7 +17,7 @@ const create = (body: JsonObject) => rehearsal.send(VIDEOS, { body: { model: "so
 
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
-describe("contract 2.2: the life of a film", () => {
+describe("contract 2.2: the life of a video", () => {
   test("queued, in progress, completed; S09: the bytes want the key of the one who asked", async () => {
     const { status, body } = await create({ seconds: "4", size: "1280x720" });
     expect(status).toBe(200);
@@ -37,7 +37,7 @@ describe("contract 2.2: the life of a film", () => {
     expect((await rehearsal.ask(`${path}/content`, { headers: bearer("another-key") })).status).toBe(404);
     const content = await rehearsal.ask(`${path}/content`);
     expect(content.headers.get("content-type")).toBe("video/mp4");
-    const facts = filmFacts(await content.bytes());
+    const facts = videoFacts(await content.bytes());
     expect(facts).toMatchObject({ width: 1280, height: 720 });
     expect(facts.seconds).toBeCloseTo(4, 1);
     const thumbnail = await rehearsal.ask(`${path}/content?variant=thumbnail`);

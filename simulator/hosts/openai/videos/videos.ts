@@ -7,7 +7,7 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
+import { makeVideo } from "../../../media-maker/make-video.ts";
 import { wordsAtOnce } from "../at-once.ts";
 import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
 import { badValue } from "../text/check.ts";
@@ -18,7 +18,7 @@ type VideoJob = MediaJob<VideoRequest>;
 
 const HOST = "openai";
 const FPS = 30;
-/** How long the bytes can be had after the film is done. */
+/** How long the bytes can be had after the video is done. */
 const KEPT_MS = 60 * 60_000;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
@@ -27,9 +27,9 @@ const expiresAtMs = (job: VideoJob): number => job.endsAtMs + (job.outcome === "
 
 function errorOf(job: VideoJob): JsonObject | null {
   if (job.outcome === "moderated") {
-    return { code: "moderation_blocked", message: "The film was held back by the moderation system." };
+    return { code: "moderation_blocked", message: "The video was held back by the moderation system." };
   }
-  return job.outcome === "fails" ? { code: "server_error", message: "The film could not be made." } : null;
+  return job.outcome === "fails" ? { code: "server_error", message: "The video could not be made." } : null;
 }
 
 function statusOf(job: VideoJob, context: MediaContext): string {
@@ -88,7 +88,7 @@ export async function createVideo(exchange: Exchange, context: MediaContext, key
   return take(readVideoRequest(await anyFields(exchange)), exchange, context, key);
 }
 
-/** A film made anew from another one's request, with another prompt. */
+/** A video made anew from another one's request, with another prompt. */
 export function remixVideo(exchange: Exchange, context: MediaContext, key: string, id: string): Response {
   const before = find(id, key, context);
   const fields = { values: jsonFields(exchange) };
@@ -125,12 +125,12 @@ export async function sendVideo(exchange: Exchange, context: MediaContext, key: 
     const image = await drawImage({ ...shared, format });
     return new Response(image, { headers: { "content-type": `image/${format}` } });
   }
-  const film = await makeFilm({
+  const video = await makeVideo({
     ...shared,
     seconds: Number(job.request.seconds),
     fps: FPS,
     audio: true,
     ...(firstFrame === undefined ? {} : { firstFrame }),
   });
-  return new Response(film, { headers: { "content-type": "video/mp4" } });
+  return new Response(video, { headers: { "content-type": "video/mp4" } });
 }

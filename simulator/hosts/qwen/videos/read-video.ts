@@ -111,10 +111,10 @@ function readFrames(input: JsonObject): { first: GivenImage | undefined; last: G
 
 function checkPurpose({ purpose }: VideoModel, input: JsonObject, hasFirstFrame: boolean): void {
   if ((purpose === "i2v" || purpose === "kf2v") && !hasFirstFrame) {
-    throw invalidParameter("input needs a first frame: this model makes films of images.");
+    throw invalidParameter("input needs a first frame: this model makes videos of images.");
   }
   if (purpose === "r2v" && input["reference_urls"] === undefined && input["media"] === undefined) {
-    throw invalidParameter("input needs references: this model makes films of what they show.");
+    throw invalidParameter("input needs references: this model makes videos of what they show.");
   }
   if (purpose === "t2v" && hasFirstFrame) throw invalidParameter("input.media: this model takes words only.");
   if (!hasFirstFrame && input["prompt"] === undefined) throw invalidParameter("input.prompt is required.");

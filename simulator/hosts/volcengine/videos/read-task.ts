@@ -137,7 +137,7 @@ function readPart(item: JsonObject, given: Given): void {
   if (role === "reference_image") given.references += 1;
   else if (role === "last_frame" && given.last === undefined) given.last = image;
   else if (role === "first_frame" && given.first === undefined) given.first = image;
-  else throw invalidParameter("content.role", "a film has one first and one last frame.");
+  else throw invalidParameter("content.role", "a video has one first and one last frame.");
 }
 
 function readContent(content: Json | undefined): Given {

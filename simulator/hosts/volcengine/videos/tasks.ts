@@ -4,7 +4,7 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm, publishImage } from "../../../media/publish.ts";
+import { publishImage, publishVideo } from "../../../media/publish.ts";
 import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
 import { FRAMES_PER_SECOND, readTask, type SeedanceRequest } from "./read-task.ts";
 
@@ -50,10 +50,10 @@ function statusOf(task: Task, context: MediaContext): string {
 function contentOf({ request, outcome }: Task, context: MediaContext): JsonObject {
   const { prompt, size, seconds, seed, audio, frames } = request;
   const life = { outcome, keptMs: KEPT_MS };
-  const film = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
+  const video = { prompt, ...size, seconds, fps: FRAMES_PER_SECOND, seed, audio, ...frames };
   const still = { prompt, ...size, seed, format: "png", note: "last frame" } as const;
   return {
-    video_url: publishFilm(context, film, life),
+    video_url: publishVideo(context, video, life),
     ...(request.returnsLastFrame ? { last_frame_url: publishImage(context, still, life) } : {}),
   };
 }

@@ -4,9 +4,9 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm } from "../../../media/publish.ts";
+import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmOptions } from "../../../media-maker/film-options.ts";
+import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
 import { jsonFields } from "../../openai/request-fields.ts";
 import { invalid, openaiError } from "../../openai/text/errors.ts";
@@ -29,7 +29,7 @@ export function createVideo(exchange: Exchange, context: MediaContext, key: stri
   return Response.json({ request_id: job.id });
 }
 
-function filmOf({ prompt, measures, seconds, firstFrame }: VideoRequest): FilmOptions {
+function videoOf({ prompt, measures, seconds, firstFrame }: VideoRequest): VideoOptions {
   return {
     prompt,
     ...measures,
@@ -45,18 +45,18 @@ function ended(job: MediaJob<VideoRequest>, context: MediaContext): JsonObject {
   const { request, outcome } = job;
   const usage = { cost_in_usd_ticks: (TICKS[request.resolution] ?? 0) * request.seconds };
   if (outcome === "fails") {
-    return { status: "failed", model: request.model, error: { code: "internal_error", message: "The film failed." } };
+    return { status: "failed", model: request.model, error: { code: "internal_error", message: "The video failed." } };
   }
   // What nobody fetched in time is gone, and this host has a word for that.
   if (outcome === "expired" || context.nowMs() - job.endsAtMs > LINK_KEPT_MS)
     return { status: "expired", model: request.model };
   const heldBack = outcome === "moderated";
-  const url = heldBack ? "" : publishFilm(context, filmOf(request), { outcome, keptMs: LINK_KEPT_MS });
+  const url = heldBack ? "" : publishVideo(context, videoOf(request), { outcome, keptMs: LINK_KEPT_MS });
   const video = { url, duration: request.seconds, respect_moderation: !heldBack };
   return { status: "done", video, model: request.model, usage };
 }
 
-/** 202 until the film is there: at first with nothing in it, then with how far it is. */
+/** 202 until the video is there: at first with nothing in it, then with how far it is. */
 export function tellVideo(context: MediaContext, key: string, id: string): Response {
   const job = context.jobs.find<VideoRequest>(HOST, id, key);
   if (job === undefined) throw openaiError(404, `No video request with id ${id} was found.`);

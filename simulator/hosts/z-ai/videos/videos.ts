@@ -5,7 +5,7 @@ import { framesOf, type GivenImage, givenImage } from "../../../media/given-imag
 import { parseDrawable, proportionOf, ratioWithin3, sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm, publishImage } from "../../../media/publish.ts";
+import { publishImage, publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { wordsAtOnce } from "../../openai/at-once.ts";
@@ -113,11 +113,11 @@ export function makeVideo(exchange: Exchange, context: MediaContext, key: string
   const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(request.model, contentRefused()));
   if (struck !== undefined) return struck;
-  const { model, measures, ...film } = request;
+  const { model, measures, ...video } = request;
   const seed = seedOf(request.prompt);
   const life = { outcome, keptMs: LINK_KEPT_MS };
   const result = (): JsonObject => {
-    const url = publishFilm(context, { ...film, ...measures, seed }, life);
+    const url = publishVideo(context, { ...video, ...measures, seed }, life);
     const cover = { prompt: request.prompt, ...measures, seed, format: "jpeg", note: model } as const;
     return { video_result: [{ url, cover_image_url: publishImage(context, cover, life) }] };
   };

@@ -6,14 +6,14 @@ import { sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm } from "../../../media/publish.ts";
+import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmOptions } from "../../../media-maker/film-options.ts";
-import { makeFilm } from "../../../media-maker/make-film.ts";
+import { makeVideo } from "../../../media-maker/make-video.ts";
+import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, baseResponse, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
 
-const HOST = "minimax films";
+const HOST = "minimax videos";
 const MODELS =
   /^(?:standard|MiniMax-Hailuo-(?:2\.3|2\.3-Fast|02)|T2V-01(?:-Director)?|I2V-01(?:-Director|-live)?|S2V-01)$/;
 const FIELDS = names(
@@ -62,7 +62,7 @@ function checkModel(model: string, frame: boolean, lastFrame: boolean, subjects:
   }
 }
 
-function read(exchange: Exchange): FilmOptions {
+function read(exchange: Exchange): VideoOptions {
   const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
   const model = body.requiredText("model");
   exchange.countModel(model);
@@ -92,12 +92,12 @@ function newNumber(): string {
 }
 
 /** The first step: `POST /v1/video_generation`. */
-export function startFilm(exchange: Exchange, context: MediaContext, key: string): Response {
-  const film = read(exchange);
-  const outcome = chooseOutcome(film.prompt, 1, exchange, key);
+export function startVideo(exchange: Exchange, context: MediaContext, key: string): Response {
+  const video = read(exchange);
+  const outcome = chooseOutcome(video.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
   if (struck !== undefined) return struck;
-  const job = context.jobs.create({ id: newNumber(), host: HOST, key, request: film, outcome });
+  const job = context.jobs.create({ id: newNumber(), host: HOST, key, request: video, outcome });
   return Response.json({ task_id: job.id, base_resp: SUCCESS });
 }
 
@@ -108,9 +108,9 @@ function waitingWord(job: MediaJob, context: MediaContext): string {
 }
 
 /** The second step: `GET /v1/query/video_generation?task_id=`. */
-export function showFilm(exchange: Exchange, context: MediaContext, key: string): Response {
+export function showVideo(exchange: Exchange, context: MediaContext, key: string): Response {
   const id = exchange.url.searchParams.get("task_id") ?? "";
-  const job = context.jobs.find<FilmOptions>(HOST, id, key);
+  const job = context.jobs.find<VideoOptions>(HOST, id, key);
   if (job === undefined) throw badParameters(firstWord, `task_id ${id} does not exist`);
   const answer = { task_id: id, file_id: "", video_width: 0, video_height: 0 };
   if (context.jobs.phase(job) !== "ended") {
@@ -129,18 +129,18 @@ export function showFilm(exchange: Exchange, context: MediaContext, key: string)
 export async function showFile(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const id = exchange.url.searchParams.get("file_id") ?? "";
   const job = id.startsWith(FILE_START)
-    ? context.jobs.recall<FilmOptions>(HOST, id.slice(FILE_START.length), key)
+    ? context.jobs.recall<VideoOptions>(HOST, id.slice(FILE_START.length), key)
     : undefined;
   const isThere =
     job !== undefined && context.jobs.phase(job) === "ended" && job.outcome !== "moderated" && job.outcome !== "fails";
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
   const file = {
     file_id: id,
-    bytes: (await makeFilm(job.request)).length,
+    bytes: (await makeVideo(job.request)).length,
     created_at: Math.floor(job.endsAtMs / 1_000),
     filename: "output.mp4",
     purpose: "video_generation",
-    download_url: publishFilm(context, job.request, { outcome: job.outcome, keptMs: KEPT_MS }),
+    download_url: publishVideo(context, job.request, { outcome: job.outcome, keptMs: KEPT_MS }),
   };
   return Response.json({ file, base_resp: SUCCESS });
 }

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Canvas } from "./canvas.ts";
 import { drawImage } from "./draw-image.ts";
-import type { FilmOptions } from "./film-options.ts";
-import { makeFilm } from "./make-film.ts";
+import { makeVideo } from "./make-video.ts";
 import { decodePng, encodePng } from "./png.ts";
 import { readMp4 } from "./read-mp4.sample.ts";
+import type { VideoOptions } from "./video-options.ts";
 
 const canDecode = Bun.which("ffmpeg") !== null || process.env["CI"] === "true";
 if (!canDecode) console.log("skipped: frames and sound are decoded by ffmpeg, which is not installed");
 
-const options: FilmOptions = {
+const options: VideoOptions = {
   prompt: "A harbour",
   width: 320,
   height: 180,
@@ -22,11 +22,11 @@ const options: FilmOptions = {
   audio: false,
 };
 
-async function withFile<T>(film: Uint8Array, work: (path: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "film-"));
+async function withFile<T>(video: Uint8Array, work: (path: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "video-"));
   try {
-    const path = join(folder, "film.mp4");
-    await Bun.write(path, film);
+    const path = join(folder, "video.mp4");
+    await Bun.write(path, video);
     return await work(path);
   } finally {
     await rm(folder, { recursive: true });
@@ -40,9 +40,9 @@ async function output(command: string[]): Promise<Uint8Array> {
   return bytes;
 }
 
-/** One frame of a film, decoded by somebody else. */
-async function frameOf(film: Uint8Array, index: number): Promise<Canvas> {
-  const png = await withFile(film, (path) => {
+/** One frame of a video, decoded by somebody else. */
+async function frameOf(video: Uint8Array, index: number): Promise<Canvas> {
+  const png = await withFile(video, (path) => {
     const select = ["-vf", `select=eq(n\\,${index})`, "-frames:v", "1", "-pix_fmt", "rgb24"];
     return output(["ffmpeg", "-v", "error", "-i", path, ...select, "-f", "image2pipe", "-c:v", "png", "-"]);
   });
@@ -58,7 +58,7 @@ function distance(one: Canvas, other: Canvas): number {
 }
 
 describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", () => {
-  const cases: Partial<FilmOptions>[] = [
+  const cases: Partial<VideoOptions>[] = [
     {},
     { width: 1280, height: 720, seconds: 5, fps: 24, audio: true },
     { width: 1080, height: 1920, seconds: 1, fps: 30 },
@@ -70,7 +70,7 @@ describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", (
     const asked = { ...options, ...change };
     const { width, height, seconds, fps, audio } = asked;
     test(`${width}x${height}, ${seconds} s at ${fps} fps${audio ? ", with sound" : ""}`, async () => {
-      const facts = readMp4(await makeFilm(asked));
+      const facts = readMp4(await makeVideo(asked));
       expect(facts).toMatchObject({ width, height, fps, frames: seconds * fps, seconds, indexFirst: true });
       expect(facts.codecs[0]).toStartWith("avc1.42");
       expect(facts.codecs.slice(1)).toEqual(audio ? ["mp4a.40.2"] : []);
@@ -79,14 +79,14 @@ describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", (
   }
 
   test("a player may begin at key frames alone", async () => {
-    expect(readMp4(await makeFilm({ ...options, seconds: 9 })).keyFrames).toEqual([0, 48, 96]);
+    expect(readMp4(await makeVideo({ ...options, seconds: 9 })).keyFrames).toEqual([0, 48, 96]);
   });
 });
 
 describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by ffmpeg", () => {
   test("the sound is a steady soft tone", async () => {
-    const film = await makeFilm({ ...options, audio: true });
-    const sound = await withFile(film, (path) => output(["ffmpeg", "-v", "error", "-i", path, "-f", "s16le", "-"]));
+    const video = await makeVideo({ ...options, audio: true });
+    const sound = await withFile(video, (path) => output(["ffmpeg", "-v", "error", "-i", path, "-f", "s16le", "-"]));
     const samples = new Int16Array(sound.slice().buffer);
     const loudest = (from: number) => Math.max(...samples.subarray(from, from + 4800).map(Math.abs));
     for (const from of [4800, 24_000, 72_000]) {
@@ -96,39 +96,41 @@ describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by f
   });
 
   test("something moves, and the seed and the prompt are seen", async () => {
-    const film = await makeFilm(options);
-    const start = await frameOf(film, 0);
-    expect(distance(start, await frameOf(film, 12))).toBeGreaterThan(1);
-    expect(distance(start, await frameOf(await makeFilm({ ...options, seed: 4 }), 0))).toBeGreaterThan(5);
-    expect(distance(start, await frameOf(await makeFilm({ ...options, prompt: "Two ships" }), 0))).toBeGreaterThan(0.5);
+    const video = await makeVideo(options);
+    const start = await frameOf(video, 0);
+    expect(distance(start, await frameOf(video, 12))).toBeGreaterThan(1);
+    expect(distance(start, await frameOf(await makeVideo({ ...options, seed: 4 }), 0))).toBeGreaterThan(5);
+    expect(distance(start, await frameOf(await makeVideo({ ...options, prompt: "Two ships" }), 0))).toBeGreaterThan(
+      0.5,
+    );
   });
 
   test("begins and ends with the images it is given, scaled, and shows neither in between alone", async () => {
     const image = (seed: number, format: "png" | "jpeg" | "webp") =>
       drawImage({ prompt: `image ${seed}`, width: 640, height: 480, seed, format });
     const [firstFrame, lastFrame] = [await image(1, "jpeg"), await image(2, "webp")];
-    const film = await makeFilm({ ...options, firstFrame, lastFrame });
+    const video = await makeVideo({ ...options, firstFrame, lastFrame });
     const { width, height } = options;
     const scaled = async (bytes: Uint8Array) =>
       decodePng(await new Bun.Image(bytes).resize(width, height).png().bytes());
     const [first, last] = [await scaled(firstFrame), await scaled(lastFrame)];
-    expect(distance(await frameOf(film, 0), first)).toBeLessThan(4);
-    expect(distance(await frameOf(film, 23), last)).toBeLessThan(4);
-    const middle = await frameOf(film, 12);
+    expect(distance(await frameOf(video, 0), first)).toBeLessThan(4);
+    expect(distance(await frameOf(video, 23), last)).toBeLessThan(4);
+    const middle = await frameOf(video, 12);
     expect(distance(middle, first)).toBeGreaterThan(8);
     expect(distance(middle, last)).toBeGreaterThan(8);
   });
 });
 
-describe("films are made beside the event loop", () => {
+describe("videos are made beside the event loop", () => {
   test("the same options give the same bytes, in another process too", async () => {
-    const code = `const { makeFilm } = await import(${JSON.stringify(new URL("./make-film.ts", import.meta.url).href)});
-      process.stdout.write(await makeFilm(${JSON.stringify(options)}));`;
+    const code = `const { makeVideo } = await import(${JSON.stringify(new URL("./make-video.ts", import.meta.url).href)});
+      process.stdout.write(await makeVideo(${JSON.stringify(options)}));`;
     const elsewhere = await output([process.execPath, "-e", code]);
-    expect(Buffer.from(await makeFilm(options)).equals(elsewhere)).toBe(true);
+    expect(Buffer.from(await makeVideo(options)).equals(elsewhere)).toBe(true);
   });
 
-  test("timers run while a film is encoded", async () => {
+  test("timers run while a video is encoded", async () => {
     let longest = 0;
     let before = performance.now();
     const timer = setInterval(() => {
@@ -136,33 +138,33 @@ describe("films are made beside the event loop", () => {
       before = performance.now();
     }, 5);
     const started = performance.now();
-    await makeFilm({ ...options, width: 1280, height: 720, seed: 99 });
+    await makeVideo({ ...options, width: 1280, height: 720, seed: 99 });
     const took = performance.now() - started;
     clearInterval(timer);
     expect(longest).toBeLessThan(took / 2);
   });
 
-  test("a film is kept: asked for again it is there, and nobody can spoil it", async () => {
-    const [one, other] = await Promise.all([makeFilm({ ...options, seed: 5 }), makeFilm({ ...options, seed: 5 })]);
+  test("a video is kept: asked for again it is there, and nobody can spoil it", async () => {
+    const [one, other] = await Promise.all([makeVideo({ ...options, seed: 5 }), makeVideo({ ...options, seed: 5 })]);
     const copy = other.slice();
     one.fill(0);
-    expect(Buffer.from(await makeFilm({ ...options, seed: 5 })).equals(copy)).toBe(true);
+    expect(Buffer.from(await makeVideo({ ...options, seed: 5 })).equals(copy)).toBe(true);
   });
 
-  test("what cannot be made is told, and the next film is made all the same", async () => {
-    await expect(makeFilm({ ...options, width: 321 })).rejects.toThrow("width must be even in a film, not 321");
-    await expect(makeFilm({ ...options, seconds: 0 })).rejects.toThrow("from 1 to 1800 frames, not 0");
-    await expect(makeFilm({ ...options, fps: 0 })).rejects.toThrow("fps must be from 1 to 60, not 0");
-    await expect(makeFilm({ ...options, seconds: Number.NaN })).rejects.toThrow("frames, not NaN");
-    const broken = makeFilm({ ...options, firstFrame: Uint8Array.from([1, 2, 3]) });
-    const next = makeFilm({ ...options, seed: 6 });
-    await expect(broken).rejects.toThrow("no film could be made");
+  test("what cannot be made is told, and the next video is made all the same", async () => {
+    await expect(makeVideo({ ...options, width: 321 })).rejects.toThrow("width must be even in a video, not 321");
+    await expect(makeVideo({ ...options, seconds: 0 })).rejects.toThrow("from 1 to 1800 frames, not 0");
+    await expect(makeVideo({ ...options, fps: 0 })).rejects.toThrow("fps must be from 1 to 60, not 0");
+    await expect(makeVideo({ ...options, seconds: Number.NaN })).rejects.toThrow("frames, not NaN");
+    const broken = makeVideo({ ...options, firstFrame: Uint8Array.from([1, 2, 3]) });
+    const next = makeVideo({ ...options, seed: 6 });
+    await expect(broken).rejects.toThrow("no video could be made");
     expect((await next).length).toBeGreaterThan(1000);
   });
 
-  test("no more than 32 films wait", async () => {
+  test("no more than 32 videos wait", async () => {
     const tiny = { ...options, width: 64, height: 64, seconds: 1, fps: 1 };
-    const asked = await Promise.allSettled(Array.from({ length: 34 }, (_, seed) => makeFilm({ ...tiny, seed })));
+    const asked = await Promise.allSettled(Array.from({ length: 34 }, (_, seed) => makeVideo({ ...tiny, seed })));
     expect(asked.filter(({ status }) => status === "rejected").length).toBe(2);
   }, 30_000);
 });

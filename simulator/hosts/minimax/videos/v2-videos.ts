@@ -7,14 +7,14 @@ import { parseSize, sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { playAtOnce } from "../../../media/play-outcome.ts";
-import { publishFilm } from "../../../media/publish.ts";
+import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { FilmOptions } from "../../../media-maker/film-options.ts";
+import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { names } from "../../google/text/proto-json.ts";
 import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "../refusals.ts";
-import { readContent } from "./second-content.ts";
+import { readContent } from "./v2-content.ts";
 
-const HOST = "minimax second films";
+const HOST = "minimax second videos";
 const FIELDS = names("model content resolution duration ratio aigc_watermark callback_url");
 const RATIOS = ["adaptive", "21:9", "16:9", "4:3", "1:1", "3:4", "9:16"] as const;
 const WIDE = { width: 16, height: 9 };
@@ -22,13 +22,13 @@ const KEPT_MS = 24 * 3_600_000;
 const REFUSALS = refusalsIn(secondWord);
 
 interface VideoRequest {
-  film: FilmOptions;
+  video: VideoOptions;
   resolution: "2K" | "768P";
   ratio: string;
   cancelled: boolean;
 }
 
-function read(exchange: Exchange): Pick<VideoRequest, "film" | "resolution" | "ratio"> {
+function read(exchange: Exchange): Pick<VideoRequest, "video" | "resolution" | "ratio"> {
   const body = new Fields(exchange.body, "", FIELDS, REFUSALS);
   const model = body.requiredText("model");
   exchange.countModel(model);
@@ -42,7 +42,7 @@ function read(exchange: Exchange): Pick<VideoRequest, "film" | "resolution" | "r
   body.flag("aigc_watermark");
   body.text("callback_url");
   const shape = ratio === "adaptive" ? (first?.size ?? WIDE) : (parseSize(ratio, ":") ?? WIDE);
-  const film = {
+  const video = {
     prompt,
     ...sizeOfShortSide(shape, resolution === "2K" ? 1440 : 768),
     seconds,
@@ -51,13 +51,13 @@ function read(exchange: Exchange): Pick<VideoRequest, "film" | "resolution" | "r
     audio: true,
     ...framesOf(first, last),
   };
-  return { film, resolution, ratio };
+  return { video, resolution, ratio };
 }
 
 /** `POST /v2/video_generation` */
-export function startSecondFilm(exchange: Exchange, context: MediaContext, key: string): Response {
+export function startV2Video(exchange: Exchange, context: MediaContext, key: string): Response {
   const asked = read(exchange);
-  const outcome = chooseOutcome(asked.film.prompt, 1, exchange, key);
+  const outcome = chooseOutcome(asked.video.prompt, 1, exchange, key);
   const struck = playAtOnce(outcome, wordsAtOnce(secondWord));
   if (struck !== undefined) return struck;
   const request: VideoRequest = { ...asked, cancelled: false };
@@ -79,22 +79,22 @@ function standing(job: MediaJob<VideoRequest>, context: MediaContext): JsonObjec
   const failed = (code: number, message: string): JsonObject => ({ status: "failed", error: { code, message } });
   if (job.outcome === "moderated") return failed(CODES.outputSensitive, "output new_sensitive");
   if (job.outcome === "fails") return failed(CODES.unknown, "unknown error");
-  const url = publishFilm(context, request.film, { outcome: job.outcome, keptMs: KEPT_MS });
-  const { seconds } = request.film;
+  const url = publishVideo(context, request.video, { outcome: job.outcome, keptMs: KEPT_MS });
+  const { seconds } = request.video;
   const usage = { total_seconds: seconds, input_seconds: 0, output_seconds: seconds };
   return { status: "succeeded", content: { url }, usage };
 }
 
 /** `GET /v2/query/video_generation/{id}` */
-export function showSecondFilm(context: MediaContext, id: string, key: string): Response {
+export function showV2Video(context: MediaContext, id: string, key: string): Response {
   const job = findJob(context, id, key);
-  const { resolution, ratio, film } = job.request;
-  const task = { id, resolution, duration: film.seconds, ratio, ...standing(job, context) };
+  const { resolution, ratio, video } = job.request;
+  const task = { id, resolution, duration: video.seconds, ratio, ...standing(job, context) };
   return Response.json({ task });
 }
 
 /** `DELETE /v2/video_generation/{id}`: what is being made already goes on. */
-export function cancelSecondFilm(context: MediaContext, id: string, key: string): Response {
+export function cancelV2Video(context: MediaContext, id: string, key: string): Response {
   const job = findJob(context, id, key);
   if (context.jobs.phase(job) !== "queued" || job.request.cancelled) {
     throw badParameters(secondWord, `task ${id} is not queued, and only queued tasks can be cancelled`);

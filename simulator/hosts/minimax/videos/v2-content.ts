@@ -47,7 +47,7 @@ function readItem(value: Json, path: string): Item | undefined {
   return { type, role, text: "", image };
 }
 
-/** The words, frames and references of a film of the second generation. */
+/** The words, frames and references of a video of the second generation. */
 export function readContent(values: readonly Json[]): Content {
   const items = values.map((value, at) => readItem(value, `content[${at}]`)).filter((item) => item !== undefined);
   const prompt = items.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");

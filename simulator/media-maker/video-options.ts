@@ -2,7 +2,7 @@ import { checkSide } from "./draw-image.ts";
 
 const MOST_FRAMES = 1800;
 
-export interface FilmOptions {
+export interface VideoOptions {
   prompt: string;
   width: number;
   height: number;
@@ -11,20 +11,20 @@ export interface FilmOptions {
   /** Decides colours, shapes and the pitch of the tone. */
   seed: number;
   audio: boolean;
-  /** Encoded images of any size. The film begins with the one and ends with the other. */
+  /** Encoded images of any size. The video begins with the one and ends with the other. */
   firstFrame?: Uint8Array;
   lastFrame?: Uint8Array;
 }
 
-export function frameCount(options: FilmOptions): number {
+export function frameCount(options: VideoOptions): number {
   return Math.round(options.seconds * options.fps);
 }
 
-/** Throws where no film can be made. */
-export function checkFilmOptions(options: FilmOptions): void {
+/** Throws where no video can be made. */
+export function checkVideoOptions(options: VideoOptions): void {
   for (const name of ["width", "height"] as const) {
     checkSide(name, options[name]);
-    if (options[name] % 2 !== 0) throw new RangeError(`${name} must be even in a film, not ${options[name]}`);
+    if (options[name] % 2 !== 0) throw new RangeError(`${name} must be even in a video, not ${options[name]}`);
   }
   if (!(options.fps >= 1 && options.fps <= 60)) throw new RangeError(`fps must be from 1 to 60, not ${options.fps}`);
   const frames = frameCount(options);

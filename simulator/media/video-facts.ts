@@ -1,5 +1,5 @@
-/** What a film says of itself, for tests: it really has what was asked for. */
-export interface FilmFacts {
+/** What a video says of itself, for tests: it really has what was asked for. */
+export interface VideoFacts {
   width: number;
   height: number;
   seconds: number;
@@ -9,8 +9,8 @@ export interface FilmFacts {
 const FIXED_POINT = 65_536;
 
 /** Reads the headers of an MP4 whose boxes are of version 0, which our maker writes. */
-export function filmFacts(film: Uint8Array): FilmFacts {
-  const bytes = Buffer.from(film);
+export function videoFacts(video: Uint8Array): VideoFacts {
+  const bytes = Buffer.from(video);
   if (bytes.toString("latin1", 4, 8) !== "ftyp") throw new Error("This is no MP4.");
   const movie = bytes.indexOf("mvhd");
   const track = bytes.indexOf("tkhd");

@@ -1,16 +1,16 @@
-/** Runs in a thread of its own, for one film: see make-film.ts. */
+/** Runs in a thread of its own, for one video: see make-video.ts. */
 import { toneFrame } from "./aac-tone.ts";
 import { animate } from "./animation.ts";
-import { type FilmOptions, frameCount } from "./film-options.ts";
-import { type EncodedFrames, packFilm, readEncoded } from "./mp4.ts";
+import { type EncodedFrames, packVideo, readEncoded } from "./mp4.ts";
 import { encodeStill } from "./still-video.ts";
+import { frameCount, type VideoOptions } from "./video-options.ts";
 
 declare const self: Worker;
 
-export type FilmAnswer = { film: Uint8Array } | { problem: string };
+export type VideoAnswer = { video: Uint8Array } | { problem: string };
 
 const FASTEST = 10;
-/** Fine enough that what stands still is found to be the same: a coarser film is smaller, and takes three times as long. */
+/** Fine enough that what stands still is found to be the same: a coarser video is smaller, and takes three times as long. */
 const QUANTIZATION = 14;
 const KEY_FRAME_SECONDS = 4;
 const LOWEST_TONE = 5;
@@ -28,7 +28,7 @@ async function loadEncoder() {
 
 async function encodeMoving(
   { createH264MP4Encoder }: NonNullable<Awaited<ReturnType<typeof loadEncoder>>>,
-  options: FilmOptions,
+  options: VideoOptions,
 ): Promise<EncodedFrames> {
   const encoder = await createH264MP4Encoder();
   encoder.width = options.width;
@@ -44,7 +44,7 @@ async function encodeMoving(
 }
 
 /** Without the encoder nothing moves, and the video says why. */
-async function encodeFirstAndLast(options: FilmOptions): Promise<EncodedFrames> {
+async function encodeFirstAndLast(options: VideoOptions): Promise<EncodedFrames> {
   const note = "a still image: h264-mp4-encoder is not installed";
   let first: Uint8Array | undefined;
   let last: Uint8Array | undefined;
@@ -56,19 +56,19 @@ async function encodeFirstAndLast(options: FilmOptions): Promise<EncodedFrames> 
   return encodeStill(options, frameCount(options), first ?? new Uint8Array(), last);
 }
 
-async function film(options: FilmOptions): Promise<Uint8Array> {
+async function video(options: VideoOptions): Promise<Uint8Array> {
   const { width, height, fps } = options;
   const encoder = await loadEncoder();
   const encoded = await (encoder ? encodeMoving(encoder, options) : encodeFirstAndLast(options));
   const tone = options.audio ? { tone: toneFrame(LOWEST_TONE + (Math.abs(options.seed) % TONES)) } : {};
-  return packFilm({ encoded, width, height, fps, ...tone });
+  return packVideo({ encoded, width, height, fps, ...tone });
 }
 
-self.onmessage = async (event: MessageEvent<FilmOptions>) => {
+self.onmessage = async (event: MessageEvent<VideoOptions>) => {
   try {
-    self.postMessage({ film: await film(event.data) } satisfies FilmAnswer);
+    self.postMessage({ video: await video(event.data) } satisfies VideoAnswer);
   } catch (error) {
     // An error does not cross to another thread whole; its words do.
-    self.postMessage({ problem: error instanceof Error ? error.message : String(error) } satisfies FilmAnswer);
+    self.postMessage({ problem: error instanceof Error ? error.message : String(error) } satisfies VideoAnswer);
   }
 };

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { checkVideoOptions, type VideoOptions } from "./video-options.ts";
+import type { VideoAnswer } from "./video-worker.ts";
+
+const MOST_WAITING = 32;
+const MOST_CACHED_BYTES = 64 * 1024 * 1024;
+const LONGEST_MS = 120_000;
+
+/**
+ * Where the thread's program is. A compiled program has one file for all modules, and no others beside it: there the thread
+ * runs that file, which sees that it is in a thread (src/main.ts).
+ */
+const THREAD = import.meta.path === Bun.main ? Bun.main : new URL("./video-worker.ts", import.meta.url);
+
+/** Videos made before, the one that was asked for last at the end. */
+const made = new Map<string, Uint8Array>();
+let madeBytes = 0;
+/** Videos that are being made or wait for their turn. */
+const pending = new Map<string, Promise<Uint8Array>>();
+let previous: Promise<unknown> = Promise.resolve();
+
+function keyOf(options: VideoOptions): string {
+  const hash = createHash("sha256");
+  const { firstFrame, lastFrame, ...plain } = options;
+  const lengths = [firstFrame?.length ?? -1, lastFrame?.length ?? -1];
+  hash.update(JSON.stringify([Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)), lengths]));
+  for (const image of [firstFrame, lastFrame]) if (image) hash.update(image);
+  return hash.digest("hex");
+}
+
+function keep(key: string, video: Uint8Array): void {
+  made.set(key, video);
+  madeBytes += video.length;
+  for (const [oldest, bytes] of made) {
+    if (madeBytes <= MOST_CACHED_BYTES) return;
+    made.delete(oldest);
+    madeBytes -= bytes.length;
+  }
+}
+
+/** A thread for each video: when it ends, the encoder's memory, which can only grow, is free again. */
+async function encode(options: VideoOptions): Promise<Uint8Array> {
+  const worker = new Worker(THREAD);
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  worker.onmessage = ({ data }: MessageEvent<VideoAnswer>) => {
+    if ("video" in data) resolve(data.video);
+    else reject(new Error(`no video could be made: ${data.problem}`));
+  };
+  worker.onerror = (event) => reject(new Error(`the video's thread broke: ${event.message}`));
+  const timer = setTimeout(() => reject(new Error(`the video took longer than ${LONGEST_MS} ms`)), LONGEST_MS);
+  try {
+    worker.postMessage(options);
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    worker.terminate();
+  }
+}
+
+/**
+ * A real video, H.264 in MP4, that shows what was asked for. The same options give the same bytes. One video is encoded at a time, beside
+ * the event loop.
+ */
+export async function makeVideo(options: VideoOptions): Promise<Uint8Array> {
+  checkVideoOptions(options);
+  const key = keyOf(options);
+  const known = made.get(key);
+  if (known) {
+    made.delete(key);
+    made.set(key, known);
+    return known.slice();
+  }
+  let video = pending.get(key);
+  if (!video) {
+    if (pending.size >= MOST_WAITING) throw new Error(`${MOST_WAITING} videos are waiting already: ask again later`);
+    video = previous.then(() => encode(options));
+    pending.set(key, video);
+    previous = video
+      .then(
+        (bytes) => keep(key, bytes),
+        () => undefined,
+      )
+      .finally(() => pending.delete(key));
+  }
+  return (await video).slice();
+}
