@@ -8,7 +8,7 @@ const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const LIFETIME_SECONDS = 3_600;
 /** Clocks of caller and host may differ by so much. */
 const LEEWAY_SECONDS = 60;
-const MOST_TOKENS = 1_000;
+const MAX_TOKENS = 1_000;
 
 function refused(error: string, description: string): HostError {
   return new HostError(400, JSON.stringify({ error, error_description: description }));
@@ -59,7 +59,7 @@ export class AccessTokens {
     const token = `ya29.simulated-${new Seed(`${assertion} ${this.#nowMs()} ${this.#expiryByToken.size}`).token("token", 32)}`;
     this.#expiryByToken.set(token, this.#nowMs() + LIFETIME_SECONDS * 1_000);
     for (const oldest of this.#expiryByToken.keys()) {
-      if (this.#expiryByToken.size <= MOST_TOKENS) break;
+      if (this.#expiryByToken.size <= MAX_TOKENS) break;
       this.#expiryByToken.delete(oldest);
     }
     return { access_token: token, expires_in: LIFETIME_SECONDS - 1, token_type: "Bearer" };

@@ -70,9 +70,9 @@ export interface Simulator {
 
 export const DEFAULT_SECRET_ACCESS_KEY = "simulated-secret-access-key";
 
-const MOST_BODY_BYTES = 128 * 1024 * 1024;
+const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const decoder = new TextDecoder();
-const MOST_COUNTED_MODELS = 1_000;
+const MAX_COUNTED_MODELS = 1_000;
 
 /** The live counters. */
 class Counters {
@@ -97,7 +97,7 @@ class Counters {
 
   countModel(name: string): void {
     const before = this.#byModel.get(name);
-    if (before !== undefined || this.#byModel.size < MOST_COUNTED_MODELS) this.#byModel.set(name, (before ?? 0) + 1);
+    if (before !== undefined || this.#byModel.size < MAX_COUNTED_MODELS) this.#byModel.set(name, (before ?? 0) + 1);
   }
 
   snapshot(): Omit<SimulatorStats, "mediaJobs"> {
@@ -199,7 +199,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     port: options.port ?? 0,
     // Silence is one of the things that are simulated.
     idleTimeout: 0,
-    maxRequestBodySize: MOST_BODY_BYTES,
+    maxRequestBodySize: MAX_BODY_BYTES,
     async fetch(request) {
       if (isForeign(request))
         return new Response("This is Trivium's simulator; pages may not call it.\n", { status: 403 });

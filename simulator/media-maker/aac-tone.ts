@@ -14,7 +14,7 @@ const CODEBOOK = 11;
 /** The codebook's word for two zeros, and for two numbers that are too large for it and follow as escapes. */
 const ZEROS = "0000";
 const ESCAPES = "00100";
-const SMALLEST_ESCAPE = 16;
+const MIN_ESCAPE = 16;
 
 function bits(value: number, length: number): string {
   return value.toString(2).padStart(length, "0");
@@ -50,12 +50,12 @@ export function toneFrame(periods: number): Uint8Array {
   let pairs = "";
   for (let index = 0; index < COEFFICIENTS; index += 2) {
     const pair = numbers.slice(index, index + 2);
-    if (pair.every((number) => Math.abs(number) < SMALLEST_ESCAPE / 2)) {
+    if (pair.every((number) => Math.abs(number) < MIN_ESCAPE / 2)) {
       pairs += ZEROS;
       continue;
     }
     const signs = pair.map((number) => (number < 0 ? "1" : "0")).join("");
-    pairs += ESCAPES + signs + pair.map((number) => escapeWord(Math.max(SMALLEST_ESCAPE, Math.abs(number)))).join("");
+    pairs += ESCAPES + signs + pair.map((number) => escapeWord(Math.max(MIN_ESCAPE, Math.abs(number)))).join("");
   }
   const stream = [
     "000",

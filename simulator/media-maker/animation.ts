@@ -10,12 +10,12 @@ const CLOCK_PAPER: Colour = [20, 22, 28, 255];
 const CLOCK_TEXT: Colour = [244, 244, 240, 255];
 const CLOCK_CHARACTERS = 8;
 /** Images beyond this are refused before they are unpacked. */
-const MOST_PIXELS = 64_000_000;
+const MAX_PIXELS = 64_000_000;
 /** How long the ball takes from one side to the other. */
 const CROSSING_SECONDS = 3;
 
 async function scaled(image: Uint8Array, options: VideoOptions): Promise<Canvas> {
-  const decoded = new Bun.Image(image, { maxPixels: MOST_PIXELS });
+  const decoded = new Bun.Image(image, { maxPixels: MAX_PIXELS });
   return decodePng(await decoded.resize(options.width, options.height).png({ compressionLevel: 1 }).bytes());
 }
 

@@ -2,9 +2,9 @@ import { Canvas } from "./canvas.ts";
 import { encodePng } from "./png.ts";
 import { paintCaption, paintShapes, paintSky } from "./scene.ts";
 
-const SMALLEST_SIDE = 64;
-const LARGEST_SIDE = 16_384;
-const MOST_PIXELS = 4096 * 4096;
+const MIN_SIDE = 64;
+const MAX_SIDE = 16_384;
+const MAX_PIXELS = 4096 * 4096;
 
 export interface ImageOptions {
   prompt: string;
@@ -25,8 +25,8 @@ export interface ImageOptions {
 
 /** A side that an image or video can have, or an error that says which it is. */
 export function checkSide(name: string, pixels: number): void {
-  if (Number.isInteger(pixels) && pixels >= SMALLEST_SIDE && pixels <= LARGEST_SIDE) return;
-  throw new RangeError(`${name} must be a whole number from ${SMALLEST_SIDE} to ${LARGEST_SIDE}, not ${pixels}`);
+  if (Number.isInteger(pixels) && pixels >= MIN_SIDE && pixels <= MAX_SIDE) return;
+  throw new RangeError(`${name} must be a whole number from ${MIN_SIDE} to ${MAX_SIDE}, not ${pixels}`);
 }
 
 function facts(options: ImageOptions): string[] {
@@ -42,7 +42,7 @@ function facts(options: ImageOptions): string[] {
 export async function drawImage(options: ImageOptions): Promise<Uint8Array> {
   checkSide("width", options.width);
   checkSide("height", options.height);
-  if (options.width * options.height > MOST_PIXELS) throw new RangeError(`at most ${MOST_PIXELS} pixels can be drawn`);
+  if (options.width * options.height > MAX_PIXELS) throw new RangeError(`at most ${MAX_PIXELS} pixels can be drawn`);
   const transparent = options.transparent === true && options.format !== "jpeg";
   const canvas = new Canvas(options.width, options.height);
   if (!transparent) paintSky(canvas, options.seed);

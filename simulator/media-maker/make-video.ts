@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { checkVideoOptions, type VideoOptions } from "./video-options.ts";
 import type { VideoAnswer } from "./video-worker.ts";
 
-const MOST_WAITING = 32;
-const MOST_CACHED_BYTES = 64 * 1024 * 1024;
-const LONGEST_MS = 120_000;
+const MAX_WAITING = 32;
+const MAX_CACHED_BYTES = 64 * 1024 * 1024;
+const TIMEOUT_MS = 120_000;
 
 /**
  * Where the thread's program is. A compiled program has one file for all modules, and no others beside it: there the thread
@@ -32,7 +32,7 @@ function keep(key: string, video: Uint8Array): void {
   made.set(key, video);
   madeBytes += video.length;
   for (const [oldest, bytes] of made) {
-    if (madeBytes <= MOST_CACHED_BYTES) return;
+    if (madeBytes <= MAX_CACHED_BYTES) return;
     made.delete(oldest);
     madeBytes -= bytes.length;
   }
@@ -47,7 +47,7 @@ async function encode(options: VideoOptions): Promise<Uint8Array> {
     else reject(new Error(`no video could be made: ${data.problem}`));
   };
   worker.onerror = (event) => reject(new Error(`the video's thread broke: ${event.message}`));
-  const timer = setTimeout(() => reject(new Error(`the video took longer than ${LONGEST_MS} ms`)), LONGEST_MS);
+  const timer = setTimeout(() => reject(new Error(`the video took longer than ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
   try {
     worker.postMessage(options);
     return await promise;
@@ -72,7 +72,7 @@ export async function makeVideo(options: VideoOptions): Promise<Uint8Array> {
   }
   let video = pending.get(key);
   if (!video) {
-    if (pending.size >= MOST_WAITING) throw new Error(`${MOST_WAITING} videos are waiting already: ask again later`);
+    if (pending.size >= MAX_WAITING) throw new Error(`${MAX_WAITING} videos are waiting already: ask again later`);
     video = previous.then(() => encode(options));
     pending.set(key, video);
     previous = video

@@ -83,8 +83,8 @@ export function paintCaption(canvas: Canvas, caption: Caption): Rectangle {
     const lines = wrapText(fact, columns, 3);
     if (facts.length + lines.length < room) facts.unshift(...lines);
   }
-  const most = Math.max(1, Math.min(room - facts.length, Math.ceil(room / 2)));
-  const prompt = wrapText(caption.prompt, columns, most);
+  const max = Math.max(1, Math.min(room - facts.length, Math.ceil(room / 2)));
+  const prompt = wrapText(caption.prompt, columns, max);
 
   const lines = prompt.length + facts.length;
   const panelHeight = Math.min(height, lines * LINE_STEP * scale + margin + markHeight);

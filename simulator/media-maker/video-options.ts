@@ -1,6 +1,6 @@
 import { checkSide } from "./draw-image.ts";
 
-const MOST_FRAMES = 1800;
+const MAX_FRAMES = 1800;
 
 export interface VideoOptions {
   prompt: string;
@@ -28,7 +28,7 @@ export function checkVideoOptions(options: VideoOptions): void {
   }
   if (!(options.fps >= 1 && options.fps <= 60)) throw new RangeError(`fps must be from 1 to 60, not ${options.fps}`);
   const frames = frameCount(options);
-  if (!(frames >= 1 && frames <= MOST_FRAMES)) {
-    throw new RangeError(`seconds times fps must be from 1 to ${MOST_FRAMES} frames, not ${frames}`);
+  if (!(frames >= 1 && frames <= MAX_FRAMES)) {
+    throw new RangeError(`seconds times fps must be from 1 to ${MAX_FRAMES} frames, not ${frames}`);
   }
 }

@@ -1,5 +1,5 @@
 /** Breaks a text into lines of at most `columns` characters, and cuts it, visibly, after `most` lines. */
-export function wrapText(text: string, columns: number, most: number): string[] {
+export function wrapText(text: string, columns: number, max: number): string[] {
   const lines: string[][] = [];
   let line: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -15,12 +15,12 @@ export function wrapText(text: string, columns: number, most: number): string[] 
       rest = rest.slice(columns);
     }
     line = rest;
-    if (lines.length > most) break;
+    if (lines.length > max) break;
   }
   if (line.length > 0) lines.push(line);
-  const kept = lines.slice(0, most);
-  if (lines.length > most) {
-    const cut = [...(kept.pop() ?? []), " ", ...(lines[most] ?? [])].slice(0, Math.max(0, columns - 3));
+  const kept = lines.slice(0, max);
+  if (lines.length > max) {
+    const cut = [...(kept.pop() ?? []), " ", ...(lines[max] ?? [])].slice(0, Math.max(0, columns - 3));
     kept.push([...cut, "..."]);
   }
   return kept.map((characters) => characters.join(""));

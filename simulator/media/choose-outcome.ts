@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 /**
  * The outcome of a request for `count` results. Where a host makes one at a time, several are had by asking several times:
@@ -15,7 +15,7 @@ export function chooseOutcome(prompt: string, count: number, exchange: Exchange,
   const asked = flaky.get(who) ?? 0;
   flaky.set(who, asked + 1);
   for (const oldest of flaky.keys()) {
-    if (flaky.size <= MOST_ENTRIES) break;
+    if (flaky.size <= MAX_ENTRIES) break;
     flaky.delete(oldest);
   }
   return asked === 0 ? "moderated" : undefined;

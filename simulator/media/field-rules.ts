@@ -18,10 +18,10 @@ export const flag: FieldRule = (value, path) =>
   typeof value === "boolean" ? undefined : `${path} must be true or false.`;
 
 export const text =
-  (most = 100_000): FieldRule =>
+  (max = 100_000): FieldRule =>
   (value, path) => {
     if (typeof value !== "string" || value === "") return `${path} must be a string that is not empty.`;
-    return [...value].length <= most ? undefined : `${path} must have at most ${most} characters.`;
+    return [...value].length <= max ? undefined : `${path} must have at most ${max} characters.`;
   };
 
 /** A string that may be empty. */
@@ -29,18 +29,18 @@ export const anyText: FieldRule = (value, path) =>
   typeof value === "string" ? undefined : `${path} must be a string.`;
 
 export const numberIn =
-  (least: number, most: number): FieldRule =>
+  (min: number, max: number): FieldRule =>
   (value, path) =>
-    typeof value === "number" && value >= least && value <= most
+    typeof value === "number" && value >= min && value <= max
       ? undefined
-      : `${path} must be a number from ${least} to ${most}.`;
+      : `${path} must be a number from ${min} to ${max}.`;
 
 export const wholeIn =
-  (least: number, most: number): FieldRule =>
+  (min: number, max: number): FieldRule =>
   (value, path) =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+    Number.isInteger(value) && Number(value) >= min && Number(value) <= max
       ? undefined
-      : `${path} must be a whole number from ${least} to ${most}.`;
+      : `${path} must be a whole number from ${min} to ${max}.`;
 
 /** Exactly one of these, type included: `5` is not `"5"`. */
 export const oneOf =
@@ -49,10 +49,10 @@ export const oneOf =
     values.includes(value) ? undefined : `${path} must be one of ${values.map((v) => JSON.stringify(v)).join(", ")}.`;
 
 export const listOf =
-  (rule: FieldRule, least: number, most: number): FieldRule =>
+  (rule: FieldRule, min: number, max: number): FieldRule =>
   (value, path) => {
-    if (!Array.isArray(value) || value.length < least || value.length > most) {
-      return `${path} must be a list of ${least} to ${most} items.`;
+    if (!Array.isArray(value) || value.length < min || value.length > max) {
+      return `${path} must be a list of ${min} to ${max} items.`;
     }
     for (const [index, item] of value.entries()) {
       const wrong = rule(item, `${path}[${index}]`);

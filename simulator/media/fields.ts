@@ -42,32 +42,32 @@ export class Fields {
     return this.#refusals.invalid(this.place(name), expected, this.value(name) ?? null);
   }
 
-  text(name: string, longest = Number.MAX_SAFE_INTEGER): string | undefined {
+  text(name: string, maxCharacters = Number.MAX_SAFE_INTEGER): string | undefined {
     const value = this.value(name);
     if (value === undefined) return undefined;
     if (typeof value !== "string") throw this.refuse(name, "a string");
-    if (value.length > longest) throw this.refuse(name, `a string of at most ${longest} characters`);
+    if (value.length > maxCharacters) throw this.refuse(name, `a string of at most ${maxCharacters} characters`);
     return value;
   }
 
   /** Neither missing nor blank. */
-  requiredText(name: string, longest?: number): string {
-    const value = this.text(name, longest);
+  requiredText(name: string, maxCharacters?: number): string {
+    const value = this.text(name, maxCharacters);
     if (value === undefined || value.trim() === "") throw this.#refusals.missing(this.place(name));
     return value;
   }
 
-  number(name: string, least: number, most: number): number | undefined {
+  number(name: string, min: number, max: number): number | undefined {
     const value = this.value(name);
     if (value === undefined) return undefined;
-    if (typeof value === "number" && value >= least && value <= most) return value;
-    throw this.refuse(name, `a number from ${least} to ${most}`);
+    if (typeof value === "number" && value >= min && value <= max) return value;
+    throw this.refuse(name, `a number from ${min} to ${max}`);
   }
 
-  whole(name: string, least: number, most: number): number | undefined {
-    const value = this.number(name, least, most);
+  whole(name: string, min: number, max: number): number | undefined {
+    const value = this.number(name, min, max);
     if (value === undefined || Number.isInteger(value)) return value;
-    throw this.refuse(name, `a whole number from ${least} to ${most}`);
+    throw this.refuse(name, `a whole number from ${min} to ${max}`);
   }
 
   flag(name: string): boolean | undefined {
@@ -84,11 +84,11 @@ export class Fields {
     return chosen;
   }
 
-  list(name: string, most = Number.MAX_SAFE_INTEGER): Json[] {
+  list(name: string, max = Number.MAX_SAFE_INTEGER): Json[] {
     const value = this.value(name);
     if (value === undefined) return [];
     if (!Array.isArray(value)) throw this.refuse(name, "a list");
-    if (value.length > most) throw this.#refusals.invalid(this.place(name), `a list of at most ${most}`, value.length);
+    if (value.length > max) throw this.#refusals.invalid(this.place(name), `a list of at most ${max}`, value.length);
     return value;
   }
 

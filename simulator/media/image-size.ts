@@ -1,7 +1,7 @@
 import type { ImageSize } from "../sniff-image.ts";
 
-const SMALLEST_SIDE = 64;
-const LARGEST_SIDE = 4096;
+const MIN_SIDE = 64;
+const MAX_SIDE = 4096;
 
 /** Of `1024x768`, `1024*768` or `1024:768`. */
 export function parseSize(text: string, separator: "x" | "*" | ":"): ImageSize | undefined {
@@ -25,12 +25,12 @@ export function ratioWithin3({ width, height }: ImageSize): ImageSize {
 
 /** What can be drawn: a side of 64 to 4096 pixels, in steps. */
 function drawable(pixels: number, step: number): number {
-  return Math.min(LARGEST_SIDE, Math.max(SMALLEST_SIDE, Math.round(pixels / step) * step));
+  return Math.min(MAX_SIDE, Math.max(MIN_SIDE, Math.round(pixels / step) * step));
 }
 
 /** Whether a size that a client chose can be drawn: a side may be longer where the other is so much shorter. */
 export function isDrawable({ width, height }: ImageSize): boolean {
-  return Math.min(width, height) >= SMALLEST_SIDE && width * height <= LARGEST_SIDE ** 2;
+  return Math.min(width, height) >= MIN_SIDE && width * height <= MAX_SIDE ** 2;
 }
 
 /** As parseSize, and undefined for a size that cannot be drawn. */

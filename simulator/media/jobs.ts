@@ -21,7 +21,7 @@ export type Phase = "queued" | "running" | "ended";
 
 /** What a job takes whose outcome is to be slow. */
 export const SLOW_JOB_MS = 5_000;
-const MOST_JOBS = 10_000;
+const MAX_JOBS = 10_000;
 /** Hosts differ; each of them keeps a job for at least a day. */
 const KEPT_MS = 24 * 3_600_000;
 
@@ -50,7 +50,7 @@ export class MediaJobs {
     this.#made += 1;
     this.#jobs.set(`${job.host} ${job.id}`, made);
     for (const key of this.#jobs.keys()) {
-      if (this.#jobs.size <= MOST_JOBS) break;
+      if (this.#jobs.size <= MAX_JOBS) break;
       this.#jobs.delete(key);
     }
     return made;

@@ -4,7 +4,7 @@ interface Link {
   expiresAtMs: number;
 }
 
-const MOST_LINKS = 10_000;
+const MAX_LINKS = 10_000;
 
 /** Results at addresses that expire, as storage hosts give them: whoever has the address may fetch, with no key. */
 export class MediaLinks {
@@ -20,7 +20,7 @@ export class MediaLinks {
     const token = crypto.randomUUID();
     this.#links.set(token, { make, mimeType, expiresAtMs: this.#nowMs() + keptMs });
     for (const key of this.#links.keys()) {
-      if (this.#links.size <= MOST_LINKS) break;
+      if (this.#links.size <= MAX_LINKS) break;
       this.#links.delete(key);
     }
     const ending = mimeType === "video/mp4" ? "mp4" : mimeType.replace("image/", "");

@@ -9,7 +9,7 @@ import { type Traits, traitsOf } from "./traits.ts";
 
 const GARBAGE_PAGE =
   "<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works!</h1><p>This page of the simulator is not an answer.</p></body></html>\n";
-const MOST_FLAKY_ENTRIES = 1_000;
+const MAX_FLAKY_ENTRIES = 1_000;
 
 /** The model of the call, or the host's own not-found. */
 export function modelOf(wire: Wire, call: IncomingCall): SimulatedModel {
@@ -26,7 +26,7 @@ function meetsFlaky(state: SimulatorState, call: IncomingCall, times: number): b
   state.flaky.delete(who);
   state.flaky.set(who, (met + 1) % (times + 1));
   for (const oldest of state.flaky.keys()) {
-    if (state.flaky.size <= MOST_FLAKY_ENTRIES) break;
+    if (state.flaky.size <= MAX_FLAKY_ENTRIES) break;
     state.flaky.delete(oldest);
   }
   return met < times;

@@ -16,9 +16,9 @@ const CLOSINGS = [
   "Plain words only, this time.",
 ] as const;
 
-export function shorten(text: string, most = QUOTE_CHARACTERS): string {
+export function shorten(text: string, max = QUOTE_CHARACTERS): string {
   const characters = [...text.replace(/\s+/g, " ").trim()];
-  return characters.length <= most ? characters.join("") : `${characters.slice(0, most).join("")}…`;
+  return characters.length <= max ? characters.join("") : `${characters.slice(0, max).join("")}…`;
 }
 
 function plural(count: number, noun: string): string {

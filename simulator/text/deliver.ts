@@ -3,7 +3,7 @@ import type { Frame, Rendered } from "./adapter.ts";
 import type { Fault } from "./traits.ts";
 
 /** A stall ends by itself after this time, should the caller never leave. */
-const LONGEST_STALL_MS = 600_000;
+const MAX_STALL_MS = 600_000;
 /** What was sent must have been read before the connection is dropped, or the reset would swallow it. */
 const BEFORE_CUT_MS = 40;
 
@@ -63,7 +63,7 @@ function* paced(frames: readonly Frame[], paceMs: (frame: Frame) => number, bina
 function* atMiddle(fault: Fault, rendered: Rendered, frame: Frame, rest: Generator<Step>): Generator<Step> {
   switch (fault.kind) {
     case "stall":
-      yield { wait: LONGEST_STALL_MS };
+      yield { wait: MAX_STALL_MS };
       return yield* cut();
     case "cut-mid-event":
       yield send(frame.text.slice(0, Math.floor(frame.text.length / 2)), rendered.binary);
@@ -131,7 +131,7 @@ export function* wholeSteps(whole: string, fault: Fault, errorBody: string): Gen
       return yield { send: half };
     case "stall":
       yield { send: half };
-      yield { wait: LONGEST_STALL_MS };
+      yield { wait: MAX_STALL_MS };
       return yield* cut();
     case "error-first-event":
       return yield send(errorBody);

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../json.ts";
 import type { IncomingCall } from "./adapter.ts";
 import { shorten } from "./answer-text.ts";
 
-const LONGEST_STRING = 2_000;
+const MAX_STRING_CHARACTERS = 2_000;
 const CREDENTIALS = new Set(["authorization", "api-key", "x-amz-security-token", "x-api-key", "x-goog-api-key"]);
 
 /** Headers by name; a credential shows its scheme and length, never itself. */
@@ -17,7 +17,7 @@ function visibleHeaders(headers: Headers): JsonObject {
 
 function shortened(value: Json): Json {
   if (typeof value === "string") {
-    return value.length <= LONGEST_STRING ? value : `${shorten(value, 40)} (${value.length} characters)`;
+    return value.length <= MAX_STRING_CHARACTERS ? value : `${shorten(value, 40)} (${value.length} characters)`;
   }
   if (Array.isArray(value)) return value.map(shortened);
   if (!isObject(value)) return value;

@@ -4,7 +4,7 @@ const LETTERS = "abcdefghjkmnpqrstuvwxyz";
 const DIGITS = "0123456789";
 /** Tried in turn for a negated class. */
 const ORDINARY = [...LETTERS, ...DIGITS, ..."_-ABC "];
-const MOST_REPEATS = 64;
+const MAX_REPEATS = 64;
 
 /** Thrown inside this file for a construct that is beyond it. */
 class TooClever extends Error {}
@@ -65,7 +65,7 @@ class PatternWriter {
     const match = /^(?:[*+?]|\{(\d+)(?:,\d*)?\})\??/.exec(this.#pattern.slice(this.#at));
     if (match === null) return 1;
     this.#at += match[0].length;
-    return Math.min(MOST_REPEATS, match[1] === undefined ? 1 : Number(match[1]));
+    return Math.min(MAX_REPEATS, match[1] === undefined ? 1 : Number(match[1]));
   }
 
   #atom(): string {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { PromptUnit } from "./prompt-units.ts";
 
-const MOST_ENTRIES = 4_096;
+const MAX_ENTRIES = 4_096;
 /** Only so many ends of one prompt are kept, so that a long conversation does not push out all others. */
-const MOST_ENDS = 128;
+const MAX_ENDS = 128;
 const LIFETIME_MS = { "5m": 300_000, "1h": 3_600_000 } as const;
 
 interface PrefixEnd {
@@ -48,7 +48,7 @@ export class PrefixCache {
     this.#expiryByKey.delete(key);
     this.#expiryByKey.set(key, this.#nowMs() + lifetimeMs);
     for (const oldest of this.#expiryByKey.keys()) {
-      if (this.#expiryByKey.size <= MOST_ENTRIES) break;
+      if (this.#expiryByKey.size <= MAX_ENTRIES) break;
       this.#expiryByKey.delete(oldest);
     }
   }
@@ -58,7 +58,7 @@ export class PrefixCache {
     const ends = this.#ends(space, units);
     const seen = ends.findLast((end) => this.#has(end.key));
     const total = ends.at(-1)?.tokens ?? 0;
-    for (const end of ends.slice(-MOST_ENDS)) this.#keep(end.key, LIFETIME_MS["1h"]);
+    for (const end of ends.slice(-MAX_ENDS)) this.#keep(end.key, LIFETIME_MS["1h"]);
     return { read: Math.max(0, Math.min(seen?.tokens ?? 0, total - 1)), write5m: 0, write1h: 0 };
   }
 

@@ -6,7 +6,7 @@ import { patternInstance } from "./pattern-instance.ts";
 const GENEROUS_DEPTH = 4;
 const DEEPEST = 24;
 /** A schema that demands itself several times over would never end. */
-const MOST_VALUES = 20_000;
+const MAX_VALUES = 20_000;
 
 interface Surroundings {
   root: JsonObject;
@@ -204,5 +204,5 @@ function make(schema: Json, seed: Seed, around: Surroundings): Json {
 
 /** A value that the schema accepts (JSON Schema, or Google's upper-case form of it). */
 export function schemaInstance(schema: JsonObject, seed: Seed, words: readonly string[]): Json {
-  return make(schema, seed, { root: schema, words, depth: 0, allowance: { left: MOST_VALUES } });
+  return make(schema, seed, { root: schema, words, depth: 0, allowance: { left: MAX_VALUES } });
 }

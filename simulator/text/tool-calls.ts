@@ -4,7 +4,7 @@ import type { Segment } from "./plan.ts";
 import { type Prompt, type Tool, textOf } from "./prompt.ts";
 import { schemaInstance } from "./schema-instance.ts";
 
-const MOST_CALLS = 8;
+const MAX_CALLS = 8;
 
 /** Words that ask for a call rather than say what it is about. */
 const ASKING = /^(?:use|call|run|the|and|for|with|tools?|please|parallel|now|your)$/i;
@@ -40,7 +40,7 @@ function chooseTools(prompt: Prompt, insist: boolean): Tool[] {
   // Asked for parallel calls of one function: two calls of it, which must stay two.
   const first = chosen[0];
   const wanted = several && chosen.length === 1 && first !== undefined ? [first, first] : chosen;
-  return wanted.slice(0, prompt.parallel ? MOST_CALLS : 1);
+  return wanted.slice(0, prompt.parallel ? MAX_CALLS : 1);
 }
 
 function inputFor(tool: Tool, seed: Seed, words: readonly string[]): Json {

@@ -34,7 +34,7 @@ export interface Traits {
   quirk?: Quirk;
 }
 
-const LONGEST_SECONDS = 600;
+const MAX_SECONDS = 600;
 
 const NAMED: Readonly<Record<string, Traits>> = {
   standard: {},
@@ -76,7 +76,7 @@ export function traitsOf(name: string): Traits | undefined {
   if (failure !== undefined) return { fault: { kind: "fail", failure } };
   const numbered = /^(slow-first-byte|slow-headers|silent|flaky)-(\d{1,3})$/.exec(name);
   if (numbered === null) return undefined;
-  const number = Math.min(Number(numbered[2]), LONGEST_SECONDS);
+  const number = Math.min(Number(numbered[2]), MAX_SECONDS);
   if (numbered[1] === "silent") return { fault: { kind: "silent", seconds: number } };
   if (numbered[1] === "flaky") return { fault: { kind: "flaky", times: number } };
   return { fault: { kind: "late", seconds: number } };

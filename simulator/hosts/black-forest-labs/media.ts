@@ -14,8 +14,8 @@ const POLLING_PATH = "/hosts/black-forest-labs/regions/us1/v1/get_result";
 
 /** One model has a smaller line of its own, which stands beside that of all others. */
 const LINES = [
-  { host: "black-forest-labs", mostActive: 24, has: (model: string) => model !== "flux-kontext-max" },
-  { host: "black-forest-labs kontext-max", mostActive: 6, has: (model: string) => model === "flux-kontext-max" },
+  { host: "black-forest-labs", maxActive: 24, has: (model: string) => model !== "flux-kontext-max" },
+  { host: "black-forest-labs kontext-max", maxActive: 6, has: (model: string) => model === "flux-kontext-max" },
 ] as const;
 
 type Task = MediaJob<FluxRequest>;
@@ -30,8 +30,8 @@ function submit(exchange: Exchange, context: MediaContext, key: string, model: s
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
-  if (context.jobs.running(line.host, key) >= line.mostActive) {
-    throw detailError(429, `You have more than ${line.mostActive} active tasks.`);
+  if (context.jobs.running(line.host, key) >= line.maxActive) {
+    throw detailError(429, `You have more than ${line.maxActive} active tasks.`);
   }
   const { id } = context.jobs.create({ id: crypto.randomUUID(), host: line.host, key, request, outcome });
   const megapixels = (request.size.width * request.size.height) / 1_000_000;

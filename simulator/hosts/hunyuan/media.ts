@@ -14,7 +14,7 @@ import { verifySignature } from "./verify-signature.ts";
 
 const KEPT_MS = 3_600_000;
 const HOST = "hunyuan";
-const MOST_JOBS = 1;
+const MAX_JOBS = 1;
 
 /** The service that has an action, and the version that it is called with. */
 const SERVICES: Readonly<Record<string, { service: string; version: string }>> = {
@@ -30,8 +30,8 @@ type Job = MediaJob<HunyuanRequest>;
 const answer = (said: JsonObject): Response => Response.json({ Response: { ...said, RequestId: crypto.randomUUID() } });
 
 function takeJob(context: MediaContext, key: string, request: HunyuanRequest, outcome: Outcome | undefined): Job {
-  if (context.jobs.running(HOST, key) >= MOST_JOBS) {
-    throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MOST_JOBS} job can run at a time.`);
+  if (context.jobs.running(HOST, key) >= MAX_JOBS) {
+    throw tencentError("RequestLimitExceeded.JobNumExceed", `Only ${MAX_JOBS} job can run at a time.`);
   }
   const id = `${Math.floor(context.nowMs() / 1000)}-${crypto.randomUUID()}`;
   return context.jobs.create({ id, host: HOST, key, request, outcome });

@@ -7,7 +7,7 @@ export const HUNYUAN_SECRET = "simulated-hunyuan-secret";
 
 const AUTHORIZATION =
   /^TC3-HMAC-SHA256 Credential=([^/]+)\/(\d{4}-\d{2}-\d{2})\/(\w+)\/tc3_request, ?SignedHeaders=([\w;-]+), ?Signature=([0-9a-f]{64})$/;
-const MOST_SKEW_SECONDS = 300;
+const MAX_SKEW_SECONDS = 300;
 
 const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
@@ -15,7 +15,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256"
 /** The date must be that of the moment, and the moment must be now. */
 function checkMoment(timestamp: string, day: string, nowMs: number): void {
   const seconds = /^\d{1,11}$/.test(timestamp) ? Number(timestamp) : Number.NaN;
-  if (!(Math.abs(nowMs / 1000 - seconds) <= MOST_SKEW_SECONDS)) {
+  if (!(Math.abs(nowMs / 1000 - seconds) <= MAX_SKEW_SECONDS)) {
     throw tencentError("AuthFailure.SignatureExpire", `X-TC-Timestamp ${timestamp} is not now.`);
   }
   if (new Date(seconds * 1000).toISOString().slice(0, 10) !== day) {

@@ -20,7 +20,7 @@ const SHORT_SIDES = { "540p": 540, "720p": 720, "1080": 1080, "1080p": 1080, "4k
 const RESOLUTIONS = Object.keys(SHORT_SIDES) as (keyof typeof SHORT_SIDES)[];
 const SECONDS = { "5s": 5, "9s": 9, "10s": 10 } as const;
 const DURATIONS = Object.keys(SECONDS) as (keyof typeof SECONDS)[];
-const MOST_REFERENCES = 4;
+const MAX_REFERENCES = 4;
 const WIDE = { width: 16, height: 9 };
 
 export interface Generation extends ImageSize {
@@ -41,7 +41,7 @@ function checkAddress(holder: Fields): void {
 }
 
 function checkReferences(body: Fields, name: string): number {
-  const references = body.list(name, MOST_REFERENCES);
+  const references = body.list(name, MAX_REFERENCES);
   for (const [at, value] of references.entries()) {
     const reference = new Fields(value, `${name}[${at}]`, names("url weight"), LUMA_REFUSALS);
     checkAddress(reference);
@@ -57,7 +57,7 @@ function checkCharacters(body: Fields): number {
   let count = 0;
   for (const [name, member] of Object.entries(value)) {
     const identity = new Fields(member, `character_ref.${name}`, names("images"), LUMA_REFUSALS);
-    const images = identity.list("images", MOST_REFERENCES);
+    const images = identity.list("images", MAX_REFERENCES);
     if (!images.every((image) => typeof image === "string" && isPublicAddress(image))) {
       throw identity.refuse("images", "a list of public URLs");
     }

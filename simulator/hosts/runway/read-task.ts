@@ -23,8 +23,8 @@ const MODELS: Readonly<Record<Endpoint, RegExp>> = {
   video_to_video: /^(?:standard|gen4_aleph)$/,
   text_to_image: /^(?:standard|gen4_image(?:_turbo)?|gemini_2\.5_flash)$/,
 };
-const MOST_SEED = 2 ** 32 - 1;
-const MOST_REFERENCES = 3;
+const MAX_SEED = 2 ** 32 - 1;
+const MAX_REFERENCES = 3;
 const FPS = 24;
 /** The host's video is as long as the one that it is made from, which nobody has looked at here. */
 const SECONDS_OF_REMADE = 5;
@@ -63,7 +63,7 @@ function readFrames(body: Fields): { first?: GivenImage; last?: GivenImage } {
 }
 
 function readReferences(body: Fields): number {
-  const references = body.list("referenceImages", MOST_REFERENCES);
+  const references = body.list("referenceImages", MAX_REFERENCES);
   for (const [at, item] of references.entries()) {
     const reference = new Fields(item, `referenceImages.${at}`, names("uri tag"), RUNWAY_REFUSALS);
     reference.text("tag");
@@ -108,7 +108,7 @@ export function readTask(exchange: Exchange, endpoint: Endpoint): TaskRequest {
       ...size,
       seconds,
       fps: FPS,
-      seed: body.whole("seed", 0, MOST_SEED) ?? seedOf(prompt),
+      seed: body.whole("seed", 0, MAX_SEED) ?? seedOf(prompt),
       audio: body.flag("audio") ?? model.startsWith("veo"),
       ...framesOf(frames.first, frames.last),
     },

@@ -11,7 +11,7 @@ import { AT_ONCE, refused } from "./refusals.ts";
 const HOST = "runway";
 const KEPT_MS = 24 * 3_600_000;
 /** So many tasks of a key are worked on at once; others are throttled. */
-const MOST_AT_ONCE = 2;
+const MAX_AT_ONCE = 2;
 
 interface Task extends TaskRequest {
   /** By its owner: cancelled while it was being made, or deleted afterwards. */
@@ -46,7 +46,7 @@ function publish(job: MediaJob<Task>, context: MediaContext): string {
 function standing(job: MediaJob<Task>, context: MediaContext, key: string): JsonObject {
   if (job.request.ended === "cancelled") return { status: "CANCELLED" };
   const phase = context.jobs.phase(job);
-  if (phase === "queued") return { status: context.jobs.running(HOST, key) > MOST_AT_ONCE ? "THROTTLED" : "PENDING" };
+  if (phase === "queued") return { status: context.jobs.running(HOST, key) > MAX_AT_ONCE ? "THROTTLED" : "PENDING" };
   if (phase === "running") return { status: "RUNNING", progress: context.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
   if (job.outcome === "moderated") {

@@ -18,11 +18,11 @@ export function readImage(value: Json | undefined, param: string): GivenImage {
   return image;
 }
 
-export function readImages(value: Json | undefined, param: string, most: number): GivenImage[] {
+export function readImages(value: Json | undefined, param: string, max: number): GivenImage[] {
   const list = requireArray(value, param);
   if (list.length === 0) throw missing(param);
-  if (list.length > most) {
-    throw invalid(`${param} has ${list.length} items; at most ${most} are supported.`, param, "invalid_value");
+  if (list.length > max) {
+    throw invalid(`${param} has ${list.length} items; at most ${max} are supported.`, param, "invalid_value");
   }
   return list.map((one, at) => readImage(one, `${param}[${at}]`));
 }

@@ -4,7 +4,7 @@ import { requireArray, requireObject, requireOneOf } from "./check.ts";
 import { invalid } from "./errors.ts";
 import { readBlock } from "./read-blocks.ts";
 
-const MOST_MESSAGES = 100_000;
+const MAX_MESSAGES = 100_000;
 
 function readContent(content: Json | undefined, path: string): PromptPart[] {
   if (typeof content === "string") {
@@ -51,7 +51,7 @@ function unanswered(at: number, ids: string[]): Error {
 export function readMessages(value: Json | undefined, systemRole: boolean): { turns: Turn[]; system: string[] } {
   const messages = requireArray(value, "messages");
   if (messages.length === 0) throw invalid("messages", "at least one message is required");
-  if (messages.length > MOST_MESSAGES) throw invalid("messages", `List should have at most ${MOST_MESSAGES} items`);
+  if (messages.length > MAX_MESSAGES) throw invalid("messages", `List should have at most ${MAX_MESSAGES} items`);
   const roles = systemRole ? (["user", "assistant", "system"] as const) : (["user", "assistant"] as const);
   const turns: Turn[] = [];
   const system: string[] = [];

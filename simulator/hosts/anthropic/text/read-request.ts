@@ -20,8 +20,8 @@ const BETA_FIELDS: ReadonlyMap<string, string> = new Map([
   ["output_format", "structured-outputs-"],
 ]);
 
-const MOST_CACHE_MARKS = 4;
-const LEAST_BUDGET = 1_024;
+const MAX_CACHE_MARKS = 4;
+const MIN_BUDGET = 1_024;
 
 function refuseUnknown(body: JsonObject, betas: string): void {
   for (const name of Object.keys(body)) {
@@ -53,8 +53,8 @@ function readThinking(body: JsonObject, model: SimulatedModel, maxTokens: number
   if (type === "enabled") {
     const budget = optionalNumber(thinking, "budget_tokens", [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER], true);
     if (budget === undefined) throw invalid("thinking.enabled.budget_tokens", "Field required");
-    if (budget < LEAST_BUDGET) {
-      throw invalid("thinking.enabled.budget_tokens", `Input should be greater than or equal to ${LEAST_BUDGET}`);
+    if (budget < MIN_BUDGET) {
+      throw invalid("thinking.enabled.budget_tokens", `Input should be greater than or equal to ${MIN_BUDGET}`);
     }
     if (budget >= maxTokens) throw invalid("", "`max_tokens` must be greater than `thinking.budget_tokens`.");
   }
@@ -174,8 +174,8 @@ export function readPrompt(body: JsonObject, headers: Headers, model: SimulatedM
   if (shorter >= 0 && ages.indexOf("1h", shorter) > 0) {
     throw invalid("", "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.");
   }
-  if (marks > MOST_CACHE_MARKS) {
-    throw invalid("", `A maximum of ${MOST_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`);
+  if (marks > MAX_CACHE_MARKS) {
+    throw invalid("", `A maximum of ${MAX_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`);
   }
   return prompt;
 }

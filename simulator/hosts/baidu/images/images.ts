@@ -24,14 +24,14 @@ interface ImageRequest {
   inputs: number;
 }
 
-const MOST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 const LINK_KEPT_MS = 24 * 3_600_000;
 
-function promptOf(values: JsonObject, mostCharacters: number): string {
+function promptOf(values: JsonObject, maxCharacters: number): string {
   const prompt = requireString(values.prompt, "prompt");
   const { length } = [...prompt];
-  if (length === 0 || length > mostCharacters) {
-    throw invalid(`prompt must have 1 to ${mostCharacters} characters, not ${length}.`, "prompt", null);
+  if (length === 0 || length > maxCharacters) {
+    throw invalid(`prompt must have 1 to ${maxCharacters} characters, not ${length}.`, "prompt", null);
   }
   return prompt;
 }
@@ -61,13 +61,13 @@ function readRequest(values: JsonObject, service: ImageService): ImageRequest {
   optionalNumber(values, "steps", [1, 100], true);
   optionalNumber(values, "guidance", [0, 30]);
   if (values.negative_prompt !== undefined) requireString(values.negative_prompt, "negative_prompt");
-  const prompt = promptOf(values, service.mostCharacters);
+  const prompt = promptOf(values, service.maxCharacters);
   return {
     model,
     prompt,
-    count: optionalNumber(values, "n", [1, service.mostImages], true) ?? 1,
+    count: optionalNumber(values, "n", [1, service.maxImages], true) ?? 1,
     measures: measuresOf(values, service),
-    seed: optionalNumber(values, "seed", [0, MOST_SEED], true) ?? seedOf(prompt),
+    seed: optionalNumber(values, "seed", [0, MAX_SEED], true) ?? seedOf(prompt),
     asLink: (optionalEnum(values, "response_format", ["url", "b64_json"]) ?? "url") === "url",
     inputs: service.takesImages ? countInputs(values) : 0,
   };
@@ -80,7 +80,7 @@ async function entry(
   context: MediaContext,
 ): Promise<JsonObject> {
   const { prompt, measures, inputs, model } = request;
-  const seed = (request.seed + at) % (MOST_SEED + 1);
+  const seed = (request.seed + at) % (MAX_SEED + 1);
   const image = { prompt, ...measures, seed, format: "png", inputs, note: model } as const;
   if (!request.asLink) return { b64_json: await encodeImage(image) };
   return { url: publishImage(context, image, { outcome, keptMs: LINK_KEPT_MS }) };

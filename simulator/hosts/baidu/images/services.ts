@@ -7,9 +7,9 @@ export interface ImageService {
   path: string;
   model: RegExp;
   fields: readonly string[];
-  mostImages: number;
+  maxImages: number;
   /** Of a prompt. */
-  mostCharacters: number;
+  maxCharacters: number;
   /** The measures of a size; undefined where it is refused. */
   measures: (size: string) => ImageSize | undefined;
   ownSize: string;
@@ -17,15 +17,15 @@ export interface ImageService {
 }
 
 const ERNIE_SIZES = ["1024x1024", "848x1264", "768x1376", "896x1200", "1264x848", "1376x768", "1200x896"];
-const LEAST_SIDE = 512;
-const MOST_SIDE = 2_048;
+const MIN_SIDE = 512;
+const MAX_SIDE = 2_048;
 const GENERAL_FIELDS = ["n", "size", "steps", "seed", "guidance", "negative_prompt", "prompt_extend", "watermark"];
 
 function withinBounds(size: string): ImageSize | undefined {
   const measures = parseDrawable(size, "x");
   if (measures === undefined) return undefined;
   const sides = [measures.width, measures.height];
-  return sides.every((side) => side >= LEAST_SIDE && side <= MOST_SIDE) ? measures : undefined;
+  return sides.every((side) => side >= MIN_SIDE && side <= MAX_SIDE) ? measures : undefined;
 }
 
 /** The longest address stands first, because the others are its end. */
@@ -34,8 +34,8 @@ export const SERVICES: readonly ImageService[] = [
     path: "/ernie-image/images/generations",
     model: /^(standard|ernie-image-turbo)$/,
     fields: ["size", "watermark"],
-    mostImages: 1,
-    mostCharacters: 2_048,
+    maxImages: 1,
+    maxCharacters: 2_048,
     // A size that it does not know is not refused: the image has another one than was asked for.
     measures: (size) => parseDrawable(ERNIE_SIZES.includes(size) ? size : "1376x768", "x"),
     ownSize: "1024x1024",
@@ -45,8 +45,8 @@ export const SERVICES: readonly ImageService[] = [
     path: "/musesteamer/images/generations",
     model: /^(standard|musesteamer-air-image)$/,
     fields: ["size", "seed", "prompt_extend", "response_format"],
-    mostImages: 1,
-    mostCharacters: 2_048,
+    maxImages: 1,
+    maxCharacters: 2_048,
     measures: withinBounds,
     ownSize: "1024x1024",
     takesImages: false,
@@ -55,8 +55,8 @@ export const SERVICES: readonly ImageService[] = [
     path: "/images/generations",
     model: /^(standard|qwen-image|flux\.1-[\w-]+)$/,
     fields: GENERAL_FIELDS,
-    mostImages: 4,
-    mostCharacters: 100_000,
+    maxImages: 4,
+    maxCharacters: 100_000,
     measures: withinBounds,
     ownSize: "1024x1024",
     takesImages: false,
@@ -65,8 +65,8 @@ export const SERVICES: readonly ImageService[] = [
     path: "/images/edits",
     model: /^(standard|qwen-image-edit|flux\.1-[\w-]+|ernie-irag-edit)$/,
     fields: [...GENERAL_FIELDS, "image"],
-    mostImages: 4,
-    mostCharacters: 100_000,
+    maxImages: 4,
+    maxCharacters: 100_000,
     measures: withinBounds,
     ownSize: "1024x1024",
     takesImages: true,

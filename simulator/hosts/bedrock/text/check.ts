@@ -28,13 +28,13 @@ export function requireOneOf<const T extends string>(value: Json | undefined, al
 
 export function optionalNumber(
   value: Json | undefined,
-  [least, most]: [number, number],
+  [min, max]: [number, number],
   path: string,
 ): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "number") throw refused(path, "Member must be a number");
-  if (value < least) throw refused(path, `Member must have value greater than or equal to ${least}`);
-  if (value > most) throw refused(path, `Member must have value less than or equal to ${most}`);
+  if (value < min) throw refused(path, `Member must have value greater than or equal to ${min}`);
+  if (value > max) throw refused(path, `Member must have value less than or equal to ${max}`);
   return value;
 }
 

@@ -16,8 +16,8 @@ import { MessageReader, readCachePoint, readText, TOOL_NAME } from "./read-messa
 
 const FIELDS = `system messages inferenceConfig toolConfig guardrailConfig additionalModelRequestFields
   additionalModelResponseFieldPaths performanceConfig serviceTier requestMetadata promptVariables`.split(/\s+/);
-const MOST_CACHE_POINTS = 4;
-const LEAST_BUDGET = 1_024;
+const MAX_CACHE_POINTS = 4;
+const MIN_BUDGET = 1_024;
 
 function readSystem(value: Json | undefined, isClaude: boolean): Prompt["system"] {
   const system: Prompt["system"] = [];
@@ -105,7 +105,7 @@ function readThinking(fields: JsonObject, thinks: boolean, maxTokens: number): T
   if (type === "enabled") {
     const budget = optionalNumber(
       thinking.budget_tokens,
-      [LEAST_BUDGET, Number.MAX_SAFE_INTEGER],
+      [MIN_BUDGET, Number.MAX_SAFE_INTEGER],
       "thinking.budget_tokens",
     );
     if (budget === undefined) throw invalid("thinking.enabled.budget_tokens: Field required");
@@ -217,8 +217,8 @@ export function readConverse(body: JsonObject, model: SimulatedModel, isClaude: 
   const shorter = ages.indexOf("5m");
   if (shorter >= 0 && ages.indexOf("1h", shorter) > 0)
     throw invalid("a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.");
-  if (ages.length > MOST_CACHE_POINTS) {
-    throw invalid(`A maximum of ${MOST_CACHE_POINTS} cache points may be provided.`);
+  if (ages.length > MAX_CACHE_POINTS) {
+    throw invalid(`A maximum of ${MAX_CACHE_POINTS} cache points may be provided.`);
   }
   return { prompt, wanted: readPaths(body.additionalModelResponseFieldPaths) };
 }

@@ -4,7 +4,7 @@ import { bedrockError } from "./errors.ts";
 
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([\w-]+)\/(\w+)\/aws4_request, ?SignedHeaders=([\w;-]+), ?Signature=([0-9a-f]{64})$/;
-const MOST_SKEW_MS = 5 * 60_000;
+const MAX_SKEW_MS = 5 * 60_000;
 
 const refused = (message: string) => bedrockError(403, "InvalidSignatureException", message);
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -31,7 +31,7 @@ export function verifySignature(exchange: Exchange, secretAccessKey: string, now
   const [, accessKeyId = "", day = "", region = "", service = "", signedHeaders = "", signature = ""] = parsed;
   const moment = headers.get("x-amz-date") ?? "";
   const age = Math.abs(nowMs - momentOf(moment));
-  if (!moment.startsWith(day) || !(age <= MOST_SKEW_MS)) throw refused(`Signature expired: ${moment} is not now.`);
+  if (!moment.startsWith(day) || !(age <= MAX_SKEW_MS)) throw refused(`Signature expired: ${moment} is not now.`);
   if (service !== "bedrock")
     throw refused(`Credential should be scoped to correct service: 'bedrock', not '${service}'.`);
   const names = signedHeaders.split(";");

@@ -20,7 +20,7 @@ export interface FluxModel {
 }
 
 const ONE_MEGAPIXEL = 1024 ** 2;
-const MOST_INPUTS = 8;
+const MAX_INPUTS = 8;
 
 const side: FieldRule = (value, path) =>
   wholeIn(64, 4096)(value, path) ?? (Number(value) % 16 === 0 ? undefined : `${path} must be a multiple of 16.`);
@@ -39,7 +39,7 @@ const image: FieldRule = (value, path) =>
 /** `input_image`, `input_image_2`, and so on. */
 export const INPUT_FIELDS: readonly string[] = [
   "input_image",
-  ...Array.from({ length: MOST_INPUTS - 1 }, (_, index) => `input_image_${index + 2}`),
+  ...Array.from({ length: MAX_INPUTS - 1 }, (_, index) => `input_image_${index + 2}`),
 ];
 
 const EVERYWHERE: FieldRules = {

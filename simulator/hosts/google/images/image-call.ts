@@ -23,7 +23,7 @@ const IMAGE_CONFIG = {
     "aspectRatio imageSize personGeneration prominentPeople outputMimeType outputCompressionQuality imageOutputOptions",
   ),
 } as const;
-const LONGEST_SIDE = 4096;
+const MAX_SIDE = 4096;
 /** The widths and heights of 1K. */
 const SIZES = {
   "1:1": [1024, 1024],
@@ -95,7 +95,7 @@ function readSize(
   const [width, height] = SIZES[config?.choice("aspectRatio", RATIOS) ?? (given ? nearestRatio(given) : "1:1")];
   const tier = asked ?? "1K";
   // Where the host's largest images are larger than can be drawn, they keep their ratio.
-  const scale = Math.min(TIERS[tier], LONGEST_SIDE / Math.max(width, height));
+  const scale = Math.min(TIERS[tier], MAX_SIDE / Math.max(width, height));
   return { width: Math.round(width * scale), height: Math.round(height * scale), tier };
 }
 

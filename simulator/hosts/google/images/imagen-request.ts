@@ -19,7 +19,7 @@ const PARAMETERS = names(
 const REFERENCE = names(
   "referenceType referenceId referenceImage maskImageConfig controlImageConfig styleImageConfig subjectImageConfig",
 );
-const MOST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 /** The widths and heights of 1K; those of 2K are twice as long. */
 const SIZES = {
   "1:1": [1024, 1024],
@@ -135,7 +135,7 @@ export function readImagen(exchange: Exchange, host: GoogleHost, model: string):
   const prompt = instance.requiredText("prompt");
   const references = readReferences(instance, host);
   checkEditing(parameters, exchange, model, references);
-  const seed = parameters.whole("seed", 0, MOST_SEED);
+  const seed = parameters.whole("seed", 0, MAX_SEED);
   const watermark = parameters.flag("addWatermark") ?? true;
   if (seed !== undefined && watermark && host === "vertex") {
     throw invalid("Seed is not supported when watermark is enabled. Set addWatermark to false.");

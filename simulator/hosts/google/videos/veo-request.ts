@@ -16,7 +16,7 @@ const PARAMETERS = names(
 );
 /** What the Gemini API does not have. Its videos always have sound. */
 const ONLY_VERTEX = ["storageUri", "fps", "seed", "generateAudio", "compressionQuality", "resizeMode", "pubsubTopic"];
-const MOST_REFERENCES = 3;
+const MAX_REFERENCES = 3;
 const SHORT_SIDES = { "720p": 720, "1080p": 1080, "4k": 2160 } as const;
 
 export interface VeoRequest {
@@ -29,7 +29,7 @@ export interface VeoRequest {
 }
 
 function readReferences(instance: Fields, host: GoogleHost): number {
-  const references = instance.list("referenceImages", MOST_REFERENCES);
+  const references = instance.list("referenceImages", MAX_REFERENCES);
   for (const [at, value] of references.entries()) {
     const path = `instances[0].referenceImages[${at}]`;
     const reference = new Fields(value, path, names("image referenceType"), GOOGLE_REFUSALS);

@@ -28,15 +28,15 @@ export interface HunyuanRequest {
   encoded: boolean;
 }
 
-const LEAST_SIDE = 640;
-const MOST_SIDE = 1408;
-const isWithin = (pixels: number): boolean => pixels >= LEAST_SIDE && pixels <= MOST_SIDE;
+const MIN_SIDE = 640;
+const MAX_SIDE = 1408;
+const isWithin = (pixels: number): boolean => pixels >= MIN_SIDE && pixels <= MAX_SIDE;
 
 const resolution: FieldRule = (value, path) => {
   const size = typeof value === "string" ? parseSize(value, ":") : undefined;
   return size !== undefined && isWithin(size.width) && isWithin(size.height)
     ? undefined
-    : `${path} must be such as 1024:1024, with sides from ${LEAST_SIDE} to ${MOST_SIDE}.`;
+    : `${path} must be such as 1024:1024, with sides from ${MIN_SIDE} to ${MAX_SIDE}.`;
 };
 
 const image: FieldRule = (value, path) =>

@@ -27,8 +27,8 @@ const SIZES = {
   "21:9": [1344, 576],
 } as const;
 const RATIOS = Object.keys(SIZES) as (keyof typeof SIZES)[];
-const LONGEST_PROMPT = 1_500;
-const MOST_IMAGES = 9;
+const MAX_PROMPT_CHARACTERS = 1_500;
+const MAX_IMAGES = 9;
 const SIDE_STEP = 8;
 const KEPT_MS = 24 * 3_600_000;
 const REFUSALS = refusalsIn(firstWord);
@@ -73,7 +73,7 @@ function read(exchange: Exchange): ImageRequest {
   const model = body.requiredText("model");
   exchange.countModel(model);
   if (!MODELS.some((known) => known === model)) throw badParameters(firstWord, `model ${model} does not exist`);
-  const prompt = body.requiredText("prompt", LONGEST_PROMPT);
+  const prompt = body.requiredText("prompt", MAX_PROMPT_CHARACTERS);
   const subjects = body.list("subject_reference");
   for (const [at, value] of subjects.entries()) checkSubject(value, at);
   if (body.has("style") && model === "image-01") throw badParameters(firstWord, `style is not supported by ${model}`);
@@ -82,8 +82,8 @@ function read(exchange: Exchange): ImageRequest {
     prompt,
     model,
     ...readSize(body),
-    count: body.whole("n", 1, MOST_IMAGES) ?? 1,
-    seed: body.whole("seed", 0, Number.MAX_SAFE_INTEGER - MOST_IMAGES) ?? seedOf(prompt),
+    count: body.whole("n", 1, MAX_IMAGES) ?? 1,
+    seed: body.whole("seed", 0, Number.MAX_SAFE_INTEGER - MAX_IMAGES) ?? seedOf(prompt),
     inputs: subjects.length,
     asBase64: body.choice("response_format", ["url", "base64"]) === "base64",
   };

@@ -14,7 +14,7 @@ const ROLES = {
   video_url: ["reference_video"],
   audio_url: ["reference_audio"],
 } as const;
-const MOST = { image_url: 9, video_url: 3, audio_url: 3 } as const;
+const MAX_COUNTS = { image_url: 9, video_url: 3, audio_url: 3 } as const;
 
 export interface Content {
   prompt: string;
@@ -52,10 +52,10 @@ export function readContent(values: readonly Json[]): Content {
   const items = values.map((value, at) => readItem(value, `content[${at}]`)).filter((item) => item !== undefined);
   const prompt = items.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");
   if (prompt === "") throw REFUSALS.missing("content: an item of type text");
-  for (const [type, most] of Object.entries(MOST)) {
+  for (const [type, max] of Object.entries(MAX_COUNTS)) {
     const count = items.filter((item) => item.type === type).length;
-    if (count > most)
-      throw badParameters(secondWord, `content has ${count} items of type ${type}, at most ${most} are allowed`);
+    if (count > max)
+      throw badParameters(secondWord, `content has ${count} items of type ${type}, at most ${max} are allowed`);
   }
   const isFrame = ({ role }: Item): boolean => role === "first_frame" || role === "last_frame";
   if (items.some(isFrame) && items.some((item) => item.role.startsWith("reference_"))) {

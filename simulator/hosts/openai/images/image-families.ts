@@ -8,8 +8,8 @@ export interface ImageFamily {
   /** Any size within bounds, beside the named ones. */
   freeSizes: boolean;
   qualities: readonly string[];
-  mostImages: number;
-  mostPromptCharacters: number;
+  maxImages: number;
+  maxPromptCharacters: number;
   /** The fields that only this family knows. */
   ownFields: readonly string[];
   edits: boolean;
@@ -21,8 +21,8 @@ const GPT: ImageFamily = {
   sizes: ["1024x1024", "1536x1024", "1024x1536", "auto"],
   freeSizes: false,
   qualities: ["low", "medium", "high", "auto"],
-  mostImages: 10,
-  mostPromptCharacters: 32_000,
+  maxImages: 10,
+  maxPromptCharacters: 32_000,
   ownFields: ["background", "output_format", "output_compression", "moderation", "stream", "partial_images"],
   edits: true,
   inputFidelity: true,
@@ -33,8 +33,8 @@ const DALL_E_2: ImageFamily = {
   sizes: ["256x256", "512x512", "1024x1024"],
   freeSizes: false,
   qualities: ["standard"],
-  mostImages: 10,
-  mostPromptCharacters: 1_000,
+  maxImages: 10,
+  maxPromptCharacters: 1_000,
   ownFields: ["response_format"],
   edits: true,
   inputFidelity: false,
@@ -44,8 +44,8 @@ const DALL_E_3: ImageFamily = {
   ...DALL_E_2,
   sizes: ["1024x1024", "1792x1024", "1024x1792"],
   qualities: ["standard", "hd"],
-  mostImages: 1,
-  mostPromptCharacters: 4_000,
+  maxImages: 1,
+  maxPromptCharacters: 4_000,
   ownFields: ["response_format", "style"],
   edits: false,
 };
@@ -68,8 +68,8 @@ export function imageFamilyOf(model: string): ImageFamily {
   return family;
 }
 
-const LONGEST_SIDE = 3_840;
-const MOST_PIXELS = 3_840 * 2_160;
+const MAX_SIDE = 3_840;
+const MAX_PIXELS = 3_840 * 2_160;
 /** The simulator's painter has no smaller canvas. */
 const SHORTEST_SIDE = 64;
 
@@ -87,7 +87,7 @@ export function measuresOf(size: string, family: ImageFamily): { width: number; 
   const wrong =
     (width % 16 !== 0 || height % 16 !== 0 ? "width and height must both be divisible by 16" : undefined) ??
     (long > short * 3 ? "the ratio of the longer side to the shorter must not exceed 3:1" : undefined) ??
-    (long > LONGEST_SIDE || width * height > MOST_PIXELS ? "the largest size is 3840x2160" : undefined) ??
+    (long > MAX_SIDE || width * height > MAX_PIXELS ? "the largest size is 3840x2160" : undefined) ??
     (short < SHORTEST_SIDE ? `the shortest side is ${SHORTEST_SIDE}` : undefined);
   if (wrong !== undefined) throw invalid(`Invalid size '${size}': ${wrong}.`, "size", "invalid_value");
   return { width, height };

@@ -5,9 +5,9 @@ import { duplicate, type Fields, type FormFile, refuseUnknown } from "../request
 import { missing, requireArray, requireObject, requireString, wrongType } from "../text/check.ts";
 import { invalid, openaiError } from "../text/errors.ts";
 
-const MOST_IMAGES = 16;
-const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
-const MOST_MASK_BYTES = 4 * 1024 * 1024;
+const MAX_IMAGES = 16;
+const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
+const MAX_MASK_BYTES = 4 * 1024 * 1024;
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp"];
 /** The byte of a PNG that names its colours: grey, true colour and a palette may come without transparency. */
 const COLOURS_AT = 25;
@@ -27,8 +27,8 @@ export function imageInFile(file: FormFile, param: string): GivenImage {
       "unsupported_file_mimetype",
     );
   }
-  if (file.bytes.length >= MOST_IMAGE_BYTES)
-    throw invalidImage(`The file must be smaller than ${MOST_IMAGE_BYTES} bytes.`, param);
+  if (file.bytes.length >= MAX_IMAGE_BYTES)
+    throw invalidImage(`The file must be smaller than ${MAX_IMAGE_BYTES} bytes.`, param);
   const image = imageOfBytes(file.bytes);
   if (image?.mimeType !== declared) throw invalidImage("Invalid image data.", param);
   return image;
@@ -52,7 +52,7 @@ export function imageInReference(value: Json | undefined, param: string): GivenI
 function checkMask(mask: GivenImage, first: GivenImage | undefined, param: string): void {
   if (mask.bytes === undefined) return;
   if (mask.mimeType !== "image/png") throw invalidImage("The mask must be a PNG.", param);
-  if (mask.bytes.length >= MOST_MASK_BYTES) throw invalidImage("The mask must be smaller than 4 MB.", param);
+  if (mask.bytes.length >= MAX_MASK_BYTES) throw invalidImage("The mask must be smaller than 4 MB.", param);
   if (COLOURS_WITHOUT_ALPHA.includes(mask.bytes[COLOURS_AT] ?? 0)) {
     throw invalidImage("The mask must have an alpha channel: what is transparent in it is edited.", param);
   }
@@ -88,9 +88,9 @@ export function readInputs({ values, files }: Fields, single: boolean): GivenIma
       ? requireArray(values.images, param).map((one, at) => imageInReference(one, `images[${at}]`))
       : inForm(files, single);
   if (images.length === 0) throw missing(param);
-  if (images.length > (single ? 1 : MOST_IMAGES)) {
+  if (images.length > (single ? 1 : MAX_IMAGES)) {
     throw invalid(
-      `Invalid '${param}': too many images. Expected at most ${single ? 1 : MOST_IMAGES}, but got ${images.length}.`,
+      `Invalid '${param}': too many images. Expected at most ${single ? 1 : MAX_IMAGES}, but got ${images.length}.`,
       param,
       "array_above_max_length",
     );

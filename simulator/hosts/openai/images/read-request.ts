@@ -61,9 +61,9 @@ function checkAgainstFormat(format: string, background: string, compression: num
 function promptOf(values: JsonObject, family: ImageFamily): string {
   const prompt = requireString(values.prompt, "prompt");
   const length = [...prompt].length;
-  if (length === 0 || length > family.mostPromptCharacters) {
+  if (length === 0 || length > family.maxPromptCharacters) {
     throw invalid(
-      `Invalid 'prompt': expected a string of 1 to ${family.mostPromptCharacters} characters, but got ${length}.`,
+      `Invalid 'prompt': expected a string of 1 to ${family.maxPromptCharacters} characters, but got ${length}.`,
       "prompt",
       length === 0 ? "string_below_min_length" : "string_above_max_length",
     );
@@ -116,7 +116,7 @@ export function readImageRequest(
     gpt: family.gpt,
     revises: family.ownFields.includes("style"),
     prompt: promptOf(values, family),
-    count: optionalNumber(values, "n", [1, family.mostImages], true) ?? 1,
+    count: optionalNumber(values, "n", [1, family.maxImages], true) ?? 1,
     ...(asked ?? ownMeasures(family.gpt ? inputs[0] : undefined)),
     quality: quality === "auto" ? "high" : quality,
     background: background === "auto" ? "opaque" : background,

@@ -240,17 +240,17 @@ export function readMessages(value: Json | undefined): Pick<Prompt, "system" | "
   return { system, turns };
 }
 
-const LONGEST_ID = 40;
+const MAX_ID_CHARACTERS = 40;
 
 /** Compatible hosts take longer ids; this one does not. */
 export function checkCallIds(value: Json | undefined): void {
   for (const [at, message] of (Array.isArray(value) ? value : []).entries()) {
     const calls = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : [];
     for (const [place, call] of calls.entries()) {
-      if (!isObject(call) || typeof call.id !== "string" || call.id.length <= LONGEST_ID) continue;
+      if (!isObject(call) || typeof call.id !== "string" || call.id.length <= MAX_ID_CHARACTERS) continue;
       const param = `messages[${at}].tool_calls[${place}].id`;
       throw invalid(
-        `Invalid '${param}': string too long. Expected a string with maximum length ${LONGEST_ID}, but got a string with length ${call.id.length} instead.`,
+        `Invalid '${param}': string too long. Expected a string with maximum length ${MAX_ID_CHARACTERS}, but got a string with length ${call.id.length} instead.`,
         param,
         "string_above_max_length",
       );

@@ -15,7 +15,7 @@ import { isDrawable, parseSize } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { checkObject, invalidParameter, modelNotFound } from "../errors.ts";
-import { type ImageModel, imageModel, MOST_SEQUENTIAL } from "./image-models.ts";
+import { type ImageModel, imageModel, MAX_SEQUENTIAL } from "./image-models.ts";
 
 export interface ImagesRequest {
   kind: "images";
@@ -31,7 +31,7 @@ export interface ImagesRequest {
   answersWith: "choices" | "results";
 }
 
-const MOST_SEED = 2_147_483_647;
+const MAX_SEED = 2_147_483_647;
 
 const contentItem = recordOf({ image: text(Number.POSITIVE_INFINITY), text: text() });
 const message = recordOf({ role: oneOf("user"), content: listOf(contentItem, 1, 32) }, ["role", "content"]);
@@ -43,13 +43,13 @@ const INPUT_RULES: Readonly<Record<ImageModel["served"][number], FieldRules>> = 
 };
 
 function checkParameters(parameters: JsonObject, model: ImageModel): void {
-  const most = parameters["enable_sequential"] === true ? MOST_SEQUENTIAL : model.mostImages;
+  const max = parameters["enable_sequential"] === true ? MAX_SEQUENTIAL : model.maxImages;
   const extras = { negative_prompt: anyText, thinking_mode: flag, enable_sequential: flag };
   const own = Object.entries(extras).filter(([name]) => model.extras.includes(name));
   const rules: FieldRules = {
-    n: wholeIn(1, most),
+    n: wholeIn(1, max),
     size: text(),
-    seed: wholeIn(0, MOST_SEED),
+    seed: wholeIn(0, MAX_SEED),
     watermark: flag,
     prompt_extend: flag,
     ...Object.fromEntries(own),
@@ -81,9 +81,9 @@ function readInput(input: JsonObject): { prompts: string[]; images: string[] } {
   return { prompts: of("text"), images: of("image") };
 }
 
-function checkImages(images: readonly string[], [least, most]: ImageModel["references"]): void {
-  if (images.length < least || images.length > most) {
-    throw invalidParameter(`This model takes ${least} to ${most} images, not ${images.length}.`);
+function checkImages(images: readonly string[], [min, max]: ImageModel["references"]): void {
+  if (images.length < min || images.length > max) {
+    throw invalidParameter(`This model takes ${min} to ${max} images, not ${images.length}.`);
   }
   for (const image of images) {
     if (givenImage(image, ["data address"]) === undefined) {

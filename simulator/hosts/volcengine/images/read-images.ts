@@ -31,7 +31,7 @@ export interface SeedreamRequest {
   searches: boolean;
 }
 
-const MOST_IMAGES = 15;
+const MAX_IMAGES = 15;
 /** How many the model makes of a batch whose size was left to it. */
 const OWN_BATCH = 3;
 
@@ -43,7 +43,7 @@ const RULES: FieldRules = {
   response_format: oneOf("url", "b64_json"),
   watermark: flag,
   sequential_image_generation: oneOf("auto", "disabled"),
-  sequential_image_generation_options: recordOf({ max_images: wholeIn(1, MOST_IMAGES) }),
+  sequential_image_generation_options: recordOf({ max_images: wholeIn(1, MAX_IMAGES) }),
   stream: flag,
   optimize_prompt_options: recordOf({ mode: oneOf("standard", "fast") }),
 };
@@ -78,8 +78,8 @@ function readSize(given: Json | undefined, model: SeedreamModel): ImageSize {
 function countReferences(image: Json | undefined, model: SeedreamModel): number {
   if (image === undefined) return 0;
   const given = Array.isArray(image) ? image : [image];
-  if (given.length > model.mostReferences) {
-    throw invalidParameter("image", `this model takes at most ${model.mostReferences} images, not ${given.length}.`);
+  if (given.length > model.maxReferences) {
+    throw invalidParameter("image", `this model takes at most ${model.maxReferences} images, not ${given.length}.`);
   }
   for (const image of given) {
     if (typeof image !== "string" || givenImage(image, ["data address"]) === undefined) {
@@ -94,17 +94,17 @@ function countReferences(image: Json | undefined, model: SeedreamModel): number 
 
 function countImages(body: JsonObject, model: SeedreamModel, inputs: number): number {
   const options = body["sequential_image_generation_options"];
-  const most = isObject(options) ? options["max_images"] : undefined;
+  const max = isObject(options) ? options["max_images"] : undefined;
   if (body["sequential_image_generation"] !== "auto") return 1;
   if (!model.batch) throw invalidParameter("sequential_image_generation", "this model makes one image at a time.");
-  if (typeof most !== "number") return Math.min(OWN_BATCH, MOST_IMAGES - inputs);
-  if (most + inputs > MOST_IMAGES) {
+  if (typeof max !== "number") return Math.min(OWN_BATCH, MAX_IMAGES - inputs);
+  if (max + inputs > MAX_IMAGES) {
     throw invalidParameter(
       "sequential_image_generation_options.max_images",
-      `images given and made may be ${MOST_IMAGES} together, not ${most + inputs}.`,
+      `images given and made may be ${MAX_IMAGES} together, not ${max + inputs}.`,
     );
   }
-  return most;
+  return max;
 }
 
 /** What is asked for, or the refusal of it. */

@@ -8,7 +8,7 @@ export interface SeedreamModel {
   /** Whether a size of its own is taken. */
   takes: (size: ImageSize) => boolean;
   defaultSize: ImageSize;
-  mostReferences: number;
+  maxReferences: number;
   batch: boolean;
   stream: boolean;
   formats: readonly ("png" | "jpeg")[];
@@ -19,16 +19,16 @@ export interface SeedreamModel {
 const square = (side: number): ImageSize => ({ width: side, height: side });
 const pixels = ({ width, height }: ImageSize): number => width * height;
 const sidesWithin =
-  (least: number, most: number) =>
+  (min: number, max: number) =>
   ({ width, height }: ImageSize): boolean =>
-    Math.min(width, height) >= least && Math.max(width, height) <= most;
+    Math.min(width, height) >= min && Math.max(width, height) <= max;
 const ONE_FORMAT = ["jpeg"] as const;
 const BOTH_FORMATS = ["png", "jpeg"] as const;
 
 /** What the models of the fourth generation share. */
 const FOURTH = {
   defaultSize: square(2048),
-  mostReferences: 14,
+  maxReferences: 14,
   batch: true,
   stream: true,
   formats: ONE_FORMAT,
@@ -41,7 +41,7 @@ const MODELS: readonly SeedreamModel[] = [
     tiers: { "1K": 1024, "1.5K": 1536, "2K": 2048 },
     takes: (size) => pixels(size) >= 921_600 && pixels(size) <= 4_624_220,
     defaultSize: square(2048),
-    mostReferences: 10,
+    maxReferences: 10,
     batch: false,
     stream: false,
     formats: BOTH_FORMATS,
@@ -52,7 +52,7 @@ const MODELS: readonly SeedreamModel[] = [
     tiers: { "2K": 2048, "3K": 3072, "4K": 4096 },
     takes: (size) => pixels(size) >= 3_686_400,
     defaultSize: square(2048),
-    mostReferences: 14,
+    maxReferences: 14,
     batch: true,
     stream: true,
     formats: BOTH_FORMATS,
@@ -75,7 +75,7 @@ const MODELS: readonly SeedreamModel[] = [
     tiers: {},
     takes: sidesWithin(512, 2048),
     defaultSize: square(1024),
-    mostReferences: 0,
+    maxReferences: 0,
     batch: false,
     stream: false,
     formats: ONE_FORMAT,
@@ -87,7 +87,7 @@ const MODELS: readonly SeedreamModel[] = [
     tiers: { "1K": 1024, "1.5K": 1536, "2K": 2048, "3K": 3072, "4K": 4096 },
     takes: () => true,
     defaultSize: square(1024),
-    mostReferences: 14,
+    maxReferences: 14,
     batch: true,
     stream: true,
     formats: BOTH_FORMATS,

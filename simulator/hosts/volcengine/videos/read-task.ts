@@ -47,34 +47,34 @@ interface SeedanceModel {
 }
 
 const secondsOrOwn =
-  (least: number, most: number): FieldRule =>
+  (min: number, max: number): FieldRule =>
   (value, path) =>
-    value === -1 ? undefined : wholeIn(least, most)(value, path);
-const USUAL_RESOLUTIONS = ["480p", "720p", "1080p"] as const;
+    value === -1 ? undefined : wholeIn(min, max)(value, path);
+const BASE_RESOLUTIONS = ["480p", "720p", "1080p"] as const;
 
 const MODELS: readonly SeedanceModel[] = [
   {
     name: /^(doubao-)?seedance-1-0-(pro|pro-fast|lite-t2v|lite-i2v)(-\d{6})?$/,
     duration: wholeIn(2, 12),
-    resolutions: USUAL_RESOLUTIONS,
+    resolutions: BASE_RESOLUTIONS,
     audio: false,
   },
   {
     name: /^(doubao-)?seedance-1-5-pro(-\d{6})?$/,
     duration: wholeIn(4, 12),
-    resolutions: USUAL_RESOLUTIONS,
+    resolutions: BASE_RESOLUTIONS,
     audio: true,
   },
   {
     name: /^(doubao-|dreamina-)?seedance-2-0(-fast)?(-\d{6})?$/,
     duration: secondsOrOwn(4, 15),
-    resolutions: [...USUAL_RESOLUTIONS, "4k"],
+    resolutions: [...BASE_RESOLUTIONS, "4k"],
     audio: true,
   },
   {
     name: /^(standard|ep-[\w-]+)$/,
     duration: secondsOrOwn(1, 30),
-    resolutions: [...USUAL_RESOLUTIONS, "4k"],
+    resolutions: [...BASE_RESOLUTIONS, "4k"],
     audio: true,
   },
 ];

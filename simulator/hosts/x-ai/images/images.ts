@@ -43,7 +43,7 @@ const MODELS: Readonly<Record<string, ImageModel>> = {
 };
 const SHORT_SIDES: Readonly<Record<string, number>> = { "1k": 1_024, "1.5k": 1_536, "2k": 2_048 };
 /** Three are documented; five were seen to work. */
-const MOST_INPUTS = 5;
+const MAX_INPUTS = 5;
 const LINK_KEPT_MS = 60 * 60_000;
 
 function inputsOf(values: JsonObject): GivenImage[] {
@@ -51,7 +51,7 @@ function inputsOf(values: JsonObject): GivenImage[] {
     throw invalid("image and images exclude each other.", "images", "invalid_value");
   }
   if (values.images === undefined) return [readImage(values.image, "image")];
-  return readImages(values.images, "images", MOST_INPUTS);
+  return readImages(values.images, "images", MAX_INPUTS);
 }
 
 function modelOf(values: JsonObject): [name: string, model: ImageModel] {

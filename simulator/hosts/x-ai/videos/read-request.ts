@@ -20,8 +20,8 @@ export interface VideoRequest {
 
 const MODEL = /^(standard|grok-imagine-video(-\d+(\.\d+)?)?)$/;
 const RESOLUTIONS = ["480p", "720p", "1080p"];
-const LONGEST_SECONDS = 15;
-const MOST_REFERENCES = 7;
+const MAX_SECONDS = 15;
+const MAX_REFERENCES = 7;
 
 const FIELDS: Readonly<Record<VideoAction, readonly string[]>> = {
   generations: ["duration", "aspect_ratio", "resolution", "image", "reference_images", "reference_audios"],
@@ -53,7 +53,7 @@ export function readVideoRequest(values: JsonObject, action: VideoAction): Video
   if (action !== "generations") checkVideo(values);
   checkAudios(values);
   if (values.reference_images !== undefined) {
-    readImages(values.reference_images, "reference_images", MOST_REFERENCES);
+    readImages(values.reference_images, "reference_images", MAX_REFERENCES);
   }
   const first = values.image === undefined ? undefined : readImage(values.image, "image");
   const prompt = first !== undefined && values.prompt === undefined ? "" : requireString(values.prompt, "prompt");
@@ -63,7 +63,7 @@ export function readVideoRequest(values: JsonObject, action: VideoAction): Video
   return {
     model,
     prompt,
-    seconds: optionalNumber(values, "duration", [1, LONGEST_SECONDS], true) ?? 6,
+    seconds: optionalNumber(values, "duration", [1, MAX_SECONDS], true) ?? 6,
     measures: sizeOfShortSide(ratio, Number.parseInt(resolution, 10), 16),
     resolution,
     ...(first?.bytes === undefined ? {} : { firstFrame: first.bytes }),

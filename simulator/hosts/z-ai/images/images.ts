@@ -19,24 +19,24 @@ interface ImageModel {
   qualities: readonly string[];
   sizes: readonly string[];
   /** Other sizes have sides between these, in such steps. */
-  least: number;
+  min: number;
   step: number;
   /** Can be had in the background too. */
   async: boolean;
 }
 
-const MOST_SIDE = 2_048;
+const MAX_SIDE = 2_048;
 const GLM: ImageModel = {
   qualities: ["hd"],
   sizes: ["1280x1280", "1568x1056", "1056x1568", "1472x1088", "1088x1472", "1728x960", "960x1728"],
-  least: 1_024,
+  min: 1_024,
   step: 32,
   async: true,
 };
 const COGVIEW: ImageModel = {
   qualities: ["standard", "hd"],
   sizes: ["1024x1024", "768x1344", "864x1152", "1344x768", "1152x864", "1440x720", "720x1440"],
-  least: 512,
+  min: 512,
   step: 16,
   async: false,
 };
@@ -56,7 +56,7 @@ interface ImageRequest {
 function measuresOf(size: string, model: ImageModel): ImageSize {
   const measures = parseDrawable(size, "x");
   if (measures === undefined) throw badValue(size, model.sizes, "size");
-  const fits = (side: number): boolean => side >= model.least && side <= MOST_SIDE && side % model.step === 0;
+  const fits = (side: number): boolean => side >= model.min && side <= MAX_SIDE && side % model.step === 0;
   const free = fits(measures.width) && fits(measures.height);
   if (!free && !model.sizes.includes(size)) throw badValue(size, model.sizes, "size");
   return measures;

@@ -29,7 +29,7 @@ interface VideoRequest {
 const MODEL = /^(standard|cogvideox-3|viduq1-[a-z-]+|vidu2-[a-z-]+)$/;
 const COGVIDEO_FIELDS = ["image_url", "quality", "with_audio", "size", "fps", "duration"];
 const VIDU_FIELDS = ["aspect_ratio", "style", "movement_amplitude", "off_peak"];
-const MOST_IMAGES = 2;
+const MAX_IMAGES = 2;
 const SHORT_SIDE = 720;
 
 function optionalNumberOf(values: JsonObject, param: string, supported: readonly number[]): number | undefined {
@@ -44,7 +44,7 @@ function optionalNumberOf(values: JsonObject, param: string, supported: readonly
 function imagesOf(value: Json | undefined): GivenImage[] {
   if (value === undefined) return [];
   const list = Array.isArray(value) ? value : [value];
-  if (list.length === 0 || list.length > MOST_IMAGES) {
+  if (list.length === 0 || list.length > MAX_IMAGES) {
     throw invalid("image_url must be one image, or a list of one or two.", "image_url", "invalid_value");
   }
   return list.map((one) => {
