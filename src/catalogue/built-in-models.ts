@@ -2,7 +2,7 @@ import type { BuiltInModel } from "./model.ts";
 import file from "./models.json";
 import type { ModelEntry } from "./models-schema.ts";
 
-/** An entry of models.json as the rest of the program speaks of it. */
+/** An entry of models.json in the program's own form. */
 function toModel(entry: ModelEntry): BuiltInModel {
   return {
     id: entry.id,

@@ -36,7 +36,7 @@ function refusal(catalogue: Catalogue, name: string, naming?: Naming): string {
 }
 
 describe("choices 7: only models with a live offer are listed", () => {
-  test("none without providers; a publisher's with the provider that serves it; a provider's own", () => {
+  test("none without providers; a publisher's models with a provider that serves it; a provider's own models", () => {
     expect(ids(buildCatalogue({ providers: [], models: [] }))).toEqual([]);
     const one = buildCatalogue({ providers: [openai, simulator], models: [] });
     expect(new Set(ids(one).map((id) => id.split("/")[0]))).toEqual(new Set(["openai", "trivium"]));
@@ -47,7 +47,7 @@ describe("choices 7: only models with a live offer are listed", () => {
     expect(one.get("anthropic/claude-opus-5")).toBeUndefined();
   });
 
-  test("two providers of one publisher give two offers, in the order of configuration", () => {
+  test("two providers of one publisher make two offers, in the order of the configuration", () => {
     const second = { name: "openai-eu", publishers: ["openai"] };
     const model = buildCatalogue({ providers: [second, openai], models: [] }).get("openai/gpt-5.4");
     expect(model?.offers.map((offer) => offer.provider)).toEqual(["openai-eu", "openai"]);
@@ -67,13 +67,13 @@ describe("choices 7: only models with a live offer are listed", () => {
   });
 });
 
-describe("choices 7: configuration is laid over the built-in catalogue", () => {
+describe("choices 7: configuration overrides the built-in catalogue", () => {
   const id = "anthropic/claude-sonnet-4-5";
   const build = (overlay: ModelOverlay) =>
     buildCatalogue({ providers: [claude, openai, vllm], models: [overlay] }).get(overlay.id);
   const before = buildCatalogue({ providers: [claude], models: [] }).get(id);
 
-  test("without offers, the built-in ones stay and only the fields that are set change", () => {
+  test("without offers, the built-in ones are kept and only the given fields change", () => {
     const model = build({ id, displayName: "Ours", maxOutputTokens: 1000, pricings: { prompt: flat(9) } });
     const pricings = { ...before?.pricings, prompt: flat(9) };
     expect(before?.pricings.completion).toBeDefined();
@@ -94,7 +94,7 @@ describe("choices 7: configuration is laid over the built-in catalogue", () => {
     });
   });
 
-  test("with offers, exactly those, each over the model's values", () => {
+  test("with offers, exactly those, and each overrides the model's values", () => {
     const model = build({
       id,
       contextLength: 5000,
@@ -123,7 +123,7 @@ describe("choices 7: configuration is laid over the built-in catalogue", () => {
     ]);
   });
 
-  test("an empty list of offers takes a model out", () => {
+  test("an empty list of offers removes a model", () => {
     expect(build({ id, offers: [] })).toBeUndefined();
   });
 
@@ -199,12 +199,12 @@ describe("resolve", () => {
     expect(suggested.split(" or ").length).toBeLessThanOrEqual(3);
   });
 
-  test("a model of the catalogue that nobody here offers is not called unknown", () => {
+  test("a catalogue model without an offer is not called unknown", () => {
     const empty = buildCatalogue({ providers: [], models: [] });
     expect(refusal(empty, "openai/gpt-5.4")).toBe("openai/gpt-5.4 is known, but no provider of it is configured here.");
   });
 
-  test("a name near nothing, or too long to compare, is told what a name looks like", () => {
+  test("for a name near nothing, or too long to compare, the message shows what a name looks like", () => {
     expect(refusal(catalogue, "nothing-like-it")).toBe(
       'There is no model "nothing-like-it". A model is named <provider>/<model_name>; the model list shows those that can be called.',
     );
@@ -253,13 +253,13 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
     ["claude-sonnet-4-5-20250514", "acme/dated", false],
     ["fast", "google/gemini-2.5-flash", false],
     ["o1-mini", "openai/gpt-5-mini", false],
-  ])("%s is %s; a date that is not kept is told: %p", (name, id, dated) => {
+  ])("%s is %s; a date that is not honoured is noted: %p", (name, id, dated) => {
     const { model, notes } = catalogue.resolve(name, DROPIN);
     expect(model.id).toBe(id);
     expect(notes.map(({ path, action }) => [path, action])).toEqual(dated ? [["model", "approximated"]] : []);
   });
 
-  test("a pin holds for such names too, and an alias brings its own", () => {
+  test("a pin works for such names too, and an alias may have its own", () => {
     expect(catalogue.resolve("gpt-5-mini:openai", DROPIN).offers.map(({ provider }) => provider)).toEqual(["openai"]);
     expect(refusal(catalogue, "gpt-5-mini:claude", DROPIN)).toContain('"claude" does not offer openai/gpt-5-mini');
     expect(catalogue.resolve("fast:google").model.id).toBe("google/gemini-2.5-flash");
@@ -293,7 +293,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
     expect(catalogue.resolve("openai/gpt-4o-2024-08-06", DROPIN).model.id).toBe("openai/gpt-4o");
   });
 
-  test("another release, another model and a foreign publisher are not taken for it", () => {
+  test("another release, another model or another publisher does not match", () => {
     for (const name of [
       "mistral-large-2411",
       "gpt-5-mini-2025-13-07",
@@ -305,7 +305,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
       expect(refusal(catalogue, name, DROPIN)).toStartWith("There is no model");
   });
 
-  test("a model that only lacks its provider is told what to set, under each of its names and at both doors", () => {
+  test("for a model that only lacks its provider the message says what to set, under each of its names and at both doors", () => {
     const known = "deepseek/deepseek-chat is known, but no provider of it is configured here. Set DEEPSEEK_KEY.";
     expect(refusal(catalogue, "deepseek/deepseek-chat")).toBe(known);
     expect(refusal(catalogue, "deepseek/deepseek-chat:deepseek")).toBe(known);

@@ -16,7 +16,7 @@ import {
 import { nearNames } from "./near-names.ts";
 import { VendorNames } from "./vendor-names.ts";
 
-/** What the catalogue needs to know of a configured provider. */
+/** What the catalogue needs to know about a configured provider. */
 export interface ProviderSummary {
   name: string;
   /** Publishers, the part of an id before the slash, whose models this provider serves under their own names. */
@@ -25,7 +25,7 @@ export interface ProviderSummary {
   models?: readonly BuiltInModel[];
 }
 
-/** What configuration says about a model: laid over what is known of it, or all that is known. */
+/** The configuration of a model: it overrides what is known about the model, or is all that is known. */
 export interface ModelOverlay {
   id: string;
   displayName?: string;
@@ -55,32 +55,32 @@ export interface CatalogueOptions {
   models: readonly ModelOverlay[];
   /** Only models of these kinds; without it, all. */
   kinds?: ReadonlySet<string>;
-  /** The day (YYYY-MM-DD) since which models are here that nobody knows an older one of. */
+  /** The day (YYYY-MM-DD) that stands for the release of models whose own is unknown. */
   since?: string;
-  /** Other names of models, at both doors. What they stand for is an id, which may be pinned. */
+  /** Other names of models, at both doors. Each stands for an id, which may be pinned. */
   aliases?: Readonly<Record<string, string>>;
-  /** What an operator does so that a model is offered that is not: by its publisher, or by the providers of its configured offers. */
+  /** What an operator must do for a model without an offer: by its publisher, or by the providers of its configured offers. */
   cure?: (missing: { publisher: string; providers: readonly string[] }) => string | undefined;
 }
 
 /** How a door reads the names of models. */
 export interface Naming {
-  /** A vendor's own name will do, where it means one model. */
+  /** Accepts a vendor's own name, where it means one model. */
   vendorNames: boolean;
-  /** The publisher that clients of the protocol put before a name that has none. */
+  /** The publisher that clients of the protocol add to a name without one. */
   impliedPublisher?: string;
 }
 
 export interface Resolved {
   model: Model;
   offers: readonly Offer[];
-  /** The name that the client knows the model by: what it asked for, but for a provider that it pinned. */
+  /** The client's name of the model: the one that it asked for, without a pinned provider. */
   calledAs: string;
-  /** What the name asked for and does not get. */
+  /** Notes on what the name asks for and does not get. */
   notes: readonly FieldNote[];
 }
 
-/** A model that is known and that nobody here offers. */
+/** A known model without an offer. */
 interface Dormant {
   id: string;
   upstreamNames: readonly string[];
@@ -88,7 +88,7 @@ interface Dormant {
 }
 
 /**
- * Configuration laid over the built-in data. A model is in the catalogue when one of the configured providers offers it.
+ * The built-in data, overridden by the configuration. A model is in the catalogue when one of the configured providers offers it.
  * Configured offers replace all others of their model; a model configured without any is offered, like a built-in one, by
  * the providers that serve its publisher.
  */
@@ -130,7 +130,7 @@ function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFa
     ...own,
     outputModalities,
     kind: base !== undefined && overlay.outputModalities === undefined ? base.kind : kindOf(outputModalities),
-    // Name by name: whoever sets one price does not make the others free.
+    // Price by price: setting one must not make the others free.
     pricings: { ...base?.pricings, ...pricings },
   };
 }
@@ -218,7 +218,7 @@ export class Catalogue {
     if (model !== undefined) return { model, offers: model.offers, calledAs: name, notes: NO_NOTES };
     const bare = bareName(name, naming.impliedPublisher);
     const meant = this.#aliases.get(name) ?? (bare === undefined ? undefined : this.#aliases.get(bare));
-    // What an alias stands for is an id: an alias of an alias is a mistake of the configuration.
+    // An alias stands for an id: an alias of an alias is a mistake in the configuration.
     if (meant !== undefined) return { ...this.resolve(meant), calledAs: bare ?? name };
     return naming.vendorNames ? this.#findVendors(name, bare) : undefined;
   }
@@ -241,7 +241,7 @@ export class Catalogue {
           {
             path: "model",
             action: "approximated" as const,
-            reason: `releases are not told apart by their dates: ${model.id} was called`,
+            reason: `releases are not distinguished by date: ${model.id} was called`,
           },
         ]
       : NO_NOTES;
@@ -255,7 +255,7 @@ export class Catalogue {
     if (known !== undefined) return this.#notOffered(known, known.id);
     const near = nearNames(name, this.#models.keys());
     const nearUnpinned = near.length > 0 || colon < 0 ? near : nearNames(unpinned, this.#models.keys());
-    // Who names a model that only lacks its provider is told that, under whatever name.
+    // For a model that only lacks its provider the message says so, under whatever name.
     if (vendorNames || nearUnpinned.length === 0) {
       this.#dormantNames ??= new VendorNames(this.#dormant.values());
       const bare = bareName(name, impliedPublisher);
@@ -293,7 +293,7 @@ function pin({ model, offers, calledAs, notes }: Resolved, provider: string): Re
   );
 }
 
-/** A caller's text, short enough to be shown. */
+/** A caller's text, shortened to be shown. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

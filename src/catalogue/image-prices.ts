@@ -1,12 +1,12 @@
 import type { Pricings } from "./model.ts";
 import { itemsAtResolution } from "./resolution-prices.ts";
 
-/** What the price of an image depends on beside its number or its tokens. */
+/** What the price of an image depends on, apart from its number or its tokens. */
 export interface ImageKind {
   resolution?: "1K" | "2K" | "4K";
 }
 
-/** The prices that hold for images of this kind. Most models have one price for all: theirs are given back as they are. */
+/** The prices that hold for images of this kind. Most models have one price for all: theirs are returned as they are. */
 export function pricingsOfImage(pricings: Pricings, { resolution }: ImageKind): Pricings {
   const { image = [] } = pricings;
   if (image.every((item) => item.resolution === undefined)) return pricings;

@@ -113,7 +113,7 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
     });
   });
 
-  test("prices that the contract has no name or no condition for are not shown", () => {
+  test("prices for which the contract has no name or no condition are not shown", () => {
     const perSecond = { value: 0.2, unit: "perSecond" as const, currency: "USD" as const };
     const perToken = { value: 8, unit: "perMTokens" as const, currency: "USD" as const };
     const model: Model = {
@@ -132,7 +132,7 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
     expect(model.pricings.video).toHaveLength(2);
   });
 
-  test("no built-in model shows a price in other words than the contract's", () => {
+  test("no built-in model shows a price that the contract has no name for", () => {
     const offered = builtInModels.map((model): Model => ({ ...model, offers: [] }));
     const lists = [
       chatModelList(offered, NOW).data,
@@ -152,7 +152,7 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
     for (const list of lists) expect(priced(list)).toBe(priced(builtInModels));
   });
 
-  test("what is not known is still an integer, a day and a text", () => {
+  test("unknown values are still an integer, a day and a text", () => {
     expect(chatModelEntry(BARE, NOW)).toMatchObject({ created: 0, context_length: 0, pricings: {} });
     expect(messagesModelEntry(BARE, NOW)).toMatchObject({ created_at: "1970-01-01", context_length: 0 });
     expect(genaiModelEntry(BARE, NOW)).toMatchObject({

@@ -1,6 +1,6 @@
 import { type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
 
-/** The three model lists of contract 2.9. Every field is always there: what is not known is 0, or the first day of Unix time. */
+/** The three model lists of contract 2.9. Every field is always there: an unknown value is 0, or the first day of Unix time. */
 
 export function chatModelList(models: readonly Model[], nowMs: number) {
   return { object: "list" as const, data: models.map((model) => chatModelEntry(model, nowMs)) };
@@ -57,7 +57,7 @@ export function genaiModelEntry(model: Model, nowMs: number) {
   };
 }
 
-/** Contract 2.9 has no name for prompt tokens of images and no word for resolutions: such prices are not shown. */
+/** Contract 2.9 has no name for prompt tokens of images, and none for resolutions: such prices are not shown. */
 function shownPricings(pricings: Pricings): Pricings {
   const shown: Pricings = {};
   for (const name of PRICE_NAMES) {

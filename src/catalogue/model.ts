@@ -20,7 +20,7 @@ export interface PriceItem {
   currency: "USD";
   /** The price holds for images or videos of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
   resolution?: string;
-  /** Stands in place of `resolution` once the price was chosen for a call: see resolution-prices.ts. Data never has it. */
+  /** Replaces `resolution` once the price was chosen for a call: see resolution-prices.ts. Data never has it. */
   chosenFor?: string;
   /** The price holds only for calls of this size. */
   conditions?: { prompt_tokens?: TokenRange; completion_tokens?: TokenRange };
@@ -43,14 +43,14 @@ export const PRICE_NAMES = [
 
 export type PriceName = (typeof PRICE_NAMES)[number];
 
-/** The contract's price list, and what it has no name for: prompt tokens of images. Lists show the contract's names alone. */
+/** The contract's price list, and one price that it has no name for: prompt tokens of images. Lists show the contract's names alone. */
 export type AnyPriceName = PriceName | "image_input";
 
 export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;
 
 export type ModelKind = "text" | "image" | "video";
 
-/** What is known of a model, whoever serves it. */
+/** What is known about a model, whichever provider serves it. */
 export interface ModelFacts {
   /** `<publisher>/<name>`, one slash. */
   id: string;
@@ -69,13 +69,13 @@ export interface ModelFacts {
   /** What a request to the model depends on; absent for models that only the configuration knows. */
   traits?: Omit<ModelTraits, "reasoning" | "maxOutputTokens">;
   pricings: Pricings;
-  /** How many times its price a token costs on other terms than the ordinary, such as `priority`. */
+  /** The factor for a token's price on other than ordinary terms, such as `priority`. */
   priceMultiples?: Readonly<Record<string, number>>;
-  /** What the prices that lists show cannot express, such as dearer resolutions. */
+  /** What the listed prices cannot express, such as more expensive resolutions. */
   priceNote?: string;
 }
 
-/** One model at one provider. What the offer does not say itself is the model's. */
+/** One model at one provider. Where the offer says nothing, the model's value counts. */
 export interface Offer {
   provider: string;
   upstreamModel: string;
@@ -90,7 +90,7 @@ export interface Model extends ModelFacts {
   offers: Offer[];
 }
 
-/** A model that comes with the program, and its name at the publisher's own service. */
+/** A built-in model, and its name at the publisher's own service. */
 export interface BuiltInModel extends ModelFacts {
   upstreamModel: string;
   /** Offered in this dialect alone, whatever else its provider speaks. */

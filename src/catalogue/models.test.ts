@@ -7,7 +7,7 @@ import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is there once, and there are 145", () => {
+  test("every model is valid, every id is unique, and there are 145", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
@@ -17,7 +17,7 @@ describe("models.json", () => {
     expect(new Set(file.models.map((model) => model.id)).size).toBe(145);
   });
 
-  test("the schema refuses what would be wrong in it", () => {
+  test("the schema refuses invalid entries", () => {
     const entry = Compile(ModelEntry);
     const [model] = file.models;
     expect(entry.Check({ ...model, _meta: {} })).toBe(false);
@@ -33,14 +33,14 @@ describe("models.json", () => {
     );
   });
 
-  test("fields stand in one order, so that a change shows as a change", () => {
+  test("fields are in one order, so that a diff shows real changes only", () => {
     const order = Object.keys(ModelEntry.properties);
     for (const model of file.models) {
       expect(Object.keys(model)).toEqual(order.filter((name) => Object.hasOwn(model, name)));
     }
   });
 
-  test("contract 2.9: tiers follow each other without a hole or an overlap, the last without an end", () => {
+  test("contract 2.9: tiers follow each other without a gap or an overlap, the last without an end", () => {
     let tiered = 0;
     for (const model of builtInModels) {
       for (const all of Object.values(model.pricings) as PriceItem[][]) {
@@ -63,8 +63,8 @@ describe("models.json", () => {
     expect(tiered).toBeGreaterThan(50);
   });
 
-  test("a price of one resolution follows the plain one, is of its unit, differs from it, and is told in the note", () => {
-    const told: string[] = [];
+  test("a price of one resolution follows the plain one, is of its unit, differs from it, and is in the note", () => {
+    const noted: string[] = [];
     for (const { id, pricings, priceNote = "" } of builtInModels) {
       const numbers = new Set(priceNote.match(/\d+(\.\d+)?/g)?.map(Number));
       for (const [name, items] of Object.entries(pricings) as [string, PriceItem[]][]) {
@@ -79,12 +79,12 @@ describe("models.json", () => {
             expect({ where, unit: item.unit }).toEqual({ where, unit: plain?.unit ?? item.unit });
             expect({ where, differs: item.value !== plain?.value }).toEqual({ where, differs: true });
           }
-          expect({ where, told: numbers.has(item.value) }).toEqual({ where, told: true });
-          told.push(where);
+          expect({ where, noted: numbers.has(item.value) }).toEqual({ where, noted: true });
+          noted.push(where);
         }
       }
     }
-    expect(told).toHaveLength(26);
+    expect(noted).toHaveLength(26);
   });
 
   test("there are 34 models for images and 19 for videos, and they say what they take and make", () => {
@@ -100,7 +100,7 @@ describe("models.json", () => {
     expect(retiring).toEqual(Array(4).fill("2026-08-17"));
   });
 
-  test("what is said of reasoning agrees with itself", () => {
+  test("the fields about reasoning are consistent", () => {
     for (const { id, reasoning, traits = {} } of builtInModels) {
       const { reasoningForm, efforts, budget } = traits;
       const amounts = [efforts, budget].filter((one) => one !== undefined);
@@ -113,7 +113,7 @@ describe("models.json", () => {
     }
   });
 
-  test("what the program needs of an entry arrives under its own names", () => {
+  test("the program's fields of an entry have their own names", () => {
     const byId = new Map(builtInModels.map((model) => [model.id, model]));
     expect(byId.get("anthropic/claude-opus-5")).toMatchObject({
       displayName: "Claude Opus 5",

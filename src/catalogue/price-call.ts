@@ -3,19 +3,19 @@ import { promptTokens, type Usage } from "../canon/usage.ts";
 import type { Pricings } from "./model.ts";
 import { type Priced, priceUsage } from "./pricing.ts";
 
-/** Beyond this a prompt is a long one. */
+/** Above this a prompt is a long context. */
 const LONG_PROMPT = 200_000;
 
 /** What an offer costs, on all terms. */
 export interface PriceList {
   pricings: Pricings;
-  /** How many times the ordinary price tokens cost on other terms, by the term. */
+  /** The factor for the ordinary price of tokens on other terms, by the term. */
   priceMultiples?: Readonly<Record<string, number>> | undefined;
 }
 
 /**
- * The price of a call on the terms that its answer told, or, where it told none, on those that were bought. What has no known
- * multiple costs the ordinary price, and the rule says so.
+ * The price of a call on the terms that its answer reports, or else on those that were requested. Terms without a known
+ * factor cost the ordinary price, and the rule says so.
  */
 export function priceCall(
   usage: Usage,
@@ -24,7 +24,7 @@ export function priceCall(
 ): Priced {
   const plain = priceUsage(usage, pricings);
   if (terms.length === 0) return plain;
-  // A long context is bought by its prompt alone.
+  // Only the prompt makes a long context.
   const isLong = terms.includes(LONG_CONTEXT) && promptTokens(usage) > LONG_PROMPT;
   const held = isLong ? terms : terms.filter((term) => term !== LONG_CONTEXT);
   if (held.length === 0) return plain;

@@ -22,7 +22,7 @@ const TIERED: Pricings = {
 };
 
 describe("contract 2.9: tiers", () => {
-  test("go by the whole prompt and hold for the whole call", () => {
+  test("depend on the whole prompt and hold for the whole call", () => {
     expect(priceUsage({ input: 199_999, output: 10 }, TIERED)).toEqual({
       costNanoUsd: 199_999 * 1250 + 10 * 10_000,
       rule: "prompt 1.25 + completion 10 USD/MTok, prompt < 200k tier",
@@ -33,7 +33,7 @@ describe("contract 2.9: tiers", () => {
     });
   });
 
-  test("the bound itself is of the tier whose publisher writes it: ≤ 200k, then > 200k", () => {
+  test("the bound itself belongs to the lower tier, as publishers write it: ≤ 200k, then > 200k", () => {
     const { pricings } = builtInModels.find(({ id }) => id === "google/gemini-2.5-pro") ?? { pricings: {} };
     expect(priceUsage({ input: 200_000 }, pricings)).toEqual({
       costNanoUsd: 200_000 * 1250,
@@ -42,7 +42,7 @@ describe("contract 2.9: tiers", () => {
     expect(priceUsage({ input: 200_001 }, pricings).costNanoUsd).toBe(200_001 * 2500);
   });
 
-  test("tokens of sound in a prompt have their own price where the model has one, and count for its size", () => {
+  test("audio tokens in a prompt have their own price where the model has one, and count for its size", () => {
     const pricings: Pricings = { prompt: [perToken(0.3)], audio: [perToken(1)] };
     expect(priceUsage({ input: 10, audioInput: 20 }, pricings)).toEqual({
       costNanoUsd: 10 * 300 + 20 * 1000,
@@ -57,7 +57,7 @@ describe("contract 2.9: tiers", () => {
     expect(priceUsage(split, TIERED).costNanoUsd).toBe(50_000 * 250 + 150_000 * 2500);
   });
 
-  test("may go by the answer's size, and by all four bounds", () => {
+  test("may depend on the answer's size, and on all four bounds", () => {
     const completion = (bounds: object) => ({ completion_tokens: { unit: "kTokens" as const, ...bounds } });
     const pricings: Pricings = {
       completion: [
@@ -75,7 +75,7 @@ describe("contract 2.9: tiers", () => {
     ]);
   });
 
-  test("a tier that fits wins over a price without one; where none fits, the last is charged rather than nothing", () => {
+  test("a matching tier wins over a price without one; where none matches, the last is charged rather than nothing", () => {
     const special: Pricings = { prompt: [perToken(1), perToken(5, prompt(10, 20))] };
     expect(priceUsage({ input: 1000 }, special).costNanoUsd).toBe(1000 * 1000);
     expect(priceUsage({ input: 15_000 }, special).costNanoUsd).toBe(15_000 * 5000);
@@ -101,7 +101,7 @@ describe("H06: cached tokens are billed once, at their own price", () => {
     });
   });
 
-  test("a price that the model lacks is the next of its kind, at last the prompt's or the completion's", () => {
+  test("for a missing price the next of its kind counts, and in the end the prompt's or the completion's", () => {
     const plain: Pricings = { prompt: [perToken(3)], completion: [perToken(15)] };
     const usage = { input: 1, cacheRead: 1, cacheWrite5m: 1, cacheWrite1h: 1, output: 1, reasoning: 1 };
     expect(priceUsage(usage, plain)).toEqual({
@@ -116,7 +116,7 @@ describe("H06: cached tokens are billed once, at their own price", () => {
   });
 });
 
-describe("what is not tokens", () => {
+describe("other units than tokens", () => {
   test("searches, images and seconds", () => {
     const pricings: Pricings = { prompt: [perToken(1)], web_search: [each(0.01)], image: [each(0.04)] };
     expect(priceUsage({ input: 1, searches: 3, images: 2 }, pricings)).toEqual({
@@ -131,7 +131,7 @@ describe("what is not tokens", () => {
     expect(priceUsage({ seconds: 8 }, { video: [perSecond(0.2)] }).costNanoUsd).toBe(1_600_000_000);
   });
 
-  test("seconds at a price of one resolution, and images, are not charged by it before it was chosen", () => {
+  test("seconds and images are not charged at the price of one resolution before it was chosen", () => {
     const dear: PriceItem = { ...perSecond(0.6), resolution: "4k" };
     expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear, perSecond(0.4)] }).rule).toBe(
       "audio_and_video 0.4 USD/s",
@@ -142,7 +142,7 @@ describe("what is not tokens", () => {
     );
   });
 
-  test("what has no price is said to have none", () => {
+  test("usage without a price is reported as unpriced", () => {
     expect(priceUsage({ input: 5, output: 5 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ input: 5, searches: 1 }, { prompt: [perToken(1)] })).toEqual({
       costNanoUsd: 5000,
@@ -161,7 +161,7 @@ describe("H06: an image is paid for once, by its tokens or by number", () => {
     image_input: [perToken(8)],
   };
 
-  test("by tokens: the prompt's words and images, the answer's words and images, each at its own price", () => {
+  test("by tokens: text and images of the prompt and of the answer, each at its own price", () => {
     const usage = { input: 10, imageInput: 100, output: 40, imageOutput: 4160, images: 2 };
     expect(priceUsage(usage, BY_TOKENS)).toEqual({
       costNanoUsd: 10 * 5000 + 100 * 8000 + 40 * 10_000 + 4160 * 30_000,
@@ -169,7 +169,7 @@ describe("H06: an image is paid for once, by its tokens or by number", () => {
     });
   });
 
-  test("tokens of images without a price of their own cost what those of words cost, and the other way round", () => {
+  test("image tokens without a price of their own cost what text tokens cost, and the other way round", () => {
     const words: Pricings = { prompt: [perToken(2)], completion: [perToken(12)] };
     expect(priceUsage({ imageInput: 7, imageOutput: 9, images: 1 }, words)).toEqual({
       costNanoUsd: 7 * 2000 + 9 * 12_000,
@@ -181,7 +181,7 @@ describe("H06: an image is paid for once, by its tokens or by number", () => {
     });
   });
 
-  test("reasoning and words beside an image stay what they are, whichever way the image is priced", () => {
+  test("reasoning and text next to an image keep their prices, whichever way the image is priced", () => {
     const usage = { input: 33, output: 660, reasoning: 529, imageOutput: 1120, images: 1 };
     const words: Pricings = { prompt: [perToken(2)], completion: [perToken(12)] };
     const wordsCost = 33 * 2000 + (660 + 529) * 12_000;
@@ -195,7 +195,7 @@ describe("H06: an image is paid for once, by its tokens or by number", () => {
     });
   });
 
-  test("by number: tokens that are told as well are neither charged nor missed", () => {
+  test("by number: reported tokens are neither charged nor unpriced", () => {
     const usage = { input: 12, imageInput: 500, output: 3, imageOutput: 49_152, images: 3 };
     expect(priceUsage(usage, { image: [each(0.035)] })).toEqual({
       costNanoUsd: 105_000_000,
@@ -207,20 +207,20 @@ describe("H06: an image is paid for once, by its tokens or by number", () => {
     );
   });
 
-  test("images that nothing pays for are said to be unpriced", () => {
+  test("images without any price are reported as unpriced", () => {
     expect(priceUsage({ images: 1 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ images: 1, imageOutput: 1000 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ images: 1 }, BY_TOKENS)).toEqual({ costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ input: 10, images: 1 }, BY_TOKENS).rule).toBe("prompt 5 USD/MTok, image unpriced");
   });
 
-  test("tokens of images count for the size that tiers go by", () => {
+  test("image tokens count for the size that tiers depend on", () => {
     expect(priceUsage({ input: 100_000, imageInput: 100_000 }, TIERED).costNanoUsd).toBe(200_000 * 2500);
   });
 });
 
 describe("the arithmetic is exact", () => {
-  test("no drift where floating point has one, rounding half up, once, at the end", () => {
+  test("no floating-point drift, and rounding half up, once, at the end", () => {
     expect(priceUsage({ input: 3 }, { prompt: [perToken(0.1)] }).costNanoUsd).toBe(300);
     expect(priceUsage({ input: 1_234_567 }, { prompt: [perToken(0.07)] }).costNanoUsd).toBe(86_419_690);
     expect(priceUsage({ input: 1 }, { prompt: [perToken(0.0005)] }).costNanoUsd).toBe(1);
@@ -269,7 +269,7 @@ describe("the arithmetic is exact", () => {
     );
   });
 
-  test("no usage of any model costs less than nothing, and broken counters cost nothing", () => {
+  test("no usage of any model has a negative cost, and invalid counters cost nothing", () => {
     const broken = fc.oneof(fc.double(), fc.integer(), fc.constant(undefined));
     const anything = fc.record({ input: broken, cacheRead: broken, output: broken, images: broken, seconds: broken });
     fc.assert(

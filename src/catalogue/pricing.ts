@@ -3,7 +3,7 @@ import type { AnyPriceName, PriceItem, Pricings, TokenRange } from "./model.ts";
 
 export interface Priced {
   costNanoUsd: number;
-  /** Which prices were applied, in words that a person can check against the catalogue. */
+  /** The prices that were applied, in a form that a person can check against the catalogue. */
   rule: string;
 }
 
@@ -14,7 +14,7 @@ interface Source {
   unit: Unit;
 }
 
-/** Where each counter finds its price: the first name that the model has a price for. */
+/** The prices of each counter: the first that the model has counts. */
 const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   input: { names: ["prompt"], unit: "perMTokens" },
   cacheRead: { names: ["input_cache_read", "prompt"], unit: "perMTokens" },
@@ -26,12 +26,12 @@ const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   audioInput: { names: ["audio", "prompt"], unit: "perMTokens" },
   imageOutput: { names: ["image", "completion"], unit: "perMTokens" },
   images: { names: ["image"], unit: "perCount" },
-  // Usage does not tell silent video from video with sound: who knows asks pricingsOfVideo first, which leaves one of the two.
+  // Usage does not say whether a video has sound: callers use pricingsOfVideo first, which leaves one of the two.
   seconds: { names: ["audio_and_video", "video"], unit: "perSecond" },
   searches: { names: ["web_search"], unit: "perCount" },
 };
 
-/** A set of counters is one number. */
+/** A set of counters as one number. */
 const BIT_OF = Object.fromEntries(USAGE_COUNTERS.map((counter, index) => [counter, 1 << index])) as Record<
   UsageCounter,
   number
@@ -45,7 +45,7 @@ const BILLION = 1_000_000_000;
 const NANO_DOLLAR = BigInt(MILLION) * BigInt(MILLION);
 
 /**
- * The price of what a call used, in integer nano-dollars, rounded once. A tier goes by all prompt (or completion) tokens,
+ * The price of what a call used, in integer nano-dollars, rounded once. A tier depends on all prompt (or completion) tokens,
  * cached ones included, and holds for the whole call. Prices of one resolution count only where pricingsOfVideo or
  * pricingsOfImage chose them.
  */
@@ -64,7 +64,7 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
     if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
     used |= BIT_OF[counter];
     const source = SOURCES[counter];
-    // Who prices images by number often tells their tokens too, and they may have a price as plain completion.
+    // A provider that prices images by number often reports their tokens too, which may have a price as plain completion.
     if (countedImages && counter === "imageOutput") continue;
     const price = findPrice(pricings, source, size);
     if (price !== undefined) {
@@ -74,7 +74,7 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
       applied.push(price);
       imagesPaid ||= counter === "imageOutput" || price.name === "image";
     } else if (counter === "images" ? !imagesPaid : !(countedImages && source.unit === "perMTokens")) {
-      // An image is paid for by its number or by its tokens: whichever has no price of its own is then not missing one.
+      // An image is paid by its number or by its tokens: the one without a price of its own is then not unpriced.
       unpriced.push(source.names[0]);
     }
   }
@@ -90,7 +90,7 @@ function exactCharge(amount: number, value: number, unit: Unit): bigint {
   return unit === "perMTokens" ? charge : charge * BigInt(MILLION);
 }
 
-/** The words for a price list and a set of counters, where no tier makes them depend on more than that. */
+/** The rule for a price list and a set of counters, where it depends on no tier. */
 const knownRules = new WeakMap<Pricings, Map<number, string>>();
 
 function ruleOf(
@@ -130,7 +130,7 @@ function findPrice(pricings: Pricings, { names, unit }: Source, size: CallSize):
     }
     if (plain !== undefined) return plain;
   }
-  // Tiers with a hole, or with an upper end that the call exceeds: a neighbour is nearer the truth than no charge at all.
+  // The tiers have a gap, or end below this call: the next tier is nearer the truth than no charge at all.
   return last;
 }
 

@@ -2,7 +2,7 @@ import type { PriceItem } from "./model.ts";
 
 /**
  * Of a list of prices those that hold at a resolution: its own where it has any, else the plain ones. Where the list has
- * neither, the last is taken: a neighbour is nearer the truth than no charge at all. Case does not matter: videos are
+ * neither, the last is taken, which is nearer the truth than no charge at all. Case does not matter: videos are
  * spoken of as `4k`, images as `4K`.
  */
 export function itemsAtResolution(items: readonly PriceItem[], resolution: string | undefined): PriceItem[] {

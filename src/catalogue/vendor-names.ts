@@ -1,38 +1,38 @@
 import { nameOf, publisherOf } from "./model.ts";
 
-/** What names a model of a vendor's: its id here, and what the vendor's own service calls it. */
+/** The names of a vendor's model: its id here, and its name at the vendor's own service. */
 export interface NamedModel {
   id: string;
   upstreamNames: readonly string[];
 }
 
 export interface VendorMatch {
-  /** The models that the name may mean. One: it is that one. */
+  /** The models that the name may mean; exactly one is a match. */
   ids: readonly string[];
-  /** The name asks for the release of one day, which the id does not tell apart. */
+  /** The name asks for the release of one day, which the id does not distinguish. */
   dated: boolean;
 }
 
-const NOBODY: VendorMatch = { ids: [], dated: false };
-/** Nobody names a model at greater length; a stranger's text is not worth looking at. */
-const LONGEST_NAME = 128;
+const NO_MATCH: VendorMatch = { ids: [], dated: false };
+/** No model has a longer name: a caller's longer text is not looked up. */
+const MAX_NAME_LENGTH = 128;
 
-/** What one vendor's clients put before a name. */
+/** What one vendor's clients put in front of a name. */
 const RESOURCE = /^(?:publishers\/([^/]+\/))?models\//;
 /** The day at the end of a vendor's name: `-20250929`, `@20250929`, `-2025-08-07`. */
 const DAY = /-20\d\d-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])$/;
 const LATEST = /-latest$/;
-/** Whatever some vendor's ids have for the time of a release: the days above, and `-2512`, `-260215`, `-03-2025`. */
+/** The forms of a release date in vendors' ids: the days above, and `-2512`, `-260215`, `-03-2025`. */
 const RELEASE = /-(20\d\d-?\d\d-?\d\d|\d{6}|\d{4}|\d\d-20\d\d)$/;
 
 /**
  * Vendors' own names for the models of the catalogue (choices 1): without the publisher, with dots for dashes or the other way round,
- * with the day of a release, with `-latest`. The index is made once; a look into it costs the same for every name.
+ * with the day of a release, with `-latest`. The index is made once; a lookup costs the same for every name.
  */
 export class VendorNames {
   readonly #names = new Map<string, string[]>();
   readonly #upstreamNames = new Map<string, string[]>();
-  /** By the name without the time of its release, for `-latest`. */
+  /** By the name without its release date, for `-latest`. */
   readonly #families = new Map<string, string[]>();
 
   constructor(models: Iterable<NamedModel>) {
@@ -45,7 +45,7 @@ export class VendorNames {
   }
 
   find(wanted: string): VendorMatch {
-    if (wanted.length > LONGEST_NAME) return NOBODY;
+    if (wanted.length > MAX_NAME_LENGTH) return NO_MATCH;
     const path = wanted.replace(RESOURCE, (_, publisher?: string) => publisher ?? "");
     const whole = this.#search(plain(path));
     const slash = path.indexOf("/");
@@ -63,7 +63,7 @@ export class VendorNames {
       return { ids: this.#exact(family) ?? this.#families.get(family) ?? [], dated: false };
     }
     const undated = name.replace(DAY, "");
-    return undated === name ? NOBODY : { ids: this.#exact(undated) ?? [], dated: true };
+    return undated === name ? NO_MATCH : { ids: this.#exact(undated) ?? [], dated: true };
   }
 
   #exact(name: string): readonly string[] | undefined {

@@ -29,7 +29,7 @@ describe("contract 2.9: video is the price of silent videos, audio_and_video of 
     expect(price(VIDEOS, resolution, audio)).toEqual({ costNanoUsd, rule });
   });
 
-  test("a model that prices one sort alone charges that for both, and the rule names the price that was taken", () => {
+  test("a model with only one of the two charges it for both, and the rule names the price that was taken", () => {
     const sound: Pricings = { audio_and_video: [perSecond(0.1), perSecond(0.15, "1080p")] };
     expect(price(sound, "720p", false).rule).toBe("audio_and_video 0.1 USD/s");
     expect(price(sound, "1080p", false).rule).toBe("audio_and_video 0.15 USD/s, 1080p tier");
@@ -37,7 +37,7 @@ describe("contract 2.9: video is the price of silent videos, audio_and_video of 
     expect(price({ video: [perSecond(0.07)] }, "720p", true).rule).toBe("video 0.07 USD/s");
   });
 
-  test("a resolution without a price of its own costs the plain price, wherever that stands", () => {
+  test("a resolution without a price of its own costs the plain price, wherever that is in the list", () => {
     expect(price(VIDEOS, "1080p", true).rule).toBe("audio_and_video 0.4 USD/s");
     const plainLast: Pricings = { video: [perSecond(0.4, "4k"), perSecond(0.2)] };
     expect(price(plainLast, "720p", false).rule).toBe("video 0.2 USD/s");

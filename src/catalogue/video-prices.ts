@@ -1,7 +1,7 @@
 import type { Pricings } from "./model.ts";
 import { itemsAtResolution } from "./resolution-prices.ts";
 
-/** What the price of a video depends on beside its length. */
+/** What the price of a video depends on, apart from its length. */
 export interface VideoKind {
   /** Such as `720p`. */
   resolution: string;
@@ -9,8 +9,8 @@ export interface VideoKind {
 }
 
 /**
- * The prices that hold for a video of this kind: of silent videos and those with sound only the one that it is, at its
- * resolution. A model that prices the other sort alone charges that, and under that name, so that the receipt tells it.
+ * The prices that hold for a video of this kind: only the price with or without sound, at its resolution. A model that has
+ * only the other of the two charges that, under its own name, so that the receipt shows it.
  */
 export function pricingsOfVideo(pricings: Pricings, { resolution, audio }: VideoKind): Pricings {
   const { video = [], audio_and_video = [], ...others } = pricings;

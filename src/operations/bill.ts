@@ -5,7 +5,7 @@ import type { Pricings } from "../catalogue/model.ts";
 import { priceUsage } from "../catalogue/pricing.ts";
 import { pricingsOfVideo } from "../catalogue/video-prices.ts";
 
-/** What an operation that has ended comes to: the seconds of the videos that were made, at the prices of its first day. */
+/** The cost of an ended operation: the seconds of the videos that were made, at the prices of its first day. */
 export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule"> {
   const { job } = operation;
   const pricings = job.pricings as Pricings;
@@ -13,7 +13,7 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
   let costNanoUsd = 0;
   const rules = new Set<string>();
   for (const part of operation.parts) {
-    // What a provider has made is paid for, though the store had no room for it.
+    // What a provider has made is billed, even if the store was full.
     const made = Math.max(part.videos.length, part.unkept?.made ?? 0);
     if (made === 0) continue;
     const seconds = (part.seconds ?? job.seconds) * made;
@@ -26,7 +26,7 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
   return { usage, costNanoUsd, priceRule: rules.size === 0 ? "nothing used" : [...rules].join("; ") };
 }
 
-/** What it will come to if everything is made as it was asked for. */
+/** The cost if everything is made as requested. */
 export function expectedCostOf({ job }: Operation): number {
   const pricings = pricingsOfVideo(job.pricings as Pricings, job);
   return priceUsage({ seconds: job.seconds * job.count }, pricings).costNanoUsd;
@@ -52,7 +52,7 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     offers: job.offers,
     fields: job.notes,
     usageSource: "measured",
-    // The two clocks may have been set apart since it began.
+    // The two clocks may differ by now.
     totalMs: Math.max(0, endedAtMs - operation.createdAtMs),
     ...billOf(operation),
   };

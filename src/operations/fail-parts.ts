@@ -1,6 +1,6 @@
 import type { Operation, OperationPart, StoredError } from "../canon/operation.ts";
 
-/** Ends parts with an error. An operation that was not divided into parts yet gets one, so that it can say why it failed. */
+/** Ends parts with an error. An operation without parts gets one, so that it has a reason for its failure. */
 export function failParts(
   operation: Operation,
   { kind, message }: StoredError,

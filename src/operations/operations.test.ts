@@ -62,7 +62,7 @@ function sampleOperation(changes: Partial<Operation> = {}): Operation {
   };
 }
 
-/** What one process has for operations, with a budget's view of them. */
+/** What one process has for operations, with the budget's view of them. */
 function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
   const budget = { reserved: 0, spent: 0 };
   const reservations = new Reservations((_keyId, costNanoUsd) => {
@@ -122,7 +122,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe("an operation whose process died", () => {
-  test("before it was divided into jobs has failed, and does not pass for done without videos", async () => {
+  test("before it had any jobs has failed, and does not count as done without videos", async () => {
     const operation = sampleOperation({ state: "submitting", parts: [] });
     await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
     const { poller } = startProcess("alive");
@@ -135,7 +135,7 @@ describe("an operation whose process died", () => {
     });
   });
 
-  test("amid its submits keeps the jobs that were taken, and ends the others", async () => {
+  test("during its submits keeps the accepted jobs, and ends the others", async () => {
     const asking: OperationPart = { ...waiting, state: "asking" };
     const operation = sampleOperation({ state: "submitting", parts: [waiting, asking] });
     await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
@@ -147,7 +147,7 @@ describe("an operation whose process died", () => {
   });
 });
 
-describe("H29: the storage is away when the provider has taken the job", () => {
+describe("H29: the storage is unavailable when the provider has accepted the job", () => {
   /** Statements of this kind time out so many times, having taken effect or not. */
   function failing(statement: RegExp, times: number, tookEffect: boolean): void {
     const query = storage.query.bind(storage);
@@ -163,8 +163,8 @@ describe("H29: the storage is away when the provider has taken the job", () => {
 
   test.each([
     ["its last write has no effect", /lease_owner = NULL/, 3, false],
-    ["its last write takes effect, and nobody hears of it", /lease_owner = NULL/, 1, true],
-    ["that it was heard cannot be written", /SET claimed/, 3, false],
+    ["its last write takes effect, and its confirmation is lost", /lease_owner = NULL/, 1, true],
+    ["that the client got its name cannot be written", /SET claimed/, 3, false],
   ] as const)("%s: the operation is there, with its job", async (_, statement, times, tookEffect) => {
     const { operations } = startProcess("process");
     const operation = sampleOperation({ state: "submitting", parts: [], claimed: false });
@@ -178,7 +178,7 @@ describe("H29: the storage is away when the provider has taken the job", () => {
     expect(await read()).toMatchObject({ state: "running", claimed: true, parts: [{ providerJob: { id: "job" } }] });
   });
 
-  test("a storage that stays away is not waited for without end", async () => {
+  test("a storage that stays unavailable is not waited for without end", async () => {
     const { operations } = startProcess("process");
     const operation = sampleOperation({ state: "submitting", parts: [] });
     failing(/lease_owner = NULL/, Number.POSITIVE_INFINITY, false);
@@ -193,14 +193,14 @@ describe("H29: the storage is away when the provider has taken the job", () => {
 });
 
 test.each([-5, 0, 1e300, Number.POSITIVE_INFINITY, Number.NaN])(
-  "H26: a length of %p seconds, as a host may tell it, is that of no video: what was asked for is billed",
+  "H26: a reported length of %p seconds is impossible: the requested one is billed",
   async (seconds) => {
     const poll: JobRunner["poll"] = async () => ({
       state: "done",
       reply: { videos: [{ url: "/video", mimeType: "video/mp4" }], filtered: [], seconds },
     });
     const { poller, budget } = startProcess("process", { poll });
-    await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+    await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
     poller.start();
     await until(async () => (await read())?.endedAtMs !== undefined);
     await poller.stop();
@@ -228,7 +228,7 @@ describe("decision 0014: the Idempotency-Key of an operation whose process died"
   }
 });
 
-test("one who overslept its lease saves nothing, though the one who took it since is in the same process", async () => {
+test("a worker whose lease expired saves nothing, even if the next owner is in the same process", async () => {
   const kept = [Promise.withResolvers<KeptVideo>(), Promise.withResolvers<KeptVideo>()];
   const fetching = kept.values();
   let fetched = 0;
@@ -237,7 +237,7 @@ test("one who overslept its lease saves nothing, though the one who took it sinc
     return (await fetching.next().value?.promise) ?? { file: "file_3", mimeType: "video/mp4" };
   };
   const { poller, problems } = startProcess("process", { keep });
-  await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+  await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
   poller.start();
   await until(() => fetched === 1);
   nowMs += 2 * LEASE_MS;
@@ -252,7 +252,7 @@ test("one who overslept its lease saves nothing, though the one who took it sinc
   expect(problems).toEqual([]);
 });
 
-test("a lease that ran out and was taken by another saves nothing any more", async () => {
+test("an expired lease that another process took saves nothing any more", async () => {
   const operation = sampleOperation();
   await insertOperation(storage, operation, { owner: "slow", untilMs: nowMs - 1 });
   expect(await leaseDue(storage, { owner: "quick", untilMs: nowMs + LEASE_MS }, nowMs, 10)).toHaveLength(1);
@@ -261,7 +261,7 @@ test("a lease that ran out and was taken by another saves nothing any more", asy
   expect(await saveOperation(storage, operation, "quick", true)).toBe(true);
 });
 
-test("H23: money held here for an operation that another process settles is counted and let go of, once", async () => {
+test("H23: money held here for an operation that another process settles is counted and released, once", async () => {
   const [here, elsewhere] = [startProcess("here"), startProcess("elsewhere")];
   const operation = sampleOperation();
   here.reservations.add(operation, 70_000_000);
@@ -279,9 +279,9 @@ test("H23: money held here for an operation that another process settles is coun
   expect(elsewhere.budget).toEqual({ reserved: 0, spent: 50_000_000 });
 });
 
-describe("decision 0019: a video that was made and that the store does not take", () => {
+describe("decision 0019: a video that was made and cannot be stored", () => {
   const full = () => new GatewayError("overloaded", "The file store is full.");
-  // Each attempt is due in its time, and the test does not wait as long.
+  // Each attempt has its time, and the test does not wait that long.
   let clock: ReturnType<typeof setInterval>;
   beforeEach(() => {
     clock = setInterval(() => {
@@ -290,7 +290,7 @@ describe("decision 0019: a video that was made and that the store does not take"
   });
   afterEach(() => clearInterval(clock));
 
-  test("is tried again beyond any number of failures, and kept when there is room", async () => {
+  test("is tried again however often it fails, and stored when there is space", async () => {
     let attempts = 0;
     const keep = async (): Promise<KeptVideo> => {
       attempts += 1;
@@ -298,7 +298,7 @@ describe("decision 0019: a video that was made and that the store does not take"
       return { file: "file_1", mimeType: "video/mp4" };
     };
     const { poller, budget, unkept } = startProcess("process", { keep });
-    await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+    await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
     poller.start();
     await until(async () => (await read())?.endedAtMs !== undefined);
     await poller.stop();
@@ -307,7 +307,7 @@ describe("decision 0019: a video that was made and that the store does not take"
     expect(budget.spent).toBe(50_000_000);
   });
 
-  test("H29: a storage that is away when it is to be kept counts no more than a full store", async () => {
+  test("H29: an unavailable storage counts no more than a full store", async () => {
     let attempts = 0;
     const keep = async (): Promise<KeptVideo> => {
       attempts += 1;
@@ -315,7 +315,7 @@ describe("decision 0019: a video that was made and that the store does not take"
       return { file: "file_1", mimeType: "video/mp4" };
     };
     const { poller, budget } = startProcess("process", { keep });
-    await insertOperation(storage, sampleOperation(), { owner: "nobody", untilMs: 0 });
+    await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
     poller.start();
     await until(async () => (await read())?.endedAtMs !== undefined);
     await poller.stop();
@@ -323,12 +323,12 @@ describe("decision 0019: a video that was made and that the store does not take"
     expect(budget.spent).toBe(50_000_000);
   });
 
-  test("fails in the end with the store's reason, and is billed: its provider was paid", async () => {
+  test("fails in the end with the store's reason, and is billed: its provider bills it", async () => {
     const keep = async (): Promise<KeptVideo> => {
       throw full();
     };
     const { poller, budget } = startProcess("process", { keep });
-    await insertOperation(storage, sampleOperation({ deadlineAtMs: nowMs + 5_000 }), { owner: "nobody", untilMs: 0 });
+    await insertOperation(storage, sampleOperation({ deadlineAtMs: nowMs + 5_000 }), { owner: "none", untilMs: 0 });
     poller.start();
     await until(async () => (await read())?.endedAtMs !== undefined);
     await poller.stop();
@@ -339,7 +339,7 @@ describe("decision 0019: a video that was made and that the store does not take"
     expect(budget).toEqual({ reserved: 0, spent: 50_000_000 });
   });
 
-  test("a link that has died ends it; what could not be fetched for any other reason costs nothing", async () => {
+  test("a dead link ends it; a video that could not be fetched for another reason costs nothing", async () => {
     const cases: [GatewayError | undefined, number][] = [
       [full(), 50_000_000],
       [undefined, 0],
@@ -358,7 +358,7 @@ describe("decision 0019: a video that was made and that the store does not take"
         deadlineAtMs: nowMs + 36_000_000,
         dueAtMs: nowMs,
       });
-      await insertOperation(storage, operation, { owner: "nobody", untilMs: 0 });
+      await insertOperation(storage, operation, { owner: "none", untilMs: 0 });
       poller.start();
       await until(async () => (await read(id))?.endedAtMs !== undefined);
       await poller.stop();

@@ -22,7 +22,7 @@ import type { OperationPoller } from "./poller.ts";
 import type { Settlement } from "./settlement.ts";
 
 const MS_PER_HOUR = 3_600_000;
-/** Between two attempts to write down what a provider has taken. */
+/** Between two attempts to save a job that a provider has accepted. */
 const STORE_RETRY_MS = 100;
 
 export interface OperationsOptions {
@@ -33,19 +33,19 @@ export interface OperationsOptions {
   owner: string;
   clock: Clock;
   leaseMs: number;
-  /** How long an operation can be asked for after its end. */
+  /** How long an operation is kept after its end. */
   keptMs: number;
   /** What a running operation may cost stays reserved until it has ended. */
   reserve: (operation: Operation, costNanoUsd: number) => void;
 }
 
-/** Whoever asked for an operation. `left` resolves only where it went before it was answered. */
+/** The client that asked for an operation. `left` resolves only if it disconnects before it is answered. */
 export interface WaitingClient {
   readonly gone: boolean;
   readonly left: Promise<void>;
 }
 
-/** Asynchronous jobs as clients see them: begun, found, told apart from their repetitions. */
+/** Asynchronous jobs as clients see them: started, found, distinguished from their repetitions. */
 export class Operations {
   readonly #options: OperationsOptions;
 
@@ -54,9 +54,9 @@ export class Operations {
   }
 
   /**
-   * Writes the operation down, lets `submit` bring it to its provider, and hands it to the poller. Where nothing of it was
-   * taken the operation ends here, with a receipt, and the error is the caller's. A client that leaves before it was answered
-   * does not call the job off: the same request again gets this operation.
+   * Saves the operation, lets `submit` send it to its provider, and hands it to the poller. Where the provider accepted
+   * nothing, the operation ends here with a receipt, and the error is thrown. A client that disconnects before it is answered
+   * does not cancel the job: its repeated request gets this operation.
    */
   async begin(
     operation: Operation,
@@ -73,7 +73,7 @@ export class Operations {
     client.left.then(() => markUnheard(storage, operation.id)).catch(() => {});
     const renew = () => void renewLease(storage, operation.id, lease()).catch(() => {});
     const stopRenewing = clock.every(leaseMs / 3, renew);
-    // One write after the other: of two at once the later one may hold less.
+    // One write after the other: of two concurrent ones the later may be the older state.
     let saving: Promise<unknown> = Promise.resolve();
     const save = (release = false): Promise<void> => {
       const saved = saving.then(async () => {
@@ -96,7 +96,7 @@ export class Operations {
         ...operation.parts.filter((part) => part.state === "waiting").map((part) => part.dueAtMs),
       );
       await this.#onceStored(operation, async () => {
-        // Before the lease is given back: between the two, the same request of another client would take it for unheard.
+        // Before the lease is released: in between, another client's equal request could claim the operation.
         if (!client.gone) await markHeard(storage, operation.id);
         await save(true);
       });
@@ -107,8 +107,8 @@ export class Operations {
   }
 
   /**
-   * Only this process knows of the jobs that a provider has just taken, and they will be paid: a store that is away is waited
-   * for while nobody else may take the operation (H29).
+   * Only this process knows the jobs that a provider has just accepted, and they will be billed: it waits for a storage that
+   * is unavailable, as long as its lease holds (H29).
    */
   async #onceStored(operation: Operation, write: () => Promise<void>): Promise<void> {
     const { storage, leaseMs } = this.#options;
@@ -116,7 +116,7 @@ export class Operations {
     const untilMs = nowMs() + leaseMs;
     for (let again = false; ; again = true) {
       try {
-        // What was given up before may have taken effect all the same, and the lease is then gone.
+        // A write that timed out may have taken effect all the same, and the lease is then released.
         const stored = again ? await selectOperation(storage, operation.project, operation.id) : undefined;
         if (!stored?.parts.some((part) => part.providerJob) || stored.state === "submitting") await write();
         return;
@@ -131,7 +131,7 @@ export class Operations {
     return selectOperation(this.#options.storage, project, id);
   }
 
-  /** The client was told its operation's name. */
+  /** The client has received its operation's name. */
   async claim(id: string): Promise<void> {
     await markHeard(this.#options.storage, id);
   }
@@ -145,13 +145,13 @@ export class Operations {
     const { storage } = this.#options;
     const found = await selectByIdempotencyKey(storage, project, key, sinceMs);
     if (found === undefined) await forgetIdempotencyKey(storage, project, key, sinceMs);
-    // One that is certain not to have arrived made nothing: the same key may try again.
+    // A submit that certainly did not arrive made nothing: the same key may try again.
     if (found?.state !== "failed" || found.parts.some((part) => part.providerJob || part.uncertain)) return found;
     await forgetIdempotencyKey(storage, project, key, Number.MAX_SAFE_INTEGER);
     return undefined;
   }
 
-  /** By the prices that it is billed by. */
+  /** Reserves its cost, at the prices that it will be billed by. */
   reserve(operation: Operation): void {
     this.#options.reserve(operation, expectedCostOf(operation));
   }
@@ -164,7 +164,7 @@ export class Operations {
     return this.#options.keptMs / MS_PER_HOUR;
   }
 
-  /** Forgets operations whose time is over. */
+  /** Deletes expired operations. */
   sweep(): Promise<number> {
     return deleteExpiredOperations(this.#options.storage, this.#options.clock.nowMs());
   }

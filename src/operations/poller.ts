@@ -8,11 +8,11 @@ import type { Storage } from "../storage/storage.ts";
 import { failParts } from "./fail-parts.ts";
 import type { Settlement } from "./settlement.ts";
 
-/** How jobs are asked about and their videos fetched. */
+/** Polls jobs and fetches their videos. */
 export interface JobRunner {
-  /** Asks the provider once. Throws where the asking failed. */
+  /** Polls the provider once. Throws where the poll failed. */
   poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>>;
-  /** Between two questions. */
+  /** Between two polls. */
   pollIntervalMs(operation: Operation): number;
   /** Copies a video to the file store before its link expires. */
   keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo>;
@@ -26,27 +26,27 @@ export interface PollerOptions {
   owner: string;
   clock: Clock;
   leaseMs?: number;
-  /** The longest sleep: another process may have left work behind. */
+  /** The longest sleep: another process may have left work. */
   maxSleepMs?: number;
   onProblem: (error: unknown) => void;
-  /** A video was made, and the store does not take it. */
+  /** A video was made, and cannot be stored. */
   onUnkept: (operation: Operation, error: GatewayError) => void;
 }
 
 const MAX_CONCURRENT = 16;
 const MIN_SLEEP_MS = 20;
-/** So many questions in a row may go wrong before the job counts as lost. */
+/** Polls in a row that may fail before the job counts as lost. */
 const MAX_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
-/** So many poll intervals of the provider lie between two attempts to keep a video that the store does not take. */
+/** Poll intervals between two attempts to store a video that the store refused. */
 const UNKEPT_INTERVALS = 4;
 /** No provider makes longer videos in one job. */
 const MAX_VIDEO_SECONDS = 3_600;
 
-/** Somebody else took the operation after our lease had run out; what we found is theirs to find again. */
+/** Another worker took the operation after our lease expired, and will find again what we found. */
 class LeaseLost extends Error {}
 
-/** Brings operations to their end, whether or not anyone asks for them. */
+/** Brings operations to their end, whether or not a client polls them. */
 export class OperationPoller {
   readonly #options: Required<PollerOptions>;
   readonly #stopping = new AbortController();
@@ -63,12 +63,12 @@ export class OperationPoller {
     this.#loop ??= this.#run();
   }
 
-  /** There is something new to look at. */
+  /** New work has come. */
   wake(): void {
     this.#wake();
   }
 
-  /** Lets go of everything at once; the next process goes on where this one stood. */
+  /** Stops at once; the next process continues where this one stopped. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();
@@ -93,7 +93,7 @@ export class OperationPoller {
     const room = MAX_CONCURRENT - this.#underWay.size;
     if (room <= 0) return;
     const now = clock.nowMs();
-    // Another name for each look: a process that stood still may find that its own lease has run out, and take it anew.
+    // A new owner name for each round: a process that was suspended may find its own lease expired, and take it again.
     const owner = `${this.#options.owner}/${++this.#looks}`;
     for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, room)) {
       const work = this.#work(operation, owner).finally(() => {
@@ -117,7 +117,7 @@ export class OperationPoller {
     cancel();
   }
 
-  /** One operation, under our lease, as far as it can be brought now. */
+  /** Advances one operation, under our lease, as far as possible. */
   async #work(operation: Operation, owner: string): Promise<void> {
     const { storage, clock, leaseMs, onProblem } = this.#options;
     const lost = new AbortController();
@@ -133,7 +133,7 @@ export class OperationPoller {
     } catch (error) {
       if (error instanceof LeaseLost) return;
       if (!this.#stopping.signal.aborted) onProblem(error);
-      // Another process need not wait for the lease of one that stops in peace.
+      // Another process need not wait for the lease of one that stops cleanly.
       else await saveOperation(storage, operation, owner, true).catch(onProblem);
     } finally {
       stopRenewing();
@@ -175,7 +175,7 @@ export class OperationPoller {
       if (thrown instanceof LeaseLost) throw thrown;
       const error = asGatewayError(thrown);
       if (state?.state === "done" && isOurs(error)) {
-        // Made and paid for: kept as soon as there is room, while its link and the operation live.
+        // Made and billed: stored as soon as there is space, as long as its link and the operation live.
         part.unkept = { kind: error.kind, message: error.message, made: state.reply.videos.length };
         takeFacts(part, state.reply);
         part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, pollIntervalMs * UNKEPT_INTERVALS);
@@ -229,8 +229,8 @@ function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoRep
 const isOurs = ({ kind }: GatewayError): boolean => kind === "overloaded" || kind === "internal";
 
 /**
- * The process that submitted it is gone. Jobs that the provider is known to have taken are seen through; of the others
- * nobody can say whether they arrived, and asking again might make a second video.
+ * The process that submitted it is gone. Jobs that the provider is known to have accepted go on; whether the others arrived
+ * is unknown, and submitting them again might make a second video.
  */
 function abandonSubmit(operation: Operation): void {
   operation.state = "running";

@@ -1,9 +1,9 @@
 import type { Operation } from "../canon/operation.ts";
 
-/** What it came to, at the moment in its receipt. */
+/** Takes the actual cost, and the time in its receipt. */
 type Release = (actualNanoUsd: number, atMs: number) => void;
 
-/** Money that operations may cost is held from the moment they are taken until they are settled (H23). */
+/** Holds the money that operations may cost, from their submit until they are settled (H23). */
 export class Reservations {
   readonly #hold: (keyId: string, costNanoUsd: number) => Release;
   readonly #held = new Map<string, Release>();
@@ -21,7 +21,7 @@ export class Reservations {
     return [...this.#held.keys()];
   }
 
-  /** The operation has ended; what it came to is counted, whether or not this process held anything for it. */
+  /** The operation has ended; its cost is counted, whether or not this process held money for it. */
   settle({ id, keyId, createdAtMs }: Operation, actualNanoUsd: number): void {
     const release = this.#held.get(id) ?? this.#hold(keyId, 0);
     this.#held.delete(id);

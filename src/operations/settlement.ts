@@ -9,18 +9,18 @@ export interface SettlementOptions {
   nowMs: () => number;
   /** How long an operation that has ended is kept. */
   keptMs: number;
-  /** Told once in the process that settled it, and in every other that holds money for it. */
+  /** Called once in the process that settled it, and in every other that holds money for it. */
   onSettled: (operation: Operation, costNanoUsd: number) => void;
-  /** Told of each operation that this process has ended. */
+  /** Called for each operation that this process has ended. */
   onEnded: (receipt: Receipt) => void;
   /** The ids of operations that this process holds money for. */
   held: () => readonly string[];
 }
 
-/** How often is looked for what others have settled. */
+/** How often this process looks for what others have settled. */
 const FOLLOW_MS = 1_000;
 
-/** Ends operations: state and bill together, once. */
+/** Ends operations: saves state and bill together, once. */
 export class Settlement {
   readonly #options: SettlementOptions;
   /** Being settled by this process right now. */
@@ -31,7 +31,7 @@ export class Settlement {
     this.#options = options;
   }
 
-  /** Every part has ended. False where somebody else was faster. `owner`: under whose lease. */
+  /** Settles an operation whose parts have all ended. False where another worker was faster. `owner`: of the lease. */
   async end(operation: Operation, owner: string): Promise<boolean> {
     const { storage, nowMs, keptMs, onSettled, onEnded } = this.#options;
     const endedAtMs = Math.round(nowMs());
@@ -57,7 +57,7 @@ export class Settlement {
     }
   }
 
-  /** What another process has settled is no longer held here: its money is spent or free. */
+  /** Releases the money of operations that another process has settled: it is spent or free. */
   async followOthers(): Promise<void> {
     const { storage, nowMs, held, onSettled } = this.#options;
     if (nowMs() - this.#followedAtMs < FOLLOW_MS) return;

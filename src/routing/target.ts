@@ -1,8 +1,8 @@
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
+import { traitsOf } from "../catalogue/offer-traits.ts";
 import type { PriceList } from "../catalogue/price-call.ts";
-import { traitsOf } from "../catalogue/traits.ts";
 import type { NativeHost } from "../dialects/dialect.ts";
 import type { ImageAdapter, VideoAdapter } from "../media/adapter.ts";
 import { ORIGINS } from "../providers/origins.ts";

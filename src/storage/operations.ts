@@ -5,7 +5,7 @@ import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import { insertReceipt } from "./receipts.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
-/** Who works on an operation now, and until when nobody else may. */
+/** The worker of an operation, and until when no other may take it. */
 export interface Lease {
   owner: string;
   untilMs: number;
@@ -79,14 +79,14 @@ export async function forgetIdempotencyKey(
   );
 }
 
-/** Whether a client has heard the operation's name: not yet, heard, or it left before it could. */
+/** Whether the client has received the operation's name: not yet, yes, or it disconnected before. */
 const NOT_YET = 0;
 const HEARD = 1;
 const LEFT = 2;
 
 /**
- * An operation of the same request whose client left before it heard the name, or whose process died before it told: it is
- * that client's, asking again. Only one call gets it. While a client waits for its answer, the same request is another wish.
+ * An operation of the same request whose client disconnected before it received the name, or whose process died before that:
+ * the client is asking again. Only one call gets it. While a client waits for its answer, an equal request is a new one.
  */
 export async function claimUnheard(
   queries: Queries,
@@ -115,7 +115,7 @@ export async function markUnheard(queries: Queries, id: string): Promise<void> {
   await queries.query(`UPDATE operations SET claimed = ${LEFT} WHERE id = ?`, [id]);
 }
 
-/** Takes the lease of operations that are due and that nobody works on. */
+/** Takes the lease of operations that are due and have no worker. */
 export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, limit: number): Promise<Operation[]> {
   const now = Math.floor(nowMs);
   const rows = await queries.query(
@@ -129,7 +129,7 @@ export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, li
   return rows.map(readOperation);
 }
 
-/** False where the lease is lost: somebody else took it after it had run out. */
+/** False where the lease is lost: another worker took it after it expired. */
 export async function renewLease(queries: Queries, id: string, lease: Lease): Promise<boolean> {
   const rows = await queries.query(
     "UPDATE operations SET lease_until_ms = ? WHERE id = ? AND lease_owner = ? RETURNING id",
@@ -138,7 +138,7 @@ export async function renewLease(queries: Queries, id: string, lease: Lease): Pr
   return rows.length === 1;
 }
 
-/** Keeps how far an operation has come; `release` gives the lease back with it. False where the lease is lost. */
+/** Saves the state of an operation; `release` also releases the lease. False where the lease is lost. */
 export async function saveOperation(
   queries: Queries,
   operation: Operation,
@@ -216,7 +216,7 @@ export async function selectEndedOperations(queries: Queries, ids: readonly stri
   return ended;
 }
 
-/** When the next operation is due that nobody works on, or its lease runs out. */
+/** When the next operation without a worker is due, or a lease expires. */
 export async function selectNextDue(queries: Queries): Promise<number | undefined> {
   const [row] = await queries.query(
     `SELECT MIN(CASE WHEN lease_until_ms > due_at_ms THEN lease_until_ms ELSE due_at_ms END) AS due

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { ModelTraits } from "../canon/traits.ts";
 import { buildCatalogue, type ModelOverlay } from "./catalogue.ts";
 import { publisherOf } from "./model.ts";
-import { traitsOf } from "./traits.ts";
+import { traitsOf } from "./offer-traits.ts";
 
-/** The traits of a model as the catalogue offers it, with what a configuration says of it. */
+/** The traits of a model as the catalogue offers it, with its configuration. */
 function traits(id: string, overlay?: Omit<ModelOverlay, "id">): ModelTraits {
   const catalogue = buildCatalogue({
     providers: [{ name: "host", publishers: [publisherOf(id)] }],
@@ -54,7 +54,7 @@ describe("mapping 1: which form a model takes is catalogue data", () => {
     expect(traits("google/gemini-3.1-pro-preview").efforts).toEqual(["low", "medium", "high"]);
   });
 
-  test("an effort's words differ from model to model, and reasoning models refuse sampling and stop sequences", () => {
+  test("efforts differ from model to model, and reasoning models refuse sampling and stop sequences", () => {
     expect(traits("openai/gpt-5").efforts).toEqual(["minimal", "low", "medium", "high"]);
     expect(traits("openai/gpt-5.6").efforts).toEqual(["off", "low", "medium", "high", "xhigh"]);
     for (const id of ["openai/gpt-5", "openai/o3", "openai/o4-mini"]) {
@@ -65,18 +65,18 @@ describe("mapping 1: which form a model takes is catalogue data", () => {
   });
 });
 
-describe("choices 7: what the configuration says is laid over", () => {
-  test("a model that only it names has its reasoning and its limit, and nothing else", () => {
+describe("choices 7: the configuration overrides the catalogue", () => {
+  test("a model that only the configuration knows has its reasoning and its limit, and nothing else", () => {
     expect(traits("acme/llama", { reasoning: true })).toEqual({ reasoning: true });
     expect(traits("acme/llama", { maxOutputTokens: 100 })).toEqual({ reasoning: false, maxOutputTokens: 100 });
   });
 
-  test("an offer's own limit goes before the model's", () => {
+  test("an offer's own limit overrides the model's", () => {
     const offers = [{ provider: "host", model: "gpt-5", maxOutputTokens: 4096 }];
     expect(traits("openai/gpt-5", { offers }).maxOutputTokens).toBe(4096);
   });
 
-  test("a known model that is said not to reason takes no amount of it, and keeps its other traits", () => {
+  test("a known model that is configured not to reason takes no amount of it, and keeps its other traits", () => {
     expect(traits("openai/gpt-5", { reasoning: false })).toEqual({
       reasoning: false,
       rejectsSampling: true,
