@@ -22,7 +22,7 @@ import { DEFAULT_FILE_LIMITS } from "../src/files/files.ts";
 import type { ImageAdapter } from "../src/media/adapter.ts";
 import { makeFormat } from "../src/observe/format.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
-import { adapterContext, imageCall, jsonOf, mediaAnswer } from "../src/providers/media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer } from "../src/providers/media-adapters/media-calls.sample.ts";
 import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { VERSION } from "../src/version.ts";

@@ -1,6 +1,6 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { readOperationName } from "../media/operations/operation-name.ts";
+import { readOperationName } from "../media/predict-long-running/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
 import { checkFrames, checkImages } from "./check-images.ts";
 import type { InlineImage } from "./image.ts";
-import { decodeEditBody } from "./images/decode-images.ts";
 import { halfTransparent, plainPng, recoded } from "./images.sample.ts";
-import { decodeVideo } from "./operations/decode-video.ts";
+import { decodeEditBody } from "./images-api/decode-images.ts";
+import { decodeVideo } from "./predict-long-running/decode-video.ts";
 
 const ONE_PIXEL_GIF = "R0lGODlhAQABAIAAAMgeHgAAACwAAAAAAQABAAACAkQBADs=";
 

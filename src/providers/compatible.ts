@@ -2,10 +2,10 @@ import type { ToolIdRule } from "../canon/tool-id.ts";
 import type { ChatQuirks } from "../dialects/chat/quirks.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { bearer } from "./auth.ts";
-import { minimaxMedia } from "./minimax/media.ts";
+import { minimaxAdapters } from "./minimax/adapters.ts";
 import type { ProviderDeclaration, SpokenDialect } from "./provider.ts";
-import { qwenMedia } from "./qwen/index.ts";
-import { volcengineMedia } from "./volcengine/index.ts";
+import { qwenAdapters } from "./qwen/adapters.ts";
+import { volcengineAdapters } from "./volcengine/adapters.ts";
 import { xAiImages } from "./x-ai/images.ts";
 import { xAiVideos } from "./x-ai/videos.ts";
 import { zAiImages } from "./z-ai/images.ts";
@@ -247,7 +247,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       media: ["image", "audio", "video"],
       mediaUrls: ["image", "audio", "video"],
     },
-    media: qwenMedia,
+    media: qwenAdapters,
   }),
   // https://platform.minimax.io/docs/api-reference/text-openai-api
   declare({
@@ -256,7 +256,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "MINIMAX_API_KEY",
     baseUrl: "https://api.minimax.io/v1",
     messagesUrl: "https://api.minimax.io/anthropic",
-    media: minimaxMedia,
+    media: minimaxAdapters,
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "thinking",
@@ -279,7 +279,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       media: ["image", "video"],
       mediaUrls: ["image", "video"],
     },
-    media: volcengineMedia,
+    media: volcengineAdapters,
   }),
   // https://inference-docs.cerebras.ai/
   declare({

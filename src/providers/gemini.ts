@@ -1,7 +1,7 @@
 // https://ai.google.dev/api/generate-content
 
 import { headerKey } from "./auth.ts";
-import { googleMedia } from "./google/media.ts";
+import { googleAdapters } from "./google/adapters.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
@@ -18,6 +18,6 @@ export const gemini: ProviderDeclaration = {
   // A malformed key is answered with 400.
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   dialects: { genai: googleDialect(() => "/v1beta/models") },
-  media: googleMedia({ name: "gemini", models: () => "/v1beta/models" }),
+  media: googleAdapters({ name: "gemini", models: () => "/v1beta/models" }),
   quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES } },
 };

@@ -8,7 +8,7 @@ import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.t
 import type { MediaAdapters } from "../media/adapter.ts";
 import { cleanText } from "./clean-text.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
-import { ProviderMedia } from "./media/provider-media.ts";
+import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
 
 export type Verb = "generate" | "count_tokens";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import type { JsonObject } from "../base/json.ts";
 import type { ImageAdapter } from "../media/adapter.ts";
-import { adapterContext, imageCall, jsonOf, mediaAnswer } from "./media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer } from "./media-adapters/media-calls.sample.ts";
 import { openaiImages } from "./openai/images.ts";
 import { xAiImages } from "./x-ai/images.ts";
 

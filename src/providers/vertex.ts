@@ -4,7 +4,7 @@ import type { ProviderSettings } from "../config/config.ts";
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { betaHeader } from "./anthropic.ts";
 import { headerKey } from "./auth.ts";
-import { googleMedia } from "./google/media.ts";
+import { googleAdapters } from "./google/adapters.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { serviceAccount } from "./service-account.ts";
@@ -34,7 +34,7 @@ export const vertex: ProviderDeclaration = {
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
     throw new Error("credentials (a service account file) or api_key is needed");
   },
-  media: googleMedia({ name: "vertex", models: (settings) => models(settings, "google") }),
+  media: googleAdapters({ name: "vertex", models: (settings) => models(settings, "google") }),
   dialects: {
     genai: {
       ...googleDialect((settings) => models(settings, "google")),

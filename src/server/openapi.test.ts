@@ -6,11 +6,11 @@ import type { Operation as StoredOperation } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { chatModelList, genaiModelList, messagesModelList } from "../catalogue/lists.ts";
 import { receiptView } from "../ledger/receipt-view.ts";
-import { decodeGeneration } from "../media/images/decode-images.ts";
-import { encodeImages } from "../media/images/encode-images.ts";
-import { createImageEventEncoder } from "../media/images/image-events.ts";
-import { encodeOperation } from "../media/operations/encode-operation.ts";
+import { decodeGeneration } from "../media/images-api/decode-images.ts";
+import { encodeImages } from "../media/images-api/encode-images.ts";
+import { createImageEventEncoder } from "../media/images-api/image-events.ts";
 import { encodePredictions } from "../media/predict/encode-predictions.ts";
+import { encodeOperation } from "../media/predict-long-running/encode-operation.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
 

@@ -1,4 +1,4 @@
-import type { CodeTable } from "../media/code-table.ts";
+import type { CodeTable } from "../media-adapters/code-table.ts";
 
 /** Codes that say more than the status; for all others the status decides. */
 export const BAIDU_CODES: CodeTable = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
 import { system } from "../../base/system.ts";
-import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media-adapters/media-calls.sample.ts";
 import { baiduImages } from "./images.ts";
 import { baidu } from "./index.ts";
 

@@ -4,9 +4,9 @@ import type { InlineImage, MediaLink, PixelSize } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { BAIDU_CODES } from "./errors.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import { failedAnswer } from "../media/media-failure.ts";
+import { failedAnswer } from "../media-adapters/media-failure.ts";
 
 /** An answer `{ detail }` or `{ message }`; for invalid fields, `detail` is a list of them. */
 export function readError(answer: MediaAnswer): GatewayError {

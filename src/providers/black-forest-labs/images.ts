@@ -3,9 +3,9 @@ import { GatewayError } from "../../canon/error.ts";
 import type { AdapterContext, ImageAdapter, JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import { forgottenJob, reportedFailure } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { forgottenJob, reportedFailure } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { readError } from "./errors.ts";
 import { flux } from "./flux.ts";
 

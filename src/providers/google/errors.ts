@@ -2,7 +2,7 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import { GatewayError } from "../../canon/error.ts";
 import { decodeError } from "../../dialects/genai/errors.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import { reportedFailure } from "../media/failed-job.ts";
+import { reportedFailure } from "../media-adapters/failed-job.ts";
 
 /** A refused prompt is a plain 400 or code 3; only its message distinguishes it from a bad field. */
 const REFUSAL = /responsible ai|usage guidelines|sensitive words|safety (?:filter|polic)|content polic/i;

@@ -9,8 +9,8 @@ import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 

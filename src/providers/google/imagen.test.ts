@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  imageCall,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+} from "../media-adapters/media-calls.sample.ts";
 import type { GoogleHost } from "./host.ts";
 import { imagen } from "./imagen.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";

@@ -7,9 +7,9 @@ import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall, ImageOption } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { googleError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import { mediaAnswer } from "../media/media-calls.sample.ts";
+import { mediaAnswer } from "../media-adapters/media-calls.sample.ts";
 
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+  videoCall,
+} from "../media-adapters/media-calls.sample.ts";
 import { recordedAnswer, recordingsThere } from "./recordings.sample.ts";
 import { veo } from "./veo.ts";
 

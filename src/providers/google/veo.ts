@@ -6,9 +6,9 @@ import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { googleError, operationError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 

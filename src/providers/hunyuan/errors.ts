@@ -1,9 +1,9 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import { type CodeTable, kindOfCode } from "../media/code-table.ts";
-import { reportedFailure } from "../media/failed-job.ts";
-import { failedAnswer } from "../media/media-failure.ts";
+import { type CodeTable, kindOfCode } from "../media-adapters/code-table.ts";
+import { reportedFailure } from "../media-adapters/failed-job.ts";
+import { failedAnswer } from "../media-adapters/media-failure.ts";
 
 const KINDS: CodeTable = [
   [/Illegal|Sensitive|Moderation/, "content_blocked"],

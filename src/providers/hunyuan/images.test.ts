@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../base/secret.ts";
 import { system } from "../../base/system.ts";
-import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  imageCall,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+} from "../media-adapters/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { hunyuan } from "./index.ts";
 import { liteImages } from "./lite-images.ts";

@@ -4,9 +4,9 @@ import type { MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import { forgottenJob } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { forgottenJob } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { action, SEEDS } from "./action.ts";
 import { readError, readFailure, readRefusal } from "./errors.ts";
 

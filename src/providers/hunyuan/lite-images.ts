@@ -1,9 +1,9 @@
 import { objectAt, stringAt } from "../../base/json.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { action, SEEDS } from "./action.ts";
 import { readError, readRefusal } from "./errors.ts";
 

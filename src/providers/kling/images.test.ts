@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media-adapters/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const CONTEXT = adapterContext("kling-v3");

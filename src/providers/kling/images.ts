@@ -3,8 +3,8 @@ import type { AdapterContext, ImageAdapter } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { readError } from "./errors.ts";
 import { readTask, readTaskId } from "./tasks.ts";
 

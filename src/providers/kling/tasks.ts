@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer } from "../../media/adapter.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { readJobFailure, readRefusal } from "./errors.ts";
 
 export function readTaskId({ body }: MediaAnswer): string {

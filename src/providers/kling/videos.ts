@@ -2,9 +2,9 @@ import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts
 import type { AdapterContext, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { readError } from "./errors.ts";
 import { readTask, readTaskId } from "./tasks.ts";
 

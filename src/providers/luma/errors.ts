@@ -1,8 +1,8 @@
 import { arrayAt, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import { reportedFailure } from "../media/failed-job.ts";
-import { failedAnswer } from "../media/media-failure.ts";
+import { reportedFailure } from "../media-adapters/failed-job.ts";
+import { failedAnswer } from "../media-adapters/media-failure.ts";
 
 const MODERATION = /moderat|content polic|not allowed by our/i;
 

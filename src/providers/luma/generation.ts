@@ -1,7 +1,7 @@
 import { objectAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { generationError } from "./errors.ts";
 
 export const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "9:21"];

@@ -1,7 +1,7 @@
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import { failedImage } from "../media/failed-job.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { failedImage } from "../media-adapters/failed-job.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, imageCall, jsonOf, mediaAnswer, thrownBy, videoCall } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  imageCall,
+  jsonOf,
+  mediaAnswer,
+  thrownBy,
+  videoCall,
+} from "../media-adapters/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 

@@ -1,7 +1,7 @@
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { lumaError } from "./errors.ts";
 import { pollGeneration, RATIOS, readGeneration } from "./generation.ts";
 

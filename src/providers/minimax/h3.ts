@@ -4,9 +4,9 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { failureInside, minimaxError, taskError } from "./errors.ts";
 
 const FAILED: ReadonlySet<string> = new Set(["failed", "cancelled", "expired"]);

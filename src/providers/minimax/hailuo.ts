@@ -5,10 +5,10 @@ import { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedVideo, forgottenJob, reportedFailure } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedVideo, forgottenJob, reportedFailure } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const HAILUO: VideoCapabilities = {

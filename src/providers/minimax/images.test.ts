@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  imageCall,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+} from "../media-adapters/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const MODEL = "image-01";

@@ -6,10 +6,10 @@ import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
 const FILTERED = "The provider's moderation held this image back.";

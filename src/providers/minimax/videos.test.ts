@@ -1,8 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+  videoCall,
+} from "../media-adapters/media-calls.sample.ts";
+import { minimaxAdapters } from "./adapters.ts";
 import { h3 } from "./h3.ts";
 import { hailuo } from "./hailuo.ts";
-import { minimaxMedia } from "./media.ts";
 
 const HAILUO = "MiniMax-Hailuo-2.3";
 const ok = { status_code: 0, status_msg: "success" };
@@ -10,8 +18,8 @@ const png = `data:image/png;base64,${PNG.base64}`;
 const jpeg = `data:image/jpeg;base64,${JPEG.base64}`;
 
 test("both versions are below the host, whatever the version in the provider's base URL", () => {
-  expect(minimaxMedia.base?.("https://api.minimax.io/v1")).toBe("https://api.minimax.io");
-  expect(minimaxMedia.base?.("http://127.0.0.1:1/hosts/minimax/v1")).toBe("http://127.0.0.1:1/hosts/minimax");
+  expect(minimaxAdapters.base?.("https://api.minimax.io/v1")).toBe("https://api.minimax.io");
+  expect(minimaxAdapters.base?.("http://127.0.0.1:1/hosts/minimax/v1")).toBe("http://127.0.0.1:1/hosts/minimax");
 });
 
 test.each([
@@ -22,7 +30,7 @@ test.each([
   ["MiniMax-M3", undefined],
   ["image-01", undefined],
 ])("%s has its adapter", (model, adapter) => {
-  expect(minimaxMedia.videos?.find(({ serves }) => serves(model))).toBe(adapter as never);
+  expect(minimaxAdapters.videos?.find(({ serves }) => serves(model))).toBe(adapter as never);
 });
 
 describe("providers 3.6: the first version", () => {

@@ -1,4 +1,4 @@
-import type { CodeTable } from "../media/code-table.ts";
+import type { CodeTable } from "../media-adapters/code-table.ts";
 
 /** Error codes of the images and videos endpoints, including Azure's. */
 export const OPENAI_CODES: CodeTable = [

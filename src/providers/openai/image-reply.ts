@@ -4,8 +4,8 @@ import { countAt, type Usage } from "../../canon/usage.ts";
 import type { JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { ImageEvent, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer, errorWords, mediaFailure } from "../media/media-failure.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer, errorWords, mediaFailure } from "../media-adapters/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
 type Reply = JobState<UpstreamImageReply>;

@@ -9,7 +9,7 @@ import {
   mediaAnswer,
   PNG,
   thrownBy,
-} from "../media/media-calls.sample.ts";
+} from "../media-adapters/media-calls.sample.ts";
 import { openaiImages } from "./images.ts";
 
 const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, formOf, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  formOf,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+  videoCall,
+} from "../media-adapters/media-calls.sample.ts";
 import { openaiVideos } from "./videos.ts";
 
 const submit = (fields: Parameters<typeof videoCall>[0] = {}) =>

@@ -4,8 +4,8 @@ import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { emptyAnswer, jobFailure, mediaFailure } from "../media-adapters/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
 /** The host takes sizes only. Its larger ones are 1024 pixels high, and are priced as its high resolution. */

@@ -4,7 +4,7 @@ import type { AdapterContext } from "../../media/adapter.ts";
 import type { MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageResult } from "../../media/image-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
 
 /** The seeds of all the host's models. */
 export const SEEDS = { min: 0, max: 2_147_483_647 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from "../media-adapters/media-calls.sample.ts";
+import { qwenAdapters } from "./adapters.ts";
 import { images } from "./images.ts";
-import { qwenMedia } from "./index.ts";
 
 const MODEL = "qwen-image-2.0-pro";
 const DATA_URL = `data:image/png;base64,${PNG.base64}`;
@@ -54,7 +54,7 @@ describe("providers 2.5: what is sent", () => {
     ["https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "https://dashscope-intl.aliyuncs.com/api/v1"],
     ["http://127.0.0.1:9/own", "http://127.0.0.1:9/own"],
   ])("base URL %s becomes %s", (baseUrl, expected) => {
-    expect(qwenMedia.base?.(baseUrl)).toBe(expected);
+    expect(qwenAdapters.base?.(baseUrl)).toBe(expected);
   });
 });
 

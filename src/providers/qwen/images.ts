@@ -3,7 +3,7 @@
 import { objectAt } from "../../base/json.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { readError } from "./errors.ts";
 import { messagesBody, readChoices, readUsage, SEEDS } from "./image-messages.ts";
 import { refusalIn } from "./tasks.ts";

@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { JobHandle, JobState, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
-import { forgottenJob } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { forgottenJob } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { readFailure } from "./errors.ts";
 
 /** Without it the host would answer only when the work is done, or refuse. */

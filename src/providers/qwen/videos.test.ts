@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
+import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media-adapters/media-calls.sample.ts";
 import { videos } from "./videos.ts";
 
 const TICKET = { id: "task-1" };

@@ -1,9 +1,9 @@
 import type { ImageAdapter } from "../../media/adapter.ts";
 import type { PixelSize } from "../../media/image.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedImage } from "../media/failed-job.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedImage } from "../media-adapters/failed-job.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { runwayError } from "./errors.ts";
 import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_POLL_MS } from "./task.ts";
 

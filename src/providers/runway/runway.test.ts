@@ -8,7 +8,7 @@ import {
   PNG,
   thrownBy,
   videoCall,
-} from "../media/media-calls.sample.ts";
+} from "../media-adapters/media-calls.sample.ts";
 import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 

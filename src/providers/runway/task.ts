@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { taskError } from "./errors.ts";
 
 export const SEEDS = { min: 0, max: 4_294_967_295 };

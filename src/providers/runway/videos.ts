@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { runwayError } from "./errors.ts";
 import { pollTask, readTask, readTaskId, SEEDS, submitTask, TASK_POLL_MS } from "./task.ts";
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../canon/error.ts";
-import { adapterContext, imageCall, JPEG, jsonOf, mediaAnswer, PNG, thrownBy } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  imageCall,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+} from "../media-adapters/media-calls.sample.ts";
 import { images } from "./images.ts";
 
 const LITE = "doubao-seedream-5-0-lite-260128";

@@ -6,11 +6,11 @@ import type { AdapterContext, ImageAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageEvent, ImageResult, ImageSettings } from "../../media/image-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedImage } from "../media/failed-job.ts";
-import { imageType } from "../media/image-type.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedImage } from "../media-adapters/failed-job.ts";
+import { imageType } from "../media-adapters/image-type.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { readError, readFailure } from "./errors.ts";
 import { makesBatches, seedream } from "./seedream.ts";
 

@@ -5,10 +5,10 @@ import type { AdapterContext, JobState, MediaAnswer, VideoAdapter } from "../../
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { emptyAnswer } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { readError, readFailure } from "./errors.ts";
 
 const PATH = "/contents/generations/tasks";

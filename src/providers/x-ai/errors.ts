@@ -1,7 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
-import type { CodeTable } from "../media/code-table.ts";
-import { mediaFailure } from "../media/media-failure.ts";
+import type { CodeTable } from "../media-adapters/code-table.ts";
+import { mediaFailure } from "../media-adapters/media-failure.ts";
 
 export const X_AI_CODES: CodeTable = [
   [/^(moderation_blocked|content_policy_violation)$/, "content_blocked"],

@@ -4,10 +4,10 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedVideo, forgottenJob } from "../media/failed-job.ts";
-import { emptyAnswer, jobFailure } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedVideo, forgottenJob } from "../media-adapters/failed-job.ts";
+import { emptyAnswer, jobFailure } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { X_AI_CODES, xAiError } from "./errors.ts";
 
 const IMAGINE: VideoCapabilities = {

@@ -1,4 +1,4 @@
-import type { CodeTable } from "../media/code-table.ts";
+import type { CodeTable } from "../media-adapters/code-table.ts";
 
 /** The host's numeric codes, which it sends as strings. */
 export const Z_AI_CODES: CodeTable = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { fitImageCall } from "../../media/fit-image-call.ts";
-import { adapterContext, imageCall, jsonOf, mediaAnswer, thrownBy } from "../media/media-calls.sample.ts";
+import { adapterContext, imageCall, jsonOf, mediaAnswer, thrownBy } from "../media-adapters/media-calls.sample.ts";
 import { zAiImages } from "./images.ts";
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}, model = "glm-image") =>

@@ -6,8 +6,8 @@ import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
-import { emptyAnswer, mediaFailure } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { Z_AI_CODES } from "./errors.ts";
 
 const sizes = (list: string) =>

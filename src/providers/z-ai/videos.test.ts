@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { adapterContext, JPEG, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media/media-calls.sample.ts";
+import {
+  adapterContext,
+  JPEG,
+  jsonOf,
+  mediaAnswer,
+  PNG,
+  thrownBy,
+  videoCall,
+} from "../media-adapters/media-calls.sample.ts";
 import { zAiVideos } from "./videos.ts";
 
 const context = adapterContext("cogvideox-3");

@@ -4,10 +4,10 @@ import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { AdapterContext, JobHandle, JobState, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
-import { dataUrl } from "../media/data-url.ts";
-import { failedVideo } from "../media/failed-job.ts";
-import { emptyAnswer, jobFailure, mediaFailure } from "../media/media-failure.ts";
-import { pickExtras } from "../media/pick-extras.ts";
+import { dataUrl } from "../media-adapters/data-url.ts";
+import { failedVideo } from "../media-adapters/failed-job.ts";
+import { emptyAnswer, jobFailure, mediaFailure } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { Z_AI_CODES } from "./errors.ts";
 import { isVidu, videoCapabilities } from "./video-capabilities.ts";
 

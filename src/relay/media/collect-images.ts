@@ -8,7 +8,7 @@ import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageReply, ImageResult, ImageSettings, UpstreamImageReply } from "../../media/image-reply.ts";
 import { type ImageFacts, inspectImage } from "../../media/inspect-image.ts";
 import { foldSeed } from "../../media/number-range.ts";
-import { failedImage } from "../../providers/media/failed-job.ts";
+import { failedImage } from "../../providers/media-adapters/failed-job.ts";
 import { fetchImage } from "./fetch-result.ts";
 import { type ImageUpstream, makeImages } from "./make-images.ts";
 

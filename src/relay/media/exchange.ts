@@ -3,7 +3,7 @@ import { deadline } from "../../base/deadline.ts";
 import { parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
-import type { ProviderMedia } from "../../providers/media/provider-media.ts";
+import type { ProviderMedia } from "../../providers/media-adapters/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";

@@ -5,7 +5,7 @@ import type { Model } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { pricingsOfVideo } from "../../catalogue/video-prices.ts";
 import { fitVideoCall } from "../../media/fit-video-call.ts";
-import type { VideoRequest } from "../../media/operations/decode-video.ts";
+import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import { inClientWords } from "./client-words.ts";

@@ -1,7 +1,7 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
-import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images/image-events.ts";
+import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images-api/image-events.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { ClientGoneError } from "../call.ts";

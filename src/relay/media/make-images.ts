@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { AdapterContext, ImageAdapter, JobHandle, JobState } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
-import { forgottenJob } from "../../providers/media/failed-job.ts";
+import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 

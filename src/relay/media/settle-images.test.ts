@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { PriceItem } from "../../catalogue/model.ts";
 import type { ImageCall } from "../../media/image-call.ts";
-import { decodeGeneration } from "../../media/images/decode-images.ts";
+import { decodeGeneration } from "../../media/images-api/decode-images.ts";
 import { billOfImages } from "./settle-images.ts";
 
 const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });

@@ -3,7 +3,7 @@ import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { JobState } from "../../media/adapter.ts";
 import { foldSeed } from "../../media/number-range.ts";
-import type { VideoRequest } from "../../media/operations/decode-video.ts";
+import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";

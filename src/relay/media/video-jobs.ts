@@ -3,7 +3,7 @@ import type { KeptVideo, Operation, OperationPart } from "../../canon/operation.
 import type { JobState, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import type { JobRunner } from "../../operations/poller.ts";
-import { forgottenJob } from "../../providers/media/failed-job.ts";
+import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { ImageEditRequest, ImageGenerationRequest } from "../../media/images/schema.ts";
-import { PollRequest, VideoRequestBody } from "../../media/operations/schema.ts";
+import { ImageEditRequest, ImageGenerationRequest } from "../../media/images-api/schema.ts";
 import { PredictRequest } from "../../media/predict/schema.ts";
+import { PollRequest, VideoRequestBody } from "../../media/predict-long-running/schema.ts";
 import { ImageEditEvent, ImageGenerationEvent, ImagesAnswer, PredictAnswer } from "./image-answers.ts";
 import { events, file, json, type Operation } from "./operation.ts";
 import { OperationName, VideoOperation } from "./video-answers.ts";

@@ -3,7 +3,7 @@ import { h3 } from "./h3.ts";
 import { hailuo } from "./hailuo.ts";
 import { images } from "./images.ts";
 
-export const minimaxMedia: MediaAdapters = {
+export const minimaxAdapters: MediaAdapters = {
   // The newest video models are below another version than everything else.
   base: (baseUrl) => baseUrl.replace(/\/v1$/, ""),
   images: [images],

@@ -5,7 +5,7 @@ import { imagen } from "./imagen.ts";
 import { veo } from "./veo.ts";
 
 /** Images and videos at the Gemini API or at Vertex AI. */
-export const googleMedia = (host: GoogleHost): MediaAdapters => ({
+export const googleAdapters = (host: GoogleHost): MediaAdapters => ({
   images: [geminiImage(host), imagen(host)],
   videos: [veo(host)],
 });

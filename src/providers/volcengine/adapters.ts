@@ -3,4 +3,4 @@ import { images } from "./images.ts";
 import { videos } from "./videos.ts";
 
 /** Images and videos at Volcengine's Ark, which also speaks chat completions. */
-export const volcengineMedia: MediaAdapters = { images: [images], videos: [videos] };
+export const volcengineAdapters: MediaAdapters = { images: [images], videos: [videos] };
