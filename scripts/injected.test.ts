@@ -39,8 +39,6 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "wire/public-address.ts": "tables, filled once",
   "server/request-handler.ts": "an empty query, which nobody changes",
   "media/decode-slots.ts": "the processor is one for all: what decodes images at once is bounded for the process",
-  "relay/stream.ts": "a buffer that is empty at the end of every turn",
-  "relay/open-stream.ts": "buffers that are kept for the next stream",
 };
 
 const root = new URL("../src/", import.meta.url).pathname;

@@ -13,6 +13,7 @@ import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { Watchdog } from "../src/relay/watchdog.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
+import { BufferPool } from "../src/wire/byte-buffer.ts";
 import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
 import { pullWhile } from "../src/wire/http/exchange.ts";
 import type { Post } from "../src/wire/post.ts";
@@ -72,6 +73,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     } as never,
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),
+    buffers: new BufferPool(),
     log: createLog({ clock, level: "silent" }),
     post,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),

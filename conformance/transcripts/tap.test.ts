@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { completionTokens, promptTokens } from "../../src/canon/usage.ts";
 import type { NativeAnswerContext, Tap } from "../../src/dialects/dialect.ts";
 import { quirksOf } from "../../src/dialects/quirks.ts";
+import { ByteBuffer } from "../../src/wire/byte-buffer.ts";
 import { EventSplitter, readFrames } from "../../src/wire/sse.ts";
 import {
   bytesOf,
@@ -39,16 +40,15 @@ function run(recording: Recording, bytes: Uint8Array, sizes: (at: number) => num
   made = 0;
   const tap = dialectOf(recording).createTap(context(recording));
   const splitter = new EventSplitter();
-  let text = "";
+  const output = new ByteBuffer();
   for (let at = 0; at < bytes.length; ) {
     const end = Math.min(bytes.length, at + sizes(at));
-    const events = splitter.push(bytes.slice(at, end));
-    if (events !== "") text += tap.push(events);
+    const events = splitter.pushBytes(bytes.slice(at, end));
+    if (events.length > 0) tap.push(events, output);
     at = end;
   }
-  const rest = splitter.end();
-  if (rest.trim() !== "" && tap.state === "open") text += tap.pushLast(rest);
-  return { text: text + tap.end(), tap };
+  tap.end(splitter.end(), output);
+  return { text: output.view().toString(), tap };
 }
 
 /** The recorded events with the documented patches of choices 3 made by hand: what a client must get. */

@@ -10,6 +10,7 @@ import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/memory-budget.ts";
 import { Watchdog } from "../relay/watchdog.ts";
 import type { Storage } from "../storage/storage.ts";
+import { BufferPool } from "../wire/byte-buffer.ts";
 import { staticKeys } from "./static-keys.ts";
 
 /** What is beyond the gateway: the machine, the network, the disk and the log. */
@@ -44,6 +45,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),
+    buffers: new BufferPool(),
     files: await Files.open({
       storage,
       store: fileStore,

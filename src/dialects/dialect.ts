@@ -7,8 +7,8 @@ import type { Stop } from "../canon/stop.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
+import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { BodySource } from "../wire/edit-body.ts";
-import type { Scratch } from "../wire/scratch.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
@@ -131,25 +131,24 @@ export interface ClientAnswer {
   stop: Stop | undefined;
 }
 
-/**
- * Reads a native stream as it passes and patches only what the contract demands.
- * `open`: an end here is a break. `complete`: an end here is a proper end. `ended`: nothing more will come.
- */
-export interface Tap {
-  /** Text of whole events in; text for the client out. An upstream's error event is kept back and set as `failure`. */
-  push(events: string): string;
-  /** The same on bytes, of a tap that knows ordinary events by their bytes: nothing is decoded but what has to be read. */
-  pushBytes?(events: Uint8Array, room: Scratch): void;
-  /**
-   * The upstream closed before its end was seen. `rest` was left without its blank line: an event whose end was forgotten, or
-   * half of one. Undefined where nothing more can be said.
-   */
-  pushLast(rest: string): string | undefined;
-  /** The upstream closed: what is still owed to the client after a proper end. */
-  end(): string;
+/** How far a stream has come, as its tap sees it. */
+export interface TapProgress {
+  /** `open`: an end here is a break. `complete`: an end here is a proper end. `ended`: nothing more will come. */
   readonly state: "open" | "complete" | "ended";
-  readonly contentSeen: boolean;
+  /** An error event of the upstream's, or one that cannot be read. What came before it stands. */
   readonly failure: GatewayError | undefined;
+}
+
+/** Reads a stream as it passes, and renders what the client gets of it. Its progress is itself: a chunk allocates nothing. */
+export interface Tap extends TapProgress {
+  /** Bytes of whole events. */
+  push(events: Uint8Array, output: ByteBuffer): TapProgress;
+  /**
+   * Nothing more comes: the upstream has closed, or its answer is whole. `rest` was left without its blank line: an event
+   * whose end was forgotten, or half of one. Where the state stays `open`, the upstream broke off. Called once.
+   */
+  end(rest: string, output: ByteBuffer): TapProgress;
+  readonly contentSeen: boolean;
   readonly usage: Usage | undefined;
   /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
   readonly usageRuns: boolean;

@@ -1,8 +1,11 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
+import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import { readFrames, type SseFrame } from "../wire/sse.ts";
-import type { Tap } from "./dialect.ts";
+import type { Tap, TapProgress } from "./dialect.ts";
+
+const decoder = new TextDecoder("utf-8");
 
 /** What every tap keeps, and the careful road: one event after the other until the stream has ended or failed. */
 export abstract class TapBase implements Tap {
@@ -19,18 +22,22 @@ export abstract class TapBase implements Tap {
     return this.usageSeen;
   }
 
-  abstract push(events: string): string;
-
-  /** Never on the quick road, which takes an event's wholeness for granted: half an event does not parse, and fails. */
-  pushLast(rest: string): string | undefined {
-    if (rest.trim() === "") return undefined;
-    const events = `${rest.trimEnd()}\n\n`;
-    // Half of an event's name says nothing, and would spoil the error event that follows.
-    return readFrames(events).some(({ data }) => data !== undefined) ? this.pushCarefully(events) : "";
+  push(events: Uint8Array, output: ByteBuffer): TapProgress {
+    output.putText(this.pushText(decoder.decode(events)));
+    return this;
   }
 
-  end(): string {
-    return "";
+  end(rest: string, output: ByteBuffer): TapProgress {
+    if (this.state === "open") output.putText(this.pushRest(rest));
+    if (this.state === "open" || this.failure) return this;
+    const owed = this.closing();
+    if (this.failure === undefined) output.putText(owed);
+    this.state = "ended";
+    return this;
+  }
+
+  protected pushText(events: string): string {
+    return this.pushCarefully(events);
   }
 
   protected pushCarefully(events: string): string {
@@ -41,6 +48,19 @@ export abstract class TapBase implements Tap {
       if (frame.data !== "") text += this.#read(frame);
     }
     return text;
+  }
+
+  /** Never on the quick road, which takes an event's wholeness for granted: half an event does not parse, and fails. */
+  protected pushRest(rest: string): string {
+    if (rest.trim() === "") return "";
+    const events = `${rest.trimEnd()}\n\n`;
+    // Half of an event's name says nothing, and would spoil the error event that follows.
+    return readFrames(events).some(({ data }) => data !== undefined) ? this.pushCarefully(events) : "";
+  }
+
+  /** What is still owed to the client after a proper end. */
+  protected closing(): string {
+    return "";
   }
 
   /** What came before an event that cannot be read stands, however the bytes were cut (H31). */

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { CanonEvent } from "../canon/event.ts";
+import { ByteBuffer } from "../wire/byte-buffer.ts";
 import { TranslatingTap } from "./translating-tap.ts";
+
+const EMPTY = Buffer.from("data: {}\n\n");
 
 test("H20: an answer without end is ended before what encoders keep of it grows without bound", () => {
   const megabyte = "x".repeat(1024 * 1024);
@@ -9,9 +12,9 @@ test("H20: an answer without end is ended before what encoders keep of it grows 
   let written = 0;
   const encoder = { push: () => String(++written) };
   const tap = new TranslatingTap(decoder, encoder, {});
-  for (let count = 0; count < 16; count++) tap.push("data: {}\n\n");
+  for (let count = 0; count < 16; count++) tap.push(EMPTY, new ByteBuffer());
   expect(tap.failure).toBeUndefined();
-  tap.push("data: {}\n\n");
+  tap.push(EMPTY, new ByteBuffer());
   expect(tap.failure?.kind).toBe("upstream_failed");
   expect(written).toBe(16);
 });
@@ -22,7 +25,9 @@ test("H20: and what comes only with its end is no way around that", () => {
   const kept: CanonEvent[] = [{ type: "tool-input-delta", block: 0, text }, finish];
   const decoder = { push: () => [], complete: true, end: () => kept };
   const tap = new TranslatingTap(decoder, { push: () => "" }, {});
-  tap.push("data: {}\n\n");
+  tap.push(EMPTY, new ByteBuffer());
   expect(tap.state).toBe("complete");
-  expect(() => tap.end()).toThrow(/longer than can be translated/);
+  const output = new ByteBuffer();
+  expect(tap.end("", output).failure?.message).toMatch(/longer than can be translated/);
+  expect(output.length).toBe(0);
 });

@@ -27,22 +27,15 @@ export class TranslatingTap extends TapBase {
     this.#unwrapper = new AnswerUnwrapper(reading);
   }
 
-  push(events: string): string {
-    return this.pushCarefully(events);
-  }
-
   /** The upstream closed: whether that is an end or a break, its decoder knows. */
-  override pushLast(rest: string): string {
-    const text = super.pushLast(rest) ?? "";
+  protected override pushRest(rest: string): string {
+    const text = super.pushRest(rest);
     return this.failure || this.state === "ended" ? text : text + this.#encode(this.#decoder.end());
   }
 
-  override end(): string {
-    if (this.state !== "complete") return "";
-    const text = this.#encode(this.#decoder.end());
-    // What was kept until the end can be more than may be said.
-    if (this.failure) throw this.failure;
-    return text;
+  /** What was kept until the end can be more than may be said: then it is a failure. */
+  protected override closing(): string {
+    return this.state === "complete" ? this.#encode(this.#decoder.end()) : "";
   }
 
   protected frame(frame: SseFrame): string {

@@ -3,6 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import type { CanonReply, ReplyPart } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
+import { ByteBuffer } from "../wire/byte-buffer.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 import { AnswerUnwrapper, unwrapReply } from "./unwrap-answer.ts";
 
@@ -72,9 +73,10 @@ describe("structured output in a stream", () => {
     const megabyte: CanonEvent = { type: "text-delta", block: 0, text: "x".repeat(1024 * 1024) };
     const decoder = { push: () => said.splice(0, 1, megabyte), complete: false, end: () => [] };
     const tap = new TranslatingTap(decoder, { push: () => "" }, reading);
-    for (let count = 0; count < 17; count++) tap.push("data: {}\n\n");
+    const output = new ByteBuffer();
+    for (let count = 0; count < 17; count++) tap.push(Buffer.from("data: {}\n\n"), output);
     expect(tap).toMatchObject({ contentSeen: false, failure: undefined, generatedCharacters: 16 * 1024 * 1024 });
-    tap.push("data: {}\n\n");
+    tap.push(Buffer.from("data: {}\n\n"), output);
     expect(tap.failure?.kind).toBe("upstream_failed");
   });
 });

@@ -5,11 +5,11 @@ import type { TextTarget } from "../routing/target.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { postFailure } from "../wire/post.ts";
+import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { type AttemptRecord, type Call, ClientGoneError, type LeaveListener } from "./call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import { chooseLane, type Lane } from "./lane.ts";
-import { Patience } from "./patience.ts";
 import { refuseNotes } from "./refuse-notes.ts";
 import { addressRequest, prepareRequest } from "./upstream-request.ts";
 
@@ -38,9 +38,9 @@ export class Attempt implements AttemptRecord, LeaveListener {
   #leftAtMs: number | undefined;
   #leftBytes = 0;
   #held = 0;
-  readonly #patience: Patience;
-  /** What the upstream had failed to do when its time was up. */
-  #lost: string | undefined;
+  readonly #timeouts: AttemptTimeouts;
+  /** What the upstream had not done when its time was up. */
+  #expired: string | undefined;
   #unwatch: () => void;
   /** A kept connection was closed under the request: a new one is there at once, and no host needs a pause. */
   retryAtOnce = false;
@@ -53,7 +53,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
     this.startedAtMs = gateway.clock.nowMs();
     const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
-    this.#patience = new Patience(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
+    this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
     this.#unwatch = gateway.watchdog.watch((now) => {
       if (gateway.closing) {
         this.close();
@@ -63,8 +63,8 @@ export class Attempt implements AttemptRecord, LeaveListener {
         this.close();
         return;
       }
-      this.#lost = this.#patience.lostAt(now);
-      if (this.#lost !== undefined) this.close();
+      this.#expired = this.#timeouts.expiredAt(now);
+      if (this.#expired !== undefined) this.close();
     });
     call.client.tell(this);
   }
@@ -101,7 +101,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
     } catch (error) {
       throw this.explain(error);
     }
-    this.#patience.begin();
+    this.#timeouts.begin();
     if (answer.status !== 200) throw await this.#refusal(answer);
     this.#call.request?.dropMedia();
     return answer;
@@ -133,7 +133,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
 
   /** The whole body as text, within a bound. Each piece is a sign of life, and content where it is not blank. */
   readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
-    return this.#readAll(answer, maxBytes, (part) => this.#patience.hearText(part));
+    return this.#readAll(answer, maxBytes, (part) => this.#timeouts.hearText(part));
   }
 
   async #readAll(answer: HttpAnswer, maxBytes: number, hearText?: (part: Uint8Array) => void): Promise<string> {
@@ -164,7 +164,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
 
   /** The upstream gave a sign of life, and so many bytes with it. */
   hear(bytes = 0): void {
-    this.#patience.hear();
+    this.#timeouts.hear();
     if (this.#leftAtMs === undefined) return;
     this.#leftBytes += bytes;
     if (this.#leftBytes > MAX_LEFT_BYTES) this.close();
@@ -180,20 +180,20 @@ export class Attempt implements AttemptRecord, LeaveListener {
 
   /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
   expectEnd(withinMs: number): void {
-    this.#patience.expectEnd(withinMs);
+    this.#timeouts.expectEnd(withinMs);
   }
 
   /** What counts the content of a stream. */
   follow(content: () => number): void {
-    this.#patience.follow(content);
+    this.#timeouts.follow(content);
   }
 
   pause(): void {
-    this.#patience.pause();
+    this.#timeouts.pause();
   }
 
   resume(): void {
-    this.#patience.resume();
+    this.#timeouts.resume();
   }
 
   /** What a broken upstream connection means for this call. */
@@ -202,8 +202,8 @@ export class Attempt implements AttemptRecord, LeaveListener {
     // While it is read on for a client that has left, a failure of the upstream's is its own.
     if (this.#call.client.gone && this.#closed) return new ClientGoneError();
     if (this.#gateway.closing) return shuttingDown();
-    if (this.#lost !== undefined)
-      return new GatewayError("upstream_timeout", `The provider ${this.#lost}.`, { cause: thrown });
+    if (this.#expired !== undefined)
+      return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
     const kind = postFailure(thrown);
     this.retryAtOnce = kind === "stale";
     return connectionFailure(kind, thrown);

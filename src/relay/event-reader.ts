@@ -1,8 +1,8 @@
-import type { Tap } from "../dialects/dialect.ts";
+import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
+import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
-import type { Scratch } from "../wire/scratch.ts";
 import { EventSplitter } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -18,7 +18,8 @@ export class EventReader {
   readonly #tap: Tap;
   readonly #answer: HttpAnswer;
   readonly #splitter: EventSplitter | AwsEventSplitter;
-  #ended = false;
+  #closed = false;
+  #tapEnded = false;
   #counts = false;
 
   constructor(attempt: Attempt, answer: HttpAnswer, tap: Tap, framing: Framing) {
@@ -33,43 +34,41 @@ export class EventReader {
     return this.#answer.read();
   }
 
-  /** Has each piece used until `use` says no: then true. False at the end of the bytes. */
-  readWhile(use: (piece: Uint8Array) => boolean): Promise<boolean> {
+  /** Has each chunk used until `use` says no: then true. False at the end of the bytes. */
+  readWhile(use: (chunk: Uint8Array) => boolean): Promise<boolean> {
     return this.#answer.readWhile(use);
   }
 
-  /** Puts into the room what the client gets for a piece. `heldBytes`: what is kept of those before it. */
-  take(piece: Uint8Array, room: Scratch, heldBytes = 0): void {
-    this.#attempt.hear(piece.length);
-    const tap = this.#tap;
-    const holds = heldBytes + this.#splitter.waiting + piece.length;
+  /** Renders what the client gets for a chunk. `heldBytes`: what is held of those before it. */
+  take(chunk: Uint8Array, output: ByteBuffer, heldBytes = 0): TapProgress {
+    this.#attempt.hear(chunk.length);
+    const holds = heldBytes + this.#splitter.waiting + chunk.length;
     // Nearly every event comes whole: only the large ones that do not are worth counting (S23).
     if (holds >= COUNTED_FROM || this.#counts) {
       this.#counts = holds >= COUNTED_FROM;
       this.#attempt.hold(this.#counts ? holds : 0);
     }
-    if (tap.pushBytes && this.#splitter instanceof EventSplitter) {
-      const events = this.#splitter.pushBytes(piece);
-      if (events.length > 0) tap.pushBytes(events, room);
-    } else {
-      const events = this.#splitter.push(piece);
-      if (events !== "") room.putText(tap.push(events));
-    }
+    const events = this.#splitter.pushBytes(chunk);
+    return events.length > 0 ? this.#tap.push(events, output) : this.#tap;
   }
 
-  /** The upstream's bytes have ended; what they left without an end of its own may still say something. False where not. */
-  takeLast(room: Scratch): boolean {
+  /** The upstream's bytes have ended: what they left without an end of its own may still say something. */
+  takeRest(output: ByteBuffer): TapProgress {
     this.#attempt.hear();
-    this.#ended = true;
-    const rest = this.#splitter.end();
-    const text = this.#tap.state === "open" ? this.#tap.pushLast(rest) : undefined;
-    room.putText(text ?? "");
-    return text !== undefined;
+    this.#closed = true;
+    return this.end(output);
+  }
+
+  /** Nothing more is read: renders what is still owed to the client. */
+  end(output: ByteBuffer): TapProgress {
+    if (this.#tapEnded) return this.#tap;
+    this.#tapEnded = true;
+    return this.#tap.end(this.#splitter.end(), output);
   }
 
   /** The answer is whole: lets the upstream's last bytes come in, so that its connection can serve another call. */
   release(): void {
-    if (this.#ended) {
+    if (this.#closed) {
       this.#attempt.finish();
       return;
     }

@@ -8,6 +8,7 @@ import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Targets } from "../routing/targets.ts";
+import type { BufferPool } from "../wire/byte-buffer.ts";
 import type { Post } from "../wire/post.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
@@ -31,6 +32,8 @@ export interface Gateway extends Sources {
   readonly watchdog: Watchdog;
   /** What all calls may hold together. */
   readonly memory: MemoryBudget;
+  /** What answers are rendered into. */
+  readonly buffers: BufferPool;
   readonly log: Log;
   /** How providers are reached. */
   readonly post: Post;

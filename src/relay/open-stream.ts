@@ -2,9 +2,10 @@ import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
+import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
-import { type Scratch, ScratchPool } from "../wire/scratch.ts";
 import type { Attempt } from "./attempt.ts";
+import { type ClientOutput, MAX_HELD_BYTES } from "./client-output.ts";
 import { EventReader } from "./event-reader.ts";
 
 /** What each framing is called in `content-type`. */
@@ -13,48 +14,45 @@ const TYPES: Readonly<Record<Framing, RegExp>> = {
   "aws-event-stream": /^application\/vnd\.amazon\.eventstream/i,
 };
 
-/** An upstream stream that has shown its first content, and may have failed behind it, or come to a proper end without any. */
+/** An upstream stream that has shown its first content, and may have failed after it, or come to a proper end without any. */
 export interface OpenStream {
   attempt: Attempt;
   tap: Tap;
-  /** What the client gets of everything until now. To be given back to `heldRooms`. */
-  held: Scratch;
   reader: EventReader;
+  /** What the client gets of everything until now. */
+  held: ByteBuffer;
 }
-
-export const heldRooms = new ScratchPool();
-/** More than this is not held for any client. */
-export const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /**
  * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
  * make good and which else gets a real HTTP status.
  */
-export async function openStream(attempt: Attempt): Promise<OpenStream> {
+export async function openStream(attempt: Attempt, output: ClientOutput): Promise<OpenStream> {
   const answer = await attempt.open();
   const type = answer.headers.get("content-type") ?? "";
   const { framing } = attempt.target;
   if (!TYPES[framing].test(type)) throw await notAStream(attempt, answer);
   const tap = attempt.lane.createTap();
   const reader = new EventReader(attempt, answer, tap, framing);
-  const held = heldRooms.take();
+  const held = output.hold();
   try {
     await readUntilContent(reader, tap, held);
   } catch (error) {
-    heldRooms.giveBack(held);
+    output.drop(held);
     throw attempt.explain(error);
   }
-  return { attempt, tap, held, reader };
+  return { attempt, tap, reader, held };
 }
 
-async function readUntilContent(reader: EventReader, tap: Tap, held: Scratch): Promise<void> {
+async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer): Promise<void> {
   while (!tap.contentSeen && tap.state === "open") {
-    const piece = await reader.read();
-    if (piece) reader.take(piece, held, held.length);
-    else if (!reader.takeLast(held) && tap.state === "open")
+    const chunk = await reader.read();
+    const { state, failure } = chunk ? reader.take(chunk, held, held.length) : reader.takeRest(held);
+    if (tap.contentSeen) return;
+    // After content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
+    if (failure) throw failure;
+    if (!chunk && state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
-    // Behind content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
-    if (tap.failure && !tap.contentSeen) throw tap.failure;
     if (held.length > MAX_HELD_BYTES)
       throw new GatewayError("upstream_failed", `The provider sent ${MAX_HELD_BYTES} bytes without any content.`);
   }

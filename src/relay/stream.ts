@@ -1,59 +1,37 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import type { Tap } from "../dialects/dialect.ts";
+import type { TapProgress } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
-import { Scratch } from "../wire/scratch.ts";
+import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import { beginAttempt } from "./attempt.ts";
-import type { Call } from "./call.ts";
+import { type Attempt, beginAttempt } from "./attempt.ts";
+import type { Call, LeaveListener } from "./call.ts";
+import { ClientOutput, type DirectController, NOBODY } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
-import { heldRooms, MAX_HELD_BYTES, type OpenStream, openStream } from "./open-stream.ts";
+import { type OpenStream, openStream } from "./open-stream.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
 
-/** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every piece does. */
-const MAX_UNCONFIRMED = 128 * 1024;
-
-/** What an open stream's pieces are rendered into: each is written in the turn in which it came. */
-const room = new Scratch();
-
-/** What Bun hands to a stream of type "direct": writes go straight to the socket, and what it does not take is copied. */
-export interface DirectController {
-  write(text: string | Uint8Array): number | Promise<number>;
-  /** With `wait`, resolves when the client's socket has taken everything. */
-  flush(wait?: boolean): number | Promise<number>;
-  close(): void;
-}
-
-/** Where an answer goes whose client has left. */
-const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
-
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it comes. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
-  const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), openStream);
+  const { dialect, options } = call.incoming;
+  const output = new ClientOutput(call.client, gateway, dialect.keepAlive);
+  const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) => openStream(attempt, output));
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
-  const early = call.incoming.dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
+  const early = dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;
-  const writer = new StreamWriter(call, gateway, opening, opened);
-  const ended = opened?.tap.state === "ended" && opened.tap.failure === undefined;
-  const whole = ended ? await writer.whole(opened) : undefined;
+  const relay = new StreamRelay(call, gateway, output, opening, opened);
+  const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
+  if (isWhole) await relay.settleWhole(opened);
   const body = new ReadableStream({
     type: "direct",
-    pull: (controller: DirectController) => (whole === undefined ? writer.run(controller) : sendAll(controller, whole)),
+    pull: (controller: DirectController) => (isWhole ? output.sendWhole(controller) : relay.run(controller)),
     cancel: () => call.client.leave(),
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
-  const { dialect, options } = call.incoming;
   const headers = answerHeaders(call, dialect.streamType(options));
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return identifiedResponse(body, headers);
-}
-
-/** At once, and not in a later turn: the runtime then sends headers and content together, else each header by itself. */
-function sendAll(controller: DirectController, held: Scratch): void {
-  controller.write(held.taken());
-  controller.close();
-  heldRooms.giveBack(held);
 }
 
 /** Whether the deadline comes before the stream is open or has failed. */
@@ -69,32 +47,34 @@ async function commitsEarly(call: Call, gateway: Gateway, opening: Promise<unkno
   return early;
 }
 
-class StreamWriter {
+class StreamRelay implements LeaveListener {
   readonly #call: Call;
   readonly #gateway: Gateway;
+  readonly #output: ClientOutput;
   readonly #opening: Promise<OpenStream>;
   #stream: OpenStream | undefined;
   #firstContentAtMs: number | undefined;
-  /** When something was last written, as the watchdog saw it. */
-  #wroteAtMs: number | undefined;
-  #begun = false;
-  /** Characters or bytes written since the client was last known to have taken everything. */
-  #unconfirmed = 0;
-  #blockedSinceMs: number | undefined;
-  /** What the client gets when the ledger's row is committed: everything behind the end of the content. */
-  #last: Scratch | undefined;
   #running = false;
   #settled = false;
 
-  constructor(call: Call, gateway: Gateway, opening: Promise<OpenStream>, opened: OpenStream | undefined) {
+  constructor(
+    call: Call,
+    gateway: Gateway,
+    output: ClientOutput,
+    opening: Promise<OpenStream>,
+    opened: OpenStream | undefined,
+  ) {
     this.#call = call;
     this.#gateway = gateway;
+    this.#output = output;
     this.#opening = opening;
     this.#stream = opened;
-    // The headers leave with the first byte: a commit without content owes its client a keep-alive at once.
-    this.#wroteAtMs = opened ? undefined : Number.NEGATIVE_INFINITY;
-    // Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call.
-    call.client.left.then(() => this.run(NOBODY));
+    call.client.tell(this);
+  }
+
+  /** Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call. */
+  clientLeft(): void {
+    if (!this.#running) this.run(NOBODY);
   }
 
   /** To the end of the upstream's answer, whether or not the client stays for it (H26). */
@@ -104,41 +84,27 @@ class StreamWriter {
       return;
     }
     this.#running = true;
-    const { client, incoming } = this.#call;
-    const { keepAlive } = incoming.dialect;
-    const { keepAliveMs, slowReaderMs } = this.#gateway.timings;
-    const unwatch = this.#gateway.watchdog.watch((now) => {
-      this.#wroteAtMs ??= now;
-      if (this.#blockedSinceMs !== undefined) {
-        if (now - this.#blockedSinceMs <= slowReaderMs) return;
-        client.hangUp();
-      } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
-        this.#wroteAtMs = now;
-        controller.write(keepAlive);
-        controller.flush();
-      }
-    });
+    this.#output.commit(controller, this.#stream !== undefined);
     try {
-      await this.#passOn(controller);
+      await this.#passOn();
       await this.#settle("ok");
-      if (this.#last && !client.gone) controller.write(this.#last.taken());
     } catch (thrown) {
-      await this.#fail(controller, asGatewayError(thrown));
+      await this.#fail(asGatewayError(thrown));
     } finally {
-      unwatch();
-      controller.close();
-      if (this.#last) heldRooms.giveBack(this.#last);
+      this.#output.close();
+      this.#call.client.forget(this);
     }
   }
 
-  /** An answer that had come to its end before anything of it was sent: all of it, when its row is committed. */
-  async whole(stream: OpenStream): Promise<Scratch> {
+  /** An answer that had come to its end before anything of it was sent: all of it is sent when its row is committed. */
+  async settleWhole(stream: OpenStream): Promise<void> {
     this.#running = true;
     this.#begin(stream);
     stream.reader.release();
-    stream.held.putText(stream.tap.end());
+    stream.reader.end(stream.held);
+    this.#output.keepHeld(stream.held);
     await this.#settle("ok");
-    return stream.held;
+    this.#call.client.forget(this);
   }
 
   #begin(stream: OpenStream): void {
@@ -148,107 +114,85 @@ class StreamWriter {
   }
 
   /**
-   * Everything but what must wait for the ledger, which gathers in `#last`. A stream that is open already is written to
-   * before the first wait, so that its headers leave together with its first content.
+   * Sends everything but what must wait for the ledger, which is kept. A stream that is open already is written to before the
+   * first wait, so that its headers leave together with its first content.
    */
-  async #passOn(controller: DirectController): Promise<void> {
+  async #passOn(): Promise<void> {
     const stream = this.#stream ?? (await this.#opening);
     this.#begin(stream);
+    const output = this.#output;
     const { tap, reader, attempt } = stream;
-    let full = this.#passHeld(controller, stream);
-    const use = (piece: Uint8Array): boolean => {
-      room.clear();
-      reader.take(piece, room);
-      return this.#passRoom(controller, tap);
+    let stopped = !this.#passHeld(stream);
+    const use = (chunk: Uint8Array): boolean => {
+      const rendered = output.buffer;
+      return this.#pass(reader.take(chunk, rendered), rendered, attempt);
     };
     while (tap.state !== "ended") {
-      if (full) await this.#waitForReader(controller);
+      if (stopped) await this.#waitForClient(attempt);
       try {
-        full = await reader.readWhile(use);
+        stopped = await reader.readWhile(use);
       } catch (error) {
-        // Behind the end of the content only trimmings are missing: what came is whole, and the client gets it.
+        // After the end of the content only trimmings are missing: what came is whole, and the client gets it.
         if (tap.state === "complete" && !(error instanceof GatewayError) && !this.#call.client.gone) break;
         throw attempt.explain(error);
       }
-      if (full) continue;
-      room.clear();
-      if (reader.takeLast(room)) this.#passRoom(controller, tap);
-      else if (tap.state !== "open") break;
-      else throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
+      if (stopped) continue;
+      const rendered = output.buffer;
+      this.#pass(reader.takeRest(rendered), rendered, attempt);
+      if (tap.state === "open")
+        throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
     }
     reader.release();
-    this.#keep(tap.end());
+    const owed = output.buffer;
+    const { failure } = reader.end(owed);
+    if (failure) throw failure;
+    output.keep(owed);
   }
 
-  /** What was held until the commit. Gives whether the client must be waited for. */
-  #passHeld(controller: DirectController, { tap, held, attempt }: OpenStream): boolean {
-    if (tap.state !== "open" && tap.failure === undefined) {
-      this.#last = held;
-      attempt.expectEnd(this.#gateway.timings.afterFinishMs);
-      return false;
+  /** What was held until the commit. Gives whether more may be read at once. */
+  #passHeld({ tap: { state, failure }, held, attempt }: OpenStream): boolean {
+    if (failure !== undefined || state === "open") {
+      const more = this.#output.sendHeld(held);
+      if (failure) throw failure;
+      return more;
     }
-    const full = held.length > 0 && this.#write(controller, held.taken());
-    heldRooms.giveBack(held);
-    if (tap.failure) throw tap.failure;
-    return full;
+    this.#output.keepHeld(held);
+    attempt.expectEnd(this.#gateway.timings.afterFinishMs);
+    return true;
   }
 
-  /** What one piece was rendered to. Gives whether the next may come at once. */
-  #passRoom(controller: DirectController, tap: Tap): boolean {
-    const atOnce = tap.failure !== undefined || tap.state === "open";
-    const full = atOnce && room.length > 0 && this.#write(controller, room.taken());
-    if (tap.failure) throw tap.failure;
-    if (atOnce) return !full;
-    this.#keep(room.taken());
-    this.#stream?.attempt.expectEnd(this.#gateway.timings.afterFinishMs);
-    return tap.state === "complete";
+  /** What a chunk was rendered to. Gives whether the next may be read at once. */
+  #pass({ state, failure }: TapProgress, rendered: ByteBuffer, attempt: Attempt): boolean {
+    if (failure !== undefined || state === "open") {
+      const more = this.#output.send(rendered);
+      if (failure) throw failure;
+      return more;
+    }
+    this.#output.keep(rendered);
+    attempt.expectEnd(this.#gateway.timings.afterFinishMs);
+    return state === "complete";
   }
 
-  #keep(text: string | Uint8Array): void {
-    if (text.length === 0 || this.#call.client.gone) return;
-    this.#last ??= heldRooms.take();
-    if (this.#last.length + text.length > MAX_HELD_BYTES)
-      throw new GatewayError("upstream_failed", "The provider went on and on behind the end of its answer.");
-    if (typeof text === "string") this.#last.putText(text);
-    else this.#last.putBytes(text);
+  /** While the gateway waits for its client, the upstream's silence is not its fault. */
+  async #waitForClient(attempt: Attempt): Promise<void> {
+    attempt.pause();
+    await this.#output.taken();
+    attempt.resume();
   }
 
-  /** Whether so much is on its way now that the client must be waited for. */
-  #write(controller: DirectController, text: Uint8Array): boolean {
-    if (this.#call.client.gone) return false;
-    this.#begun = true;
-    controller.write(text);
-    this.#wroteAtMs = undefined;
-    this.#unconfirmed += text.length;
-    if (this.#unconfirmed >= MAX_UNCONFIRMED) return true;
-    controller.flush();
-    return false;
-  }
-
-  /** Back-pressure: the upstream is read on only when the client has taken what it was sent, or is taken for gone. */
-  async #waitForReader(controller: DirectController): Promise<void> {
-    const { client } = this.#call;
-    this.#blockedSinceMs = this.#gateway.clock.nowMs();
-    this.#stream?.attempt.pause();
-    await Promise.race([controller.flush(true), client.left]);
-    this.#stream?.attempt.resume();
-    this.#blockedSinceMs = undefined;
-    this.#unconfirmed = 0;
-  }
-
-  async #fail(controller: DirectController, error: GatewayError): Promise<void> {
+  async #fail(error: GatewayError): Promise<void> {
     const { client, incoming } = this.#call;
     this.#stream?.attempt.close();
     await this.#settle(error.kind);
+    this.#output.dropLast();
     if (client.gone) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const provider = this.#stream?.attempt.target.provider;
-    const told = provider?.redactError(error) ?? error;
-    const state = { options: incoming.options, begun: this.#begun };
-    for (const { text, pauseMs } of incoming.dialect.encodeStreamError(told, incoming.requestId, state)) {
+    const reported = provider?.redactError(error) ?? error;
+    const state = { options: incoming.options, begun: this.#output.begun };
+    for (const { text, pauseMs } of incoming.dialect.encodeStreamError(reported, incoming.requestId, state)) {
       if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
-      controller.write(text);
-      controller.flush();
+      this.#output.write(text);
     }
   }
 

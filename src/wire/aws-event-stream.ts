@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { Scratch } from "./scratch.ts";
+import { ByteBuffer } from "./byte-buffer.ts";
 
 /**
  * The binary frames of `application/vnd.amazon.eventstream`, big-endian throughout: total length, length of the headers and
@@ -33,7 +33,7 @@ const decoder = new TextDecoder("utf-8");
  */
 export class AwsEventSplitter {
   /** No frame is larger than its bound, so neither is what waits, but for the last piece. */
-  readonly #rest = new Scratch();
+  readonly #rest = new ByteBuffer();
 
   /** Bytes that wait for the end of their frame. */
   get waiting(): number {
@@ -43,7 +43,7 @@ export class AwsEventSplitter {
   /** Text of every frame that is whole now; empty while there is none. Throws for a frame that cannot be trusted. */
   push(bytes: Uint8Array): string {
     this.#rest.putBytes(bytes);
-    const waiting = this.#rest.taken();
+    const waiting = this.#rest.view();
     let text = "";
     let at = 0;
     for (;;) {
@@ -54,6 +54,11 @@ export class AwsEventSplitter {
     }
     this.#rest.drop(at);
     return text;
+  }
+
+  /** The same, as bytes. */
+  pushBytes(bytes: Uint8Array): Uint8Array {
+    return Buffer.from(this.push(bytes));
   }
 
   /** What tells a reader of events that the stream ended inside a frame; empty where it ended between two. */

@@ -1,4 +1,4 @@
-import { Scratch } from "./scratch.ts";
+import { ByteBuffer } from "./byte-buffer.ts";
 
 /**
  * Server-sent events as bytes. Lines end in CR, LF or CRLF and in nothing else: U+2028, U+2029 and U+0085 are text (H07).
@@ -31,7 +31,7 @@ const decoder = new TextDecoder("utf-8");
 /** Cuts a byte stream behind whole events: their text comes out as it came in, the unfinished rest waits. */
 export class EventSplitter {
   readonly #limit: number;
-  readonly #rest = new Scratch();
+  readonly #rest = new ByteBuffer();
   /** A byte order mark may stand before the first event, and is none of it. */
   #begun = false;
 
@@ -76,7 +76,7 @@ export class EventSplitter {
 
   /** What was left without its blank line when the stream ended. */
   end(): string {
-    const text = decoder.decode(this.#rest.taken());
+    const text = decoder.decode(this.#rest.view());
     this.#rest.clear();
     return text;
   }

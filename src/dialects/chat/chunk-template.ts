@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { LEAST_WEIGHT, weigh } from "../../base/text-weight.ts";
+import type { ByteBuffer } from "../../wire/byte-buffer.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { findValue } from "../../wire/json-text.ts";
-import type { Scratch } from "../../wire/scratch.ts";
 
 /** The members of a delta that carry generated text and nothing else. */
 const TEXT_KEYS = ["content", "reasoning_content", "reasoning"] as const;
@@ -69,31 +69,31 @@ export class ChunkTemplate {
   }
 
   /**
-   * Puts the client's form of a run of events into the room: of as many from `at` on as are alike. Gives where the last of
+   * Puts the client's form of a run of events into the output: of as many from `at` on as are alike. Gives where the last of
    * them ends, and -1 where the first is not one of these. `view` shows the same bytes.
    */
-  renderRun(events: Buffer, view: DataView, at: number, room: Scratch): number {
+  renderRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
     this.characters = 0;
     let from = at;
     for (let end = this.#match(view, from); end >= 0; end = this.#match(view, from)) {
-      if (!this.#hide) this.#render(events, from, end, room);
+      if (!this.#hide) this.#render(events, from, end, output);
       from = end;
     }
     return from === at ? -1 : from;
   }
 
   /** The event that was matched last. */
-  #render(events: Buffer, from: number, end: number, room: Scratch): void {
+  #render(events: Buffer, from: number, end: number, output: ByteBuffer): void {
     const clientHead = this.#clientHead;
     const twin = this.#clientTwin;
     const textStart = from + this.#head.length;
-    room.reserve(clientHead.length + 2 * (end - textStart) + (twin?.length ?? 0));
-    room.putPart(clientHead, 0, clientHead.length);
+    output.reserve(clientHead.length + 2 * (end - textStart) + (twin?.length ?? 0));
+    output.putPart(clientHead, 0, clientHead.length);
     if (twin !== undefined) {
-      room.putPart(events, textStart, this.#textEnd);
-      room.putPart(twin, 0, twin.length);
+      output.putPart(events, textStart, this.#textEnd);
+      output.putPart(twin, 0, twin.length);
     }
-    room.putPart(events, textStart, end);
+    output.putPart(events, textStart, end);
   }
 
   /** Where the event at `at` ends, or -1 where it is not one of these. */

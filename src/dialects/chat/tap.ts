@@ -2,11 +2,11 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, st
 import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { tellTerms } from "../../canon/terms.ts";
+import type { ByteBuffer } from "../../wire/byte-buffer.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
-import { Scratch } from "../../wire/scratch.ts";
 import type { SseFrame } from "../../wire/sse.ts";
-import type { NativeAnswerContext } from "../dialect.ts";
+import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
@@ -20,7 +20,6 @@ import { decodeUsage } from "./usage.ts";
 /** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
 const MAX_TEMPLATES = 4;
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
 const LF = 0x0a;
@@ -52,35 +51,30 @@ export class ChatTap extends TapBase {
     this.#showUsage = wantsUsage(context.request);
   }
 
-  push(events: string): string {
-    const room = new Scratch();
-    this.pushBytes(encoder.encode(events), room);
-    return decoder.decode(room.taken());
-  }
-
-  pushBytes(events: Uint8Array, room: Scratch): void {
-    if (events.includes(CR)) room.putText(this.pushCarefully(decoder.decode(events)));
-    else this.#pass(Buffer.from(events.buffer, events.byteOffset, events.length), room);
+  override push(events: Uint8Array, output: ByteBuffer): TapProgress {
+    if (events.includes(CR)) output.putText(this.pushCarefully(decoder.decode(events)));
+    else this.#pass(Buffer.from(events.buffer, events.byteOffset, events.length), output);
+    return this;
   }
 
   /** Runs of ordinary chunks as they are, but for their heads; what is between them is read. */
-  #pass(events: Buffer, room: Scratch): void {
+  #pass(events: Buffer, output: ByteBuffer): void {
     const view = new DataView(events.buffer, events.byteOffset, events.length);
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
-      const endOfRun = this.#renderRun(events, view, at, room);
+      const endOfRun = this.#renderRun(events, view, at, output);
       if (endOfRun >= 0) {
         at = endOfRun;
         continue;
       }
       const end = endOfEvent(events, at);
-      room.putText(this.pushCarefully(events.toString("utf8", at, end)));
+      output.putText(this.pushCarefully(events.toString("utf8", at, end)));
       at = end;
     }
   }
 
-  #renderRun(events: Buffer, view: DataView, at: number, room: Scratch): number {
+  #renderRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
     for (const template of this.#templates) {
-      const end = template.renderRun(events, view, at, room);
+      const end = template.renderRun(events, view, at, output);
       if (end < 0) continue;
       this.generatedCharacters += template.characters;
       return end;
@@ -88,9 +82,8 @@ export class ChatTap extends TapBase {
     return -1;
   }
 
-  override end(): string {
+  protected override closing(): string {
     if (this.state !== "complete") return "";
-    this.state = "ended";
     // Some hosts close right after the finish reason; clients of this protocol wait for the sentinel.
     return `${this.#usageChunk()}data: [DONE]\n\n`;
   }

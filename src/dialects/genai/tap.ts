@@ -45,7 +45,7 @@ export class GenaiTap extends TapBase {
     this.#stamp = new AnswerStamp(context);
   }
 
-  push(events: string): string {
+  protected override pushText(events: string): string {
     const ordinary =
       this.contentSeen &&
       !this.#context.options.arrayFraming &&
@@ -70,9 +70,7 @@ export class GenaiTap extends TapBase {
     return text;
   }
 
-  override end(): string {
-    if (this.state === "open") return "";
-    this.state = "ended";
+  protected override closing(): string {
     if (!this.#context.options.arrayFraming) return "";
     return this.#chunks === 0 ? "[]" : "]";
   }

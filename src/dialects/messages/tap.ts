@@ -44,7 +44,7 @@ export class MessagesTap extends TapBase {
     return withSearches(this.usageSeen, this.#searches);
   }
 
-  push(events: string): string {
+  protected override pushText(events: string): string {
     let text = "";
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
       const blank = events.indexOf("\n\n", at);

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { jsonPieces } from "../../wire/json-pieces.ts";
 import type { ClientPresence } from "../call.ts";
+import type { DirectController } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
-import type { DirectController } from "../stream.ts";
 
 /**
  * The body of an answer in JSON. A large one is written in chunks as the client reads: for a slow reader the runtime would

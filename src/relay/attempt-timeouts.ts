@@ -10,17 +10,17 @@ export interface UpstreamTimeouts {
   total: number;
 }
 
-/** How long one attempt waits for its upstream, and for what. It is told what comes, and asked at every tick of the watchdog. */
-export class Patience {
+/** Decides when an attempt has waited for its upstream for too long. It hears what comes, and is asked at every tick of the watchdog. */
+export class AttemptTimeouts {
   readonly #timeouts: UpstreamTimeouts;
   readonly #startedAtMs: number;
-  /** When something last came, as the watchdog saw it: asking the clock for each piece would cost more than the piece. */
+  /** When something last came, as the watchdog saw it: asking the clock for each chunk would cost more than the chunk. */
   #heardAtMs: number | undefined;
   #heard = false;
   #contentAtMs: number | undefined;
   #contentSeen = 0;
-  #content: () => number = () => this.#pieces;
-  #pieces = 0;
+  #content: () => number = () => this.#chunks;
+  #chunks = 0;
   /** While the gateway waits for its client, the upstream's silence is not its fault. */
   #paused = false;
   /** The limit of its silence once nothing more is wanted of it than its end. */
@@ -44,12 +44,12 @@ export class Patience {
     this.#heardAtMs = undefined;
   }
 
-  /** A piece of an answer that is read whole: blanks are sent to keep a connection alive. */
-  hearText(piece: Uint8Array): void {
+  /** A chunk of an answer that is read whole: blanks are sent to keep a connection alive. */
+  hearText(chunk: Uint8Array): void {
     // A loop, since a host may send millions of blanks, and a call for each would block everybody (S18).
-    for (let at = 0; at < piece.length; at++) {
-      if ((piece[at] ?? 0) <= 0x20) continue;
-      this.#pieces++;
+    for (let at = 0; at < chunk.length; at++) {
+      if ((chunk[at] ?? 0) <= 0x20) continue;
+      this.#chunks++;
       return;
     }
   }
@@ -76,8 +76,8 @@ export class Patience {
     this.#contentAtMs = undefined;
   }
 
-  /** What the upstream has failed to do by now; undefined while it may go on. */
-  lostAt(nowMs: number): string | undefined {
+  /** What the upstream has not done within its time by now; undefined while it may go on. */
+  expiredAt(nowMs: number): string | undefined {
     const { firstByte, idle, content, total } = this.#timeouts;
     const seen = this.#content();
     if (seen !== this.#contentSeen) {
@@ -89,9 +89,9 @@ export class Patience {
     this.#contentAtMs ??= nowMs;
     if (nowMs - this.#startedAtMs > total) return `did not come to the end of its answer within ${total} ms`;
     if (this.#paused) return undefined;
-    const patienceMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
-    if (nowMs - this.#heardAtMs > patienceMs)
-      return this.#heard ? `fell silent for ${patienceMs} ms` : `sent nothing for ${patienceMs} ms`;
+    const limitMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
+    if (nowMs - this.#heardAtMs > limitMs)
+      return this.#heard ? `fell silent for ${limitMs} ms` : `sent nothing for ${limitMs} ms`;
     return nowMs - this.#contentAtMs > content ? `sent no content for ${content} ms` : undefined;
   }
 }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { Patience } from "./patience.ts";
+import { AttemptTimeouts } from "./attempt-timeouts.ts";
 
 const TIMEOUTS = { firstByte: 60, idle: 120, content: 600, total: 7200 };
-const begun = () => new Patience(TIMEOUTS, 0);
+const begun = () => new AttemptTimeouts(TIMEOUTS, 0);
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** Lets something happen every ten units of time; gives when the upstream was given up, and why. */
-function livesUntil(patience: Patience, happens: (nowMs: number) => void): [number, string] {
+function livesUntil(timeouts: AttemptTimeouts, happens: (nowMs: number) => void): [number, string] {
   for (let now = 10; now < 100_000; now += 10) {
     happens(now);
-    const lost = patience.lostAt(now);
+    const lost = timeouts.expiredAt(now);
     if (lost !== undefined) return [now, lost];
   }
   return [Number.POSITIVE_INFINITY, ""];
@@ -21,8 +21,8 @@ describe("H18, H28: what a provider is waited for", () => {
   });
 
   test("silence inside an answer", () => {
-    const patience = begun();
-    expect(livesUntil(patience, (now) => now === 50 && patience.hear())).toEqual([180, "fell silent for 120 ms"]);
+    const timeouts = begun();
+    expect(livesUntil(timeouts, (now) => now === 50 && timeouts.hear())).toEqual([180, "fell silent for 120 ms"]);
   });
 
   test("keep-alives are no content, before the first of it and behind it", () => {
@@ -39,41 +39,41 @@ describe("H18, H28: what a provider is waited for", () => {
   });
 
   test("blanks in an answer of one piece are no content", () => {
-    const patience = begun();
-    const lost = livesUntil(patience, (now) => {
-      patience.hear();
-      patience.hearText(bytes(now === 300 ? " \n{" : " \r\n\t "));
+    const timeouts = begun();
+    const lost = livesUntil(timeouts, (now) => {
+      timeouts.hear();
+      timeouts.hearText(bytes(now === 300 ? " \n{" : " \r\n\t "));
     });
     expect(lost).toEqual([910, "sent no content for 600 ms"]);
   });
 
   test("an answer that goes on and on", () => {
-    const patience = begun();
-    const lost = livesUntil(patience, () => {
-      patience.hear();
-      patience.hearText(bytes("x"));
+    const timeouts = begun();
+    const lost = livesUntil(timeouts, () => {
+      timeouts.hear();
+      timeouts.hearText(bytes("x"));
     });
     expect(lost).toEqual([7210, "did not come to the end of its answer within 7200 ms"]);
   });
 
   test("behind the end of the content nothing but content makes it wait longer, however often the end is expected", () => {
-    const patience = begun();
+    const timeouts = begun();
     let content = 0;
-    patience.follow(() => content);
-    const lost = livesUntil(patience, (now) => {
-      patience.hear();
-      if (now >= 100) patience.expectEnd(50);
+    timeouts.follow(() => content);
+    const lost = livesUntil(timeouts, (now) => {
+      timeouts.hear();
+      if (now >= 100) timeouts.expectEnd(50);
       if (now === 130) content++;
     });
     expect(lost).toEqual([190, "fell silent for 50 ms"]);
   });
 
   test("while the gateway waits for its client, neither silence nor missing content is the provider's fault", () => {
-    const patience = begun();
-    const lost = livesUntil(patience, (now) => {
-      if (now === 10) patience.hear();
-      if (now === 20) patience.pause();
-      if (now === 2000) patience.resume();
+    const timeouts = begun();
+    const lost = livesUntil(timeouts, (now) => {
+      if (now === 10) timeouts.hear();
+      if (now === 20) timeouts.pause();
+      if (now === 2000) timeouts.resume();
     });
     expect(lost).toEqual([2130, "fell silent for 120 ms"]);
   });

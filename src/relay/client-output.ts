@@ -1,0 +1,159 @@
+import { GatewayError } from "../canon/error.ts";
+import type { BufferPool, ByteBuffer } from "../wire/byte-buffer.ts";
+import type { ClientPresence } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every chunk does. */
+const MAX_UNCONFIRMED_BYTES = 128 * 1024;
+/** More than this is not held for any client. */
+export const MAX_HELD_BYTES = 32 * 1024 * 1024;
+
+/** What Bun hands to a stream of type "direct": writes go straight to the socket, and what it does not take is copied. */
+export interface DirectController {
+  write(text: string | Uint8Array): number | Promise<number>;
+  /** With `wait`, resolves when the client's socket has taken everything. */
+  flush(wait?: boolean): number | Promise<number>;
+  close(): void;
+}
+
+/** Where an answer goes whose client has left. */
+export const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
+
+/**
+ * What one client gets of a stream, and the memory for it. Until the commit it is held, for each attempt by itself; then it is
+ * written as it comes; the last of it is kept until the call's row is committed.
+ */
+export class ClientOutput {
+  readonly #client: ClientPresence;
+  readonly #gateway: Pick<Gateway, "clock" | "watchdog" | "timings">;
+  readonly #keepAlive: string | undefined;
+  readonly #buffers: BufferPool;
+  #controller = NOBODY;
+  #unwatch: (() => void) | undefined;
+  /** When something was last written, as the watchdog saw it. */
+  #wroteAtMs: number | undefined;
+  /** Written since the client was last known to have taken everything. */
+  #unconfirmedBytes = 0;
+  #blockedSinceMs: number | undefined;
+  #last: ByteBuffer | undefined;
+  /** Content was written. */
+  begun = false;
+
+  constructor(
+    client: ClientPresence,
+    gateway: Pick<Gateway, "clock" | "watchdog" | "timings" | "buffers">,
+    keepAlive: string | undefined,
+  ) {
+    this.#client = client;
+    this.#gateway = gateway;
+    this.#keepAlive = keepAlive;
+    this.#buffers = gateway.buffers;
+  }
+
+  /** A buffer for what an attempt renders before the commit: to be dropped, sent or kept. */
+  hold(): ByteBuffer {
+    return this.#buffers.take();
+  }
+
+  drop(held: ByteBuffer): void {
+    this.#buffers.giveBack(held);
+  }
+
+  /** Where one chunk is rendered, to be sent or kept in the same turn. Empty. */
+  get buffer(): ByteBuffer {
+    const { shared } = this.#buffers;
+    shared.clear();
+    return shared;
+  }
+
+  /**
+   * The commit. The headers leave with the first byte: where there is no content yet, a keep-alive is owed at once. From here
+   * on the client's silence is broken, and one that reads nothing is given up.
+   */
+  commit(controller: DirectController, hasContent: boolean): void {
+    const client = this.#client;
+    const keepAlive = this.#keepAlive;
+    const { keepAliveMs, slowReaderMs } = this.#gateway.timings;
+    this.#controller = controller;
+    if (!hasContent) this.#wroteAtMs = Number.NEGATIVE_INFINITY;
+    this.#unwatch = this.#gateway.watchdog.watch((now) => {
+      this.#wroteAtMs ??= now;
+      if (this.#blockedSinceMs !== undefined) {
+        if (now - this.#blockedSinceMs > slowReaderMs) client.hangUp();
+      } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
+        this.#wroteAtMs = now;
+        this.write(keepAlive);
+      }
+    });
+  }
+
+  /** Sends what was rendered. False where the client must be waited for before more is sent. */
+  send(rendered: ByteBuffer): boolean {
+    if (rendered.length === 0 || this.#client.gone) return true;
+    this.begun = true;
+    this.#controller.write(rendered.view());
+    this.#wroteAtMs = undefined;
+    this.#unconfirmedBytes += rendered.length;
+    if (this.#unconfirmedBytes >= MAX_UNCONFIRMED_BYTES) return false;
+    this.#controller.flush();
+    return true;
+  }
+
+  /** The same for what was held. */
+  sendHeld(held: ByteBuffer): boolean {
+    const more = this.send(held);
+    this.drop(held);
+    return more;
+  }
+
+  /** Back-pressure: resolves when the client has taken what it was sent, or is taken for gone. */
+  async taken(): Promise<void> {
+    this.#blockedSinceMs = this.#gateway.clock.nowMs();
+    await Promise.race([this.#controller.flush(true), this.#client.left]);
+    this.#blockedSinceMs = undefined;
+    this.#unconfirmedBytes = 0;
+  }
+
+  /** Keeps what was rendered for `sendLast`. */
+  keep(rendered: ByteBuffer): void {
+    if (rendered.length === 0 || this.#client.gone) return;
+    this.#last ??= this.#buffers.take();
+    if (this.#last.length + rendered.length > MAX_HELD_BYTES)
+      throw new GatewayError("upstream_failed", "The provider went on and on behind the end of its answer.");
+    this.#last.putBytes(rendered.view());
+  }
+
+  /** The same for what was held: all of an answer that was complete before anything of it was sent. */
+  keepHeld(held: ByteBuffer): void {
+    this.#last = held;
+  }
+
+  /** A text that is none of the answer: a keep-alive, or an error. */
+  write(text: string): void {
+    this.#controller.write(text);
+    this.#controller.flush();
+  }
+
+  /** An answer that failed has no proper end: what was kept is not sent. */
+  dropLast(): void {
+    if (this.#last) this.drop(this.#last);
+    this.#last = undefined;
+  }
+
+  /** Sends what was kept, and ends. */
+  close(): void {
+    this.#unwatch?.();
+    if (this.#last && !this.#client.gone) this.#controller.write(this.#last.view());
+    this.#controller.close();
+    this.dropLast();
+  }
+
+  /**
+   * All of an answer that was kept whole. At once, and not in a later turn: the runtime then sends headers and content together,
+   * else each header by itself.
+   */
+  sendWhole(controller: DirectController): void {
+    this.#controller = controller;
+    this.close();
+  }
+}

@@ -1,0 +1,75 @@
+const FIRST_BYTES = 1024;
+/** A buffer that has grown beyond this is not kept: a single event may be as large as an image. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_KEPT_BUFFERS = 16;
+
+const NONE = Buffer.alloc(0);
+
+/** A buffer that grows as it is filled, and is used again. */
+export class ByteBuffer {
+  bytes: Buffer = NONE;
+  length = 0;
+
+  clear(): void {
+    this.length = 0;
+    if (this.bytes.length > MAX_KEPT_BYTES) this.bytes = NONE;
+  }
+
+  /** Makes sure that so many more fit. */
+  reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed <= this.bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length, FIRST_BYTES));
+    this.bytes.copy(grown, 0, 0, this.length);
+    this.bytes = grown;
+  }
+
+  putText(text: string): void {
+    if (text === "") return;
+    this.reserve(3 * text.length);
+    this.length += this.bytes.write(text, this.length);
+  }
+
+  putBytes(from: Uint8Array): void {
+    this.reserve(from.length);
+    this.bytes.set(from, this.length);
+    this.length += from.length;
+  }
+
+  /** The bytes of another buffer between two offsets; the space for them was reserved. */
+  putPart(from: Buffer, start: number, end: number): void {
+    from.copy(this.bytes, this.length, start, end);
+    this.length += end - start;
+  }
+
+  /** Forgets the first bytes; the others move up. */
+  drop(count: number): void {
+    this.bytes.copyWithin(0, count, this.length);
+    this.length -= count;
+  }
+
+  /** What it holds: a view, which holds until the buffer changes. */
+  view(): Buffer {
+    return this.bytes.subarray(0, this.length);
+  }
+}
+
+/**
+ * Buffers for bytes that must be kept over a wait, such as an answer whose row is not yet committed. Memory of such sizes is
+ * given back by the collector alone, and late; a buffer that is used again is warm.
+ */
+export class BufferPool {
+  /** For what is written in the turn in which it is rendered: everybody's, and empty between turns. */
+  readonly shared = new ByteBuffer();
+  readonly #free: ByteBuffer[] = [];
+
+  take(): ByteBuffer {
+    return this.#free.pop() ?? new ByteBuffer();
+  }
+
+  /** Whoever gives a buffer back must have no view of it left. */
+  giveBack(buffer: ByteBuffer): void {
+    buffer.clear();
+    if (this.#free.length < MAX_KEPT_BUFFERS) this.#free.push(buffer);
+  }
+}
