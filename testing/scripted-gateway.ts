@@ -16,6 +16,7 @@ import { Targets } from "../src/routing/targets.ts";
 import { BufferPool } from "../src/wire/byte-buffer.ts";
 import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
 import { pullWhile } from "../src/wire/http/exchange.ts";
+import { HttpFailure } from "../src/wire/http/failure.ts";
 import type { Post } from "../src/wire/post.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -25,6 +26,8 @@ export type Script = Partial<Pick<HttpAnswer, "status">> & {
   /** What it sends, piece by piece; after a number it waits for so many milliseconds. Without an end it hangs. */
   body?: readonly (string | number)[];
   hangs?: true;
+  /** Its connection breaks when all of it was sent. */
+  breaks?: true;
   failure?: Error;
 };
 
@@ -103,7 +106,7 @@ class ScriptedExchange implements Exchange {
   }
 
   async answer(): Promise<HttpAnswer> {
-    const { status = 200, headers = {}, body = [], hangs, failure } = this.#script;
+    const { status = 200, headers = {}, body = [], hangs, breaks, failure } = this.#script;
     if (failure) throw failure;
     if (hangs && body.length === 0) return this.#cut.promise;
     const pieces = body.values();
@@ -112,6 +115,7 @@ class ScriptedExchange implements Exchange {
         if (typeof piece === "string") return Buffer.from(piece);
         await Promise.race([this.#clock.sleep(piece), this.#cut.promise]);
       }
+      if (breaks) throw new HttpFailure("broken", "the host closed the connection");
       return hangs ? this.#cut.promise : undefined;
     };
     const named: AnswerHeaders = { get: (name) => headers[name] };

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
+import { ClientOutput, type DirectController } from "./client-output.ts";
+
+/** An output, and what its client has got of it. */
+function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
+  const { gateway, clock } = scriptedGateway();
+  const { call, leave } = sampleCall(gateway);
+  const output = new ClientOutput(call.client, gateway, keepAlive);
+  const written: string[] = [];
+  const reading = { blocked: false };
+  const controller: DirectController = {
+    write: (text) => written.push(Buffer.from(text as string).toString()),
+    flush: (wait) => (wait && reading.blocked ? new Promise<number>(() => {}) : 0),
+    close: () => written.push("(closed)"),
+  };
+  output.commit(controller, hasContent);
+  const render = (text: string) => {
+    const { buffer } = output;
+    buffer.putText(text);
+    return buffer;
+  };
+  return { output, written, clock, leave, render, reading, gateway, call };
+}
+
+describe("what a client gets", () => {
+  test("what is sent comes at once, what is kept at the close", () => {
+    const { output, written, render } = committed();
+    expect(output.send(render("one "))).toBe(true);
+    output.keep(render("three "));
+    output.keep(render("four"));
+    output.send(render("two "));
+    expect(written).toEqual(["one ", "two "]);
+    output.close();
+    expect(written).toEqual(["one ", "two ", "three four", "(closed)"]);
+  });
+
+  test("what was held before the commit is sent, or kept as it is", () => {
+    const { output, written } = committed();
+    const held = output.hold();
+    held.putText("held");
+    output.sendHeld(held);
+    const kept = output.hold();
+    kept.putText("kept");
+    output.keepHeld(kept);
+    expect(written).toEqual(["held"]);
+    output.close();
+    expect(written).toEqual(["held", "kept", "(closed)"]);
+  });
+
+  test("an answer that failed has no proper end", () => {
+    const { output, written, render } = committed();
+    output.keep(render("data: [DONE]\n\n"));
+    output.dropLast();
+    output.close();
+    expect(written).toEqual(["(closed)"]);
+  });
+
+  test("a client that has left gets nothing", () => {
+    const { output, written, render, leave } = committed();
+    leave();
+    output.send(render("one"));
+    output.keep(render("two"));
+    output.close();
+    expect(written).toEqual(["(closed)"]);
+    expect(output.begun).toBe(false);
+  });
+
+  test("no provider makes the gateway keep without bound", () => {
+    const { output, render } = committed();
+    const megabyte = "x".repeat(1024 * 1024);
+    for (let count = 0; count < 32; count++) output.keep(render(megabyte));
+    expect(() => output.keep(render("x"))).toThrow("went on and on");
+  });
+});
+
+describe("silence", () => {
+  test("is broken by keep-alives, each after fifteen seconds", async () => {
+    const { output, written, render, clock } = committed();
+    await clock.pass(10_000);
+    output.send(render("content"));
+    await clock.pass(14_000);
+    expect(written).toEqual(["content"]);
+    await clock.pass(17_000);
+    expect(written).toEqual(["content", ": ping\n\n", ": ping\n\n"]);
+    output.close();
+    await clock.pass(60_000);
+    expect(written.at(-1)).toBe("(closed)");
+  });
+
+  test("is broken at once where the headers left without content", async () => {
+    const { written, clock } = committed({ hasContent: false });
+    await clock.pass(200);
+    expect(written).toEqual([": ping\n\n"]);
+  });
+});
+
+describe("a client that reads slowly", () => {
+  test("is waited for when too much is on its way", async () => {
+    const { output, render, clock } = committed();
+    expect(output.send(render("x".repeat(100 * 1024)))).toBe(true);
+    expect(output.send(render("x".repeat(100 * 1024)))).toBe(false);
+    await clock.until(output.taken());
+    expect(output.send(render("x"))).toBe(true);
+  });
+
+  test("is given up when it reads nothing for five minutes, and gets no keep-alives meanwhile", async () => {
+    const { output, written, clock, reading, call } = committed();
+    reading.blocked = true;
+    const taken = output.taken();
+    await clock.pass(299_000);
+    expect(call.client.gone).toBe(false);
+    await clock.until(taken);
+    expect(call.client.gone).toBe(true);
+    expect(clock.passedMs).toBeWithin(300_000, 300_300);
+    expect(written).toEqual([]);
+  });
+});

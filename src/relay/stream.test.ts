@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
+import { relayStream } from "./stream.ts";
+
+const SSE = { "content-type": "text/event-stream" };
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const HELLO = chunk({ content: "Hello" });
+const WORLD = chunk({ content: " world" });
+const STOP = chunk({}, "stop");
+const DONE = "data: [DONE]\n\n";
+
+/** A call that is streamed from hosts with these scripts, and what became of it. */
+async function streamed(...scripts: Script[]) {
+  const sample = scriptedGateway(scripts);
+  const { gateway, clock } = sample;
+  const { call, leave } = sampleCall(gateway, { stream: true });
+  const plan = sample.targets.filter(({ via }) => via === "chat");
+  const response = await clock.until(relayStream(call, gateway, plan));
+  return { ...sample, call, leave, response, text: () => clock.until(textOf(response)) };
+}
+
+/** Read as it comes: what is written holds only until the next write, as it does on a socket. */
+async function textOf({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const part of body ?? []) text += Buffer.from(part).toString();
+  return text;
+}
+
+const saidIn = (text: string) =>
+  [...text.matchAll(/^data: (\{.*\})$/gm)]
+    .map(([, data]) => JSON.parse(data ?? "") as { choices?: { delta: { content?: string } }[] })
+    .map(({ choices }) => choices?.[0]?.delta.content ?? "")
+    .join("");
+
+describe("a streamed answer", () => {
+  test("is passed on as it comes, and its end waits for the receipt", async () => {
+    const { text, receipts, sent } = await streamed({ headers: SSE, body: [HELLO, 50, WORLD, 50, STOP, DONE] });
+    const all = await text();
+    expect(saidIn(all)).toBe("Hello world");
+    expect(all).toEndWith(DONE);
+    expect(all).not.toContain('"upstream"');
+    expect(receipts).toMatchObject([{ outcome: "ok", stop: { unified: "stop" }, usageSource: "estimated" }]);
+    expect(sent[0]?.closed).toBe(false);
+  });
+
+  test("one that has come whole is settled before its headers leave", async () => {
+    const { text, receipts } = await streamed({ headers: SSE, body: [HELLO + STOP + DONE] });
+    expect(receipts).toMatchObject([{ outcome: "ok" }]);
+    expect(await text()).toEndWith(DONE);
+  });
+
+  test("a host that closes after the finish reason owes its client the sentinel", async () => {
+    const { text } = await streamed({ headers: SSE, body: [HELLO, STOP] });
+    expect(await text()).toEndWith(DONE);
+  });
+
+  test("the same where the connection breaks there", async () => {
+    const { text, receipts } = await streamed({ headers: SSE, body: [HELLO, STOP], breaks: true });
+    expect(await text()).toEndWith(DONE);
+    expect(receipts).toMatchObject([{ outcome: "ok" }]);
+  });
+});
+
+describe("before the commit, a failure is the offer's alone", () => {
+  test("another target answers", async () => {
+    const { text, receipts } = await streamed(
+      { headers: SSE, body: [] },
+      { status: 500, body: ["{}"] },
+      { headers: SSE, body: [HELLO, STOP, DONE] },
+    );
+    expect(saidIn(await text())).toBe("Hello");
+    expect(receipts[0]?.offers.map(({ provider, outcome }) => [provider, outcome])).toEqual([
+      ["one", "failed"],
+      ["one", "failed"],
+      ["two", "answered"],
+    ]);
+  });
+
+  test("H15, H18: after ten seconds the headers leave with a keep-alive", async () => {
+    const { text, clock } = await streamed({ headers: SSE, body: [20_000, HELLO, STOP, DONE] });
+    expect(clock.passedMs).toBeWithin(10_000, 10_300);
+    const all = await text();
+    expect(all).toStartWith(": keep-alive\n\n");
+    expect(saidIn(all)).toBe("Hello");
+  });
+});
+
+describe("after the commit, a failure is told in the stream", () => {
+  test.each<[string, Script]>([
+    ["H16: a host that closes amid its answer", { headers: SSE, body: [HELLO] }],
+    ["a connection that breaks", { headers: SSE, body: [HELLO], breaks: true }],
+    ["an error event", { headers: SSE, body: [HELLO, 'data: {"error":{"message":"broken"}}\n\n'] }],
+    [
+      "H31: content and an error in one read",
+      { headers: SSE, body: [`${HELLO}data: {"error":{"message":"broken"}}\n\n`] },
+    ],
+  ])("%s", async (_, script) => {
+    const { text, receipts, sent } = await streamed(script);
+    const all = await text();
+    expect(saidIn(all)).toBe("Hello");
+    expect(all).toContain('"error"');
+    expect(all).not.toContain("[DONE]");
+    expect(receipts).toMatchObject([{ outcome: "upstream_failed", usageSource: "partial" }]);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.closed).toBe(true);
+  });
+});
+
+describe("a client that leaves", () => {
+  test("H26: before the body is asked for, the call is settled all the same", async () => {
+    const { leave, clock, receipts } = await streamed({ headers: SSE, body: [HELLO, 500, WORLD, STOP, DONE] });
+    leave();
+    await clock.pass(5_000);
+    expect(receipts).toMatchObject([{ outcome: "client_gone" }]);
+  });
+});
