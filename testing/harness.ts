@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeGateway } from "../src/app/make-gateway.ts";
+import { makeOperations } from "../src/app/make-operations.ts";
+import { readConfig } from "../src/app/read-config.ts";
+import { makeSnapshot } from "../src/app/snapshot.ts";
+import type { Sources } from "../src/base/sources.ts";
+import type { Config } from "../src/config/config.ts";
+import { createLog } from "../src/observe/log.ts";
+import type { Gateway } from "../src/relay/gateway.ts";
+import { DEFAULT_TIMINGS, type Timings } from "../src/relay/timings.ts";
+import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
+import { ROUTES } from "../src/server/routes.ts";
+import { openStorage } from "../src/storage/open.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { MemoryFileStore } from "./memory-file-store.ts";
+import { MemoryNetwork } from "./memory-network.ts";
+import type { ReceiptData } from "./receipt-data.ts";
+import { scriptedModels } from "./scripted-models.ts";
+import { type SendOptions, SentCall } from "./sent-call.ts";
+import { TEST_KEY } from "./test-key.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+export interface HarnessOptions {
+  /** Sections of trivium.yaml. */
+  config?: Record<string, unknown>;
+  timings?: Partial<Timings>;
+  /** Told what the gateway logs, line by line. */
+  onLog?: (line: string) => void;
+}
+
+const UPSTREAM = "http://upstream.test";
+const URL_OF_GATEWAY = "http://127.0.0.1:8080";
+
+/** Ids that count up, and bytes that are all the same. */
+function predictable(): Sources["random"] {
+  let made = 0;
+  return {
+    bytes: (length) => new Uint8Array(length).fill(7),
+    id: () => String(++made).padStart(22, "0"),
+  };
+}
+
+/**
+ * A whole gateway in memory, of the parts that the program makes at its start: no sockets, no disk, and no time but that of its
+ * clock, which passes only while a test waits for something.
+ */
+export class Harness {
+  readonly clock: VirtualClock;
+  readonly upstream: MemoryNetwork;
+  readonly gateway: Gateway;
+  readonly storage: Storage;
+  readonly #handle: RequestHandler;
+
+  private constructor(
+    clock: VirtualClock,
+    upstream: MemoryNetwork,
+    gateway: Gateway,
+    storage: Storage,
+    handle: RequestHandler,
+  ) {
+    this.clock = clock;
+    this.upstream = upstream;
+    this.gateway = gateway;
+    this.storage = storage;
+    this.#handle = handle;
+  }
+
+  static async start({
+    config: sections = scriptedModels(UPSTREAM),
+    timings,
+    onLog,
+  }: HarnessOptions = {}): Promise<Harness> {
+    const clock = new VirtualClock();
+    const sources: Sources = { clock, random: predictable() };
+    const upstream = new MemoryNetwork(clock);
+    const storage = await openStorage("sqlite::memory:", clock);
+    const config = configOf(sections);
+    const gateway = await makeGateway(config, {
+      ...sources,
+      post: upstream.post,
+      fetchMedia: () => Promise.reject(new Error("the harness has no network to fetch media from")),
+      log: createLog({
+        clock,
+        level: onLog ? "debug" : "silent",
+        format: "json",
+        write: async (text) => onLog?.(text),
+      }),
+      timings: { ...DEFAULT_TIMINGS, ...timings },
+      publicUrl: () => URL_OF_GATEWAY,
+      snapshot: makeSnapshot(config, {}, sources, undefined),
+      storage,
+      fileStore: new MemoryFileStore(clock.wallMs),
+    });
+    const { operations } = await makeOperations(gateway, storage, config.retention.ms);
+    const handle = createRequestHandler({
+      host: "127.0.0.1",
+      publicUrl: URL_OF_GATEWAY,
+      routes: ROUTES,
+      context: {
+        gateway,
+        storage,
+        operations,
+        accepting: () => true,
+        draining: () => false,
+        condition: () => ({ status: "ready", reasons: [] }),
+        publicUrl: () => URL_OF_GATEWAY,
+        isAdmin: () => false,
+        version: "test",
+      },
+    });
+    return new Harness(clock, upstream, gateway, storage, handle);
+  }
+
+  /** Sends a request; time passes while something of it is waited for with the clock. */
+  send(path: string, body: unknown, options: SendOptions = {}): SentCall {
+    return new SentCall(this.#handle, this.clock, `${URL_OF_GATEWAY}${path}`, body, options);
+  }
+
+  /** Sends a request, and lets time pass until its answer is whole and nothing of it is left. */
+  async call(path: string, body: unknown, options: SendOptions = {}) {
+    return await this.clock.until(this.send(path, body, options).answer);
+  }
+
+  /** The receipt of an answer, as the API shows it. */
+  async receipt({ headers }: { headers: Headers }): Promise<ReceiptData> {
+    return this.receiptOf(headers.get("x-trivium-receipt") ?? "");
+  }
+
+  async receiptOf(id: string): Promise<ReceiptData> {
+    const found = await this.call(`/api/v1/generation?id=${id}`, undefined, { method: "GET" });
+    if (found.status !== 200) throw new Error(`no receipt ${id}: ${found.text}`);
+    return (JSON.parse(found.text) as { data: ReceiptData }).data;
+  }
+
+  /** Every receipt so far, oldest first. */
+  async receipts(): Promise<ReceiptData[]> {
+    const rows = await this.storage.query("SELECT id FROM receipts ORDER BY id");
+    const all: ReceiptData[] = [];
+    for (const row of rows) all.push(await this.receiptOf(String(row["id"])));
+    return all;
+  }
+
+  /** What every call must have given back. */
+  leftovers(): Record<string, number> {
+    const { runningCalls, leftTexts, leftImages, memory } = this.gateway;
+    return { runningCalls, leftTexts, leftImages, heldBytes: memory.held, openUpstreams: this.upstream.open };
+  }
+}
+
+/** As the program reads it, from a file that is gone again. */
+function configOf(sections: Record<string, unknown>): Config {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-harness-"));
+  const configPath = join(folder, "trivium.yaml");
+  try {
+    const given = { simulator: false, keys: [{ name: "tests", key: TEST_KEY }], ...sections };
+    writeFileSync(configPath, JSON.stringify(given));
+    return readConfig({ configPath, cwd: folder, environment: {} });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,190 @@
+import type { Clock } from "../src/base/clock.ts";
+import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
+import { type FailureKind, HttpFailure } from "../src/wire/http/failure.ts";
+import type { Post } from "../src/wire/post.ts";
+
+/** A request as an upstream sees it. */
+export interface SentRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  atMs: number;
+}
+
+/** What an upstream does about a request. Where it does nothing more, it is silent. */
+export interface Reply {
+  /** The answer's head. */
+  head(status?: number, headers?: Record<string, string>): void;
+  /** Resolves when the gateway has read everything so far: it holds an upstream back by not reading. */
+  write(chunk: string | Uint8Array): Promise<void>;
+  /** The body is whole. */
+  end(): void;
+  /** The connection breaks, or was never made. */
+  fail(kind: FailureKind): void;
+  /** When the gateway ended the request; undefined while it has not. */
+  readonly closedAtMs: number | undefined;
+  /** Resolves when the gateway ends the request before the answer is whole. */
+  readonly closed: Promise<void>;
+}
+
+export type Script = (reply: Reply, request: SentRequest) => void | Promise<void>;
+
+/** An upstream in memory, behind every URL: what the gateway sends is played to a script, at the times of a clock. */
+export class MemoryNetwork {
+  readonly requests: SentRequest[] = [];
+  readonly replies: Reply[] = [];
+  /** What scripts threw. */
+  readonly mistakes: unknown[] = [];
+  readonly #clock: Clock;
+  #scripts: Script[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** One script for each request from now on; the last one for all that follow. */
+  play(...scripts: Script[]): void {
+    this.requests.length = 0;
+    this.replies.length = 0;
+    this.#scripts = scripts;
+  }
+
+  /** Requests that are neither answered to their end nor ended by the gateway. */
+  get open(): number {
+    return this.replies.filter((reply) => (reply as MemoryExchange).isOpen).length;
+  }
+
+  readonly post: Post = (url, headers, body) => {
+    const text = typeof body === "string" ? body : Buffer.from(body).toString();
+    const request = { url, headers, body: text, atMs: this.#clock.nowMs() };
+    const exchange = new MemoryExchange(this.#clock);
+    const script = this.#scripts[Math.min(this.requests.length, this.#scripts.length - 1)];
+    if (script === undefined) throw new Error("no script was given for this request");
+    this.requests.push(request);
+    this.replies.push(exchange);
+    // In a later turn, as a host is asked.
+    Promise.resolve()
+      .then(() => script(exchange, request))
+      .catch((error: unknown) => this.mistakes.push(error));
+    return exchange;
+  };
+}
+
+class MemoryExchange implements Exchange, HttpAnswer, Reply {
+  status = 0;
+  headers: AnswerHeaders = new Map();
+  closedAtMs: number | undefined;
+  readonly #clock: Clock;
+  readonly #head = Promise.withResolvers<HttpAnswer>();
+  readonly #closed = Promise.withResolvers<void>();
+  #unread: Uint8Array[] = [];
+  #taken = Promise.withResolvers<void>();
+  #end: "whole" | HttpFailure | undefined;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#head.promise.catch(() => {});
+  }
+
+  get isOpen(): boolean {
+    return this.#end === undefined;
+  }
+
+  // --- what the gateway does ---
+
+  answer(): Promise<HttpAnswer> {
+    return this.#head.promise;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      if (this.#unread.length > 0) {
+        const bytes = Buffer.concat(this.#unread);
+        this.#unread = [];
+        this.#taken.resolve();
+        return bytes;
+      }
+      if (this.#end === "whole") return undefined;
+      if (this.#end) throw this.#end;
+      this.#wake = Promise.withResolvers();
+      await this.#wake.promise;
+    }
+  }
+
+  async readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean> {
+    for (let chunk = await this.read(); chunk; chunk = await this.read()) if (!take(chunk)) return true;
+    return false;
+  }
+
+  close(): void {
+    if (this.#end !== undefined) return;
+    this.closedAtMs = this.#clock.nowMs();
+    this.fail("broken");
+    this.#closed.resolve();
+  }
+
+  // --- what the upstream does ---
+
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  head(status = 200, headers: Record<string, string> = {}): void {
+    this.status = status;
+    this.headers = new Map(Object.entries({ "content-type": "application/json", ...headers }));
+    this.#head.resolve(this);
+  }
+
+  write(chunk: string | Uint8Array): Promise<void> {
+    if (this.#end !== undefined) return Promise.resolve();
+    if (this.#unread.length === 0) this.#taken = Promise.withResolvers();
+    this.#unread.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    this.#wake.resolve();
+    return this.#taken.promise;
+  }
+
+  end(): void {
+    this.#end ??= "whole";
+    this.#wake.resolve();
+  }
+
+  fail(kind: FailureKind): void {
+    if (this.#end !== undefined) return;
+    this.#end = new HttpFailure(kind, "the script says so");
+    this.#unread = [];
+    this.#taken.resolve();
+    this.#head.reject(this.#end);
+    this.#wake.resolve();
+  }
+}
+
+/** An answer in one piece. */
+export const sendsJson =
+  (value: unknown, status = 200, headers: Record<string, string> = {}): Script =>
+  (reply) => {
+    reply.head(status, headers);
+    void reply.write(JSON.stringify(value));
+    reply.end();
+  };
+
+/** Chunks of a stream with pauses between them, in milliseconds; then the end of the body. */
+export function streams(clock: Clock, ...steps: readonly (string | number)[]): Script {
+  return async (reply) => {
+    await playSteps(clock, reply, steps);
+    reply.end();
+  };
+}
+
+/** The same, without an end: silent from there on. */
+export function streamsOpen(clock: Clock, ...steps: readonly (string | number)[]): Script {
+  return (reply) => playSteps(clock, reply, steps);
+}
+
+async function playSteps(clock: Clock, reply: Reply, steps: readonly (string | number)[]): Promise<void> {
+  reply.head(200, { "content-type": "text/event-stream" });
+  for (const step of steps) {
+    if (typeof step === "number") await clock.sleep(step);
+    else void reply.write(step);
+  }
+}

@@ -1,0 +1,124 @@
+import type { RequestHandler, ServedConnection } from "../src/server/request-handler.ts";
+import { TEST_KEY } from "./test-key.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+export interface SendOptions {
+  method?: string;
+  headers?: Record<string, string>;
+  /** The client stops reading after so many chunks, until it is told to go on. */
+  readsChunks?: number;
+}
+
+export interface TimedChunk {
+  /** Since the request was sent. */
+  ms: number;
+  text: string;
+}
+
+export interface ReadAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  chunks: readonly TimedChunk[];
+  /** When the answer's head was there, since the request was sent. */
+  headMs: number;
+  /** When it came to its end. */
+  endMs: number;
+}
+
+/** A client's connection that only remembers what was done to it. */
+class FakeConnection implements ServedConnection {
+  readonly address = "127.0.0.1";
+  trusted = false;
+  held = false;
+  rested = false;
+  hungUp = false;
+
+  hold(): void {
+    this.held = true;
+    this.trusted = true;
+  }
+
+  rest(): void {
+    this.rested = true;
+  }
+
+  hangUp(): void {
+    this.hungUp = true;
+  }
+}
+
+/** A request on its way, seen from its client. */
+export class SentCall {
+  readonly connection = new FakeConnection();
+  /** The whole answer, read as its client reads. Rejects where the client has left. */
+  readonly answer: Promise<ReadAnswer>;
+  /** Its head. */
+  readonly response: Promise<Response>;
+  readonly chunks: TimedChunk[] = [];
+  readonly #clock: VirtualClock;
+  readonly #sentAtMs: number;
+  readonly #leaving = new AbortController();
+  #reader: { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } | undefined;
+  #readsChunks: number;
+  #goOn = Promise.withResolvers<void>();
+
+  constructor(handle: RequestHandler, clock: VirtualClock, url: string, body: unknown, options: SendOptions) {
+    this.#clock = clock;
+    this.#sentAtMs = clock.nowMs();
+    this.#readsChunks = options.readsChunks ?? Number.POSITIVE_INFINITY;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const request = new Request(url, {
+      method: options.method ?? "POST",
+      headers: {
+        host: new URL(url).host,
+        authorization: `Bearer ${TEST_KEY}`,
+        ...(text === undefined
+          ? {}
+          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
+        ...options.headers,
+      },
+      signal: this.#leaving.signal,
+      ...(text === undefined ? {} : { body: text }),
+    });
+    this.response = handle(request, this.connection);
+    this.answer = this.#read();
+    // Whoever waits for neither is not told of failures.
+    this.answer.catch(() => {});
+  }
+
+  /** The client closes its connection. */
+  leave(): void {
+    this.#leaving.abort();
+    this.#goOn.resolve();
+    void this.#reader?.cancel().catch(() => {});
+  }
+
+  /** The client reads again. */
+  goOn(): void {
+    this.#readsChunks = Number.POSITIVE_INFINITY;
+    this.#goOn.resolve();
+  }
+
+  /** Milliseconds since it was sent. */
+  get ms(): number {
+    return this.#clock.nowMs() - this.#sentAtMs;
+  }
+
+  async #read(): Promise<ReadAnswer> {
+    const response = await this.response;
+    const headMs = this.ms;
+    const decoder = new TextDecoder();
+    this.#reader = response.body?.getReader();
+    for (;;) {
+      if (this.chunks.length >= this.#readsChunks) await this.#goOn.promise;
+      const { done, value } = (await this.#reader?.read()) ?? { done: true, value: undefined };
+      if (this.#leaving.signal.aborted) throw new Error("the client has left");
+      if (done) break;
+      this.chunks.push({ ms: this.ms, text: decoder.decode(value, { stream: true }) });
+    }
+    const { status, headers } = response;
+    const text = this.chunks.map((chunk) => chunk.text).join("");
+    return { status, headers, text, chunks: this.chunks, headMs, endMs: this.ms };
+  }
+}
