@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { buildCall } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
-import { buildCall, callGateway, errorOf } from "./support/client-calls.ts";
+import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
+import { buildCall, DIALECTS } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
-import { beginCall, buildCall, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
+import { beginCall, callGateway, errorOf } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 

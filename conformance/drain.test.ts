@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { DIALECTS } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";
-import { callGateway, DIALECTS } from "./support/client-calls.ts";
+import { callGateway } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { freePort, startTestGateway } from "./support/test-gateway.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import { type CallOptions, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
+import { type CallOptions, DIALECTS } from "../testing/build-call.ts";
+import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 

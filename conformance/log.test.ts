@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { startSimulator } from "../simulator/simulator.ts";
+import { buildCall, DIALECTS } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
-import { buildCall, callGateway, DIALECTS } from "./support/client-calls.ts";
+import { callGateway } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";

@@ -4,10 +4,10 @@ import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildCall } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { wire } from "../testing/upstream-wire.ts";
-import { buildCall } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { freePort } from "./support/test-gateway.ts";
 

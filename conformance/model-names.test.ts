@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import { buildCall, callGateway, DIALECTS, errorOf } from "./support/client-calls.ts";
+import { buildCall, DIALECTS } from "../testing/build-call.ts";
+import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedStand } from "./support/scripted-stand.ts";
 import { type SeenRequest, sendJson } from "./support/scripted-upstream.ts";
 

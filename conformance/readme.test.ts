@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIMULATED_TEXT_MODELS } from "../src/catalogue/simulated-models.ts";
-import { callGateway, DIALECTS } from "./support/client-calls.ts";
+import { DIALECTS } from "../testing/build-call.ts";
+import { callGateway } from "./support/client-calls.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";

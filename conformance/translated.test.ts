@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
+import type { CallOptions } from "../testing/build-call.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { type CallOptions, callGateway, errorOf } from "./support/client-calls.ts";
+import { callGateway, errorOf } from "./support/client-calls.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 /** Calls whose client and model speak different protocols, on all six pairs, with the simulator behind them. */

@@ -6,6 +6,7 @@ import { makeOperations } from "../src/app/make-operations.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
 import type { Sources } from "../src/base/sources.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
 import { createLog } from "../src/observe/log.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
@@ -14,11 +15,12 @@ import { createRequestHandler, type RequestHandler } from "../src/server/request
 import { ROUTES } from "../src/server/routes.ts";
 import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { buildCall, type CallOptions } from "./build-call.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
 import type { ReceiptData } from "./receipt-data.ts";
 import { scriptedModels } from "./scripted-models.ts";
-import { type SendOptions, SentCall } from "./sent-call.ts";
+import { type ReadAnswer, type ReadingOptions, SentCall } from "./sent-call.ts";
 import { TEST_KEY } from "./test-key.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -30,7 +32,8 @@ export interface HarnessOptions {
   onLog?: (line: string) => void;
 }
 
-const UPSTREAM = "http://upstream.test";
+/** Where the providers of a test are, though every URL leads to its network. */
+export const UPSTREAM_URL = "http://upstream.test";
 const URL_OF_GATEWAY = "http://127.0.0.1:8080";
 
 /** Ids that count up, and bytes that are all the same. */
@@ -68,7 +71,7 @@ export class Harness {
   }
 
   static async start({
-    config: sections = scriptedModels(UPSTREAM),
+    config: sections = scriptedModels(UPSTREAM_URL),
     timings,
     onLog,
   }: HarnessOptions = {}): Promise<Harness> {
@@ -113,14 +116,15 @@ export class Harness {
     return new Harness(clock, upstream, gateway, storage, handle);
   }
 
-  /** Sends a request; time passes while something of it is waited for with the clock. */
-  send(path: string, body: unknown, options: SendOptions = {}): SentCall {
-    return new SentCall(this.#handle, this.clock, `${URL_OF_GATEWAY}${path}`, body, options);
+  /** Sends a call; time passes while something of it is waited for with the clock. */
+  send(dialect: DialectName, { readsChunks, ...options }: CallOptions & ReadingOptions = {}): SentCall {
+    const reading = readsChunks === undefined ? {} : { readsChunks };
+    return new SentCall(this.#handle, this.clock, buildCall(URL_OF_GATEWAY, dialect, TEST_KEY, options), reading);
   }
 
-  /** Sends a request, and lets time pass until its answer is whole and nothing of it is left. */
-  async call(path: string, body: unknown, options: SendOptions = {}) {
-    return await this.clock.until(this.send(path, body, options).answer);
+  /** Sends a call, and lets time pass until its answer is whole. */
+  async call(dialect: DialectName, options: CallOptions = {}): Promise<ReadAnswer> {
+    return await this.clock.until(this.send(dialect, options).answer);
   }
 
   /** The receipt of an answer, as the API shows it. */
@@ -129,7 +133,9 @@ export class Harness {
   }
 
   async receiptOf(id: string): Promise<ReceiptData> {
-    const found = await this.call(`/api/v1/generation?id=${id}`, undefined, { method: "GET" });
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const asked: [string, RequestInit] = [`${URL_OF_GATEWAY}/api/v1/generation?id=${id}`, { headers }];
+    const found = await this.clock.until(new SentCall(this.#handle, this.clock, asked, {}).answer);
     if (found.status !== 200) throw new Error(`no receipt ${id}: ${found.text}`);
     return (JSON.parse(found.text) as { data: ReceiptData }).data;
   }

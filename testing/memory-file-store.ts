@@ -11,7 +11,9 @@ export class MemoryFileStore implements FileStore {
 
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
     const bytes =
-      content instanceof Uint8Array ? Uint8Array.from(content) : new Uint8Array(await new Response(content as ReadableStream).arrayBuffer());
+      content instanceof Uint8Array
+        ? Uint8Array.from(content)
+        : new Uint8Array(await new Response(content as ReadableStream).arrayBuffer());
     if (bytes.length > maxBytes) throw new Error(`larger than ${maxBytes} bytes`);
     this.#files.set(name, { bytes, writtenAtMs: this.#nowMs() });
     return { size: bytes.length };

@@ -49,6 +49,54 @@ export class MemoryNetwork {
     this.#scripts = scripts;
   }
 
+  /** An answer in one piece. */
+  json(value: unknown, status = 200, headers: Record<string, string> = {}): Script {
+    return (reply) => {
+      reply.head(status, headers);
+      void reply.write(JSON.stringify(value));
+      reply.end();
+    };
+  }
+
+  /** Chunks of a stream with pauses between them, in milliseconds; then the end of the body. */
+  stream(...steps: readonly (string | number)[]): Script {
+    return async (reply) => {
+      await this.#play(reply, steps);
+      reply.end();
+    };
+  }
+
+  /** The same without an end: silent from there on. */
+  openStream(...steps: readonly (string | number)[]): Script {
+    return (reply) => this.#play(reply, steps);
+  }
+
+  /** The same, and then a connection that breaks. */
+  brokenStream(...steps: readonly (string | number)[]): Script {
+    return async (reply) => {
+      await this.#play(reply, steps);
+      reply.fail("broken");
+    };
+  }
+
+  /** A chunk again and again, after others, until the gateway ends it. */
+  endlessStream(everyMs: number, chunk: string, ...steps: readonly (string | number)[]): Script {
+    return async (reply) => {
+      await this.#play(reply, steps);
+      while (reply.closedAtMs === undefined) {
+        await Promise.race([Promise.all([reply.write(chunk), this.#clock.sleep(everyMs)]), reply.closed]);
+      }
+    };
+  }
+
+  async #play(reply: Reply, steps: readonly (string | number)[]): Promise<void> {
+    reply.head(200, { "content-type": "text/event-stream" });
+    for (const step of steps) {
+      if (typeof step === "number") await this.#clock.sleep(step);
+      else void reply.write(step);
+    }
+  }
+
   /** Requests that are neither answered to their end nor ended by the gateway. */
   get open(): number {
     return this.replies.filter((reply) => (reply as MemoryExchange).isOpen).length;
@@ -156,35 +204,5 @@ class MemoryExchange implements Exchange, HttpAnswer, Reply {
     this.#taken.resolve();
     this.#head.reject(this.#end);
     this.#wake.resolve();
-  }
-}
-
-/** An answer in one piece. */
-export const sendsJson =
-  (value: unknown, status = 200, headers: Record<string, string> = {}): Script =>
-  (reply) => {
-    reply.head(status, headers);
-    void reply.write(JSON.stringify(value));
-    reply.end();
-  };
-
-/** Chunks of a stream with pauses between them, in milliseconds; then the end of the body. */
-export function streams(clock: Clock, ...steps: readonly (string | number)[]): Script {
-  return async (reply) => {
-    await playSteps(clock, reply, steps);
-    reply.end();
-  };
-}
-
-/** The same, without an end: silent from there on. */
-export function streamsOpen(clock: Clock, ...steps: readonly (string | number)[]): Script {
-  return (reply) => playSteps(clock, reply, steps);
-}
-
-async function playSteps(clock: Clock, reply: Reply, steps: readonly (string | number)[]): Promise<void> {
-  reply.head(200, { "content-type": "text/event-stream" });
-  for (const step of steps) {
-    if (typeof step === "number") await clock.sleep(step);
-    else void reply.write(step);
   }
 }

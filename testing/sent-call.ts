@@ -1,10 +1,7 @@
 import type { RequestHandler, ServedConnection } from "../src/server/request-handler.ts";
-import { TEST_KEY } from "./test-key.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
-export interface SendOptions {
-  method?: string;
-  headers?: Record<string, string>;
+export interface ReadingOptions {
   /** The client stops reading after so many chunks, until it is told to go on. */
   readsChunks?: number;
 }
@@ -62,25 +59,20 @@ export class SentCall {
   #reader: { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } | undefined;
   #readsChunks: number;
   #goOn = Promise.withResolvers<void>();
+  #progress = Promise.withResolvers<void>();
 
-  constructor(handle: RequestHandler, clock: VirtualClock, url: string, body: unknown, options: SendOptions) {
+  constructor(
+    handle: RequestHandler,
+    clock: VirtualClock,
+    [url, init]: [string, RequestInit],
+    options: ReadingOptions,
+  ) {
     this.#clock = clock;
     this.#sentAtMs = clock.nowMs();
     this.#readsChunks = options.readsChunks ?? Number.POSITIVE_INFINITY;
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const request = new Request(url, {
-      method: options.method ?? "POST",
-      headers: {
-        host: new URL(url).host,
-        authorization: `Bearer ${TEST_KEY}`,
-        ...(text === undefined
-          ? {}
-          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
-        ...options.headers,
-      },
-      signal: this.#leaving.signal,
-      ...(text === undefined ? {} : { body: text }),
-    });
+    const length = typeof init.body === "string" ? { "content-length": String(Buffer.byteLength(init.body)) } : {};
+    const headers = { host: new URL(url).host, ...length, ...(init.headers as Record<string, string>) };
+    const request = new Request(url, { ...init, headers, signal: this.#leaving.signal });
     this.response = handle(request, this.connection);
     this.answer = this.#read();
     // Whoever waits for neither is not told of failures.
@@ -92,6 +84,19 @@ export class SentCall {
     this.#leaving.abort();
     this.#goOn.resolve();
     void this.#reader?.cancel().catch(() => {});
+  }
+
+  /** Resolves when the client has read this. */
+  async reads(word: string): Promise<void> {
+    while (!this.text.includes(word)) {
+      this.#progress = Promise.withResolvers();
+      await this.#progress.promise;
+    }
+  }
+
+  /** What the client has read so far. */
+  get text(): string {
+    return this.chunks.map((chunk) => chunk.text).join("");
   }
 
   /** The client reads again. */
@@ -116,9 +121,15 @@ export class SentCall {
       if (this.#leaving.signal.aborted) throw new Error("the client has left");
       if (done) break;
       this.chunks.push({ ms: this.ms, text: decoder.decode(value, { stream: true }) });
+      this.#progress.resolve();
     }
     const { status, headers } = response;
-    const text = this.chunks.map((chunk) => chunk.text).join("");
-    return { status, headers, text, chunks: this.chunks, headMs, endMs: this.ms };
+    return { status, headers, text: this.text, chunks: this.chunks, headMs, endMs: this.ms };
   }
+}
+
+/** What an error answer says, whatever the protocol. */
+export function errorIn({ text }: Pick<ReadAnswer, "text">): { type: string; message: string } {
+  const { error } = JSON.parse(text) as { error: { type?: string; status?: string; message: string } };
+  return { type: error.type ?? error.status ?? "", message: error.message };
 }

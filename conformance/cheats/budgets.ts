@@ -1,4 +1,4 @@
-import { DIALECTS } from "../support/client-calls.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { type Performance, words } from "./billing-host.ts";
 import { BillingStand, keyOf } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";

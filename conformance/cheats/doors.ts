@@ -1,5 +1,5 @@
+import { buildCall } from "../../testing/build-call.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { buildCall } from "../support/client-calls.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";

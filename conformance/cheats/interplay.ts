@@ -1,5 +1,5 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { DIALECTS } from "../support/client-calls.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { type Performance, words } from "./billing-host.ts";
 import { BillingStand, type Purse } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";

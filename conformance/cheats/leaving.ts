@@ -1,5 +1,5 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import type { CallOptions } from "../support/client-calls.ts";
+import type { CallOptions } from "../../testing/build-call.ts";
 import { type Performance, type Piece, words } from "./billing-host.ts";
 import { BillingStand, LANES } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";

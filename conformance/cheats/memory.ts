@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { buildCall } from "../../testing/build-call.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { buildCall, callGateway } from "../support/client-calls.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { startEvents } from "../support/scripted-upstream.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
 import { ProgramStand } from "./program-stand.ts";

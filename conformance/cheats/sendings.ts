@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";

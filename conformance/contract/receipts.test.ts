@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 

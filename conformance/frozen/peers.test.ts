@@ -1,7 +1,8 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { beginCall, buildCall, callGateway, errorOf } from "../support/client-calls.ts";
+import { beginCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { answeringUpstream, callAll, makeKey, readiness, revoke, timed, until } from "../support/fault-stand.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { startRelay } from "../support/freezing-relay.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { buildCall, errorOf } from "../support/client-calls.ts";
+import { buildCall } from "../../testing/build-call.ts";
+import { errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 
 const { upstream, gateway } = await scriptedStand();

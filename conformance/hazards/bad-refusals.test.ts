@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
-import { beginCall, buildCall, callGateway, errorOf } from "../support/client-calls.ts";
+import { beginCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 

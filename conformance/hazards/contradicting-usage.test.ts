@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, sleep } from "../support/scripted-upstream.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 

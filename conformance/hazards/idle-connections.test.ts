@@ -7,9 +7,9 @@ import { sendFile } from "../../src/server/files.ts";
 import { listen } from "../../src/server/listener.ts";
 import { fetchOperation } from "../../src/server/media-calls.ts";
 import type { Handler, ServerContext } from "../../src/server/routed-request.ts";
+import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { buildCall } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sendJson, sleep, startEvents } from "../support/scripted-upstream.ts";
 

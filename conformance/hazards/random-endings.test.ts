@@ -3,10 +3,11 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS } from "../support/client-calls.ts";
+import { callGateway } from "../support/client-calls.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 

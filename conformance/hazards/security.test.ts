@@ -6,9 +6,10 @@ import { readConfig } from "../../src/app/read-config.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { callGateway, errorOf } from "../support/client-calls.ts";
 import {
   type ScriptedUpstream,
   type SeenRequest,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { beginCall, buildCall } from "../support/client-calls.ts";
+import { beginCall } from "../support/client-calls.ts";
 import { scriptedStand } from "../support/scripted-stand.ts";
 import { sleep, startEvents } from "../support/scripted-upstream.ts";
 

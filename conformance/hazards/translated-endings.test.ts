@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { callGateway, DIALECTS, errorOf } from "../support/client-calls.ts";
+import { callGateway, errorOf } from "../support/client-calls.ts";
 import { type ScriptedUpstream, sleep, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

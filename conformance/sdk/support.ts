@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { SIMULATED_TEXT_MODELS } from "../../src/catalogue/simulated-models.ts";
+import { buildCall } from "../../testing/build-call.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { buildCall } from "../support/client-calls.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** The provider kinds of the suite, each with the address at which the simulator plays that vendor's host. */

@@ -1,5 +1,6 @@
 import { afterAll, expect } from "bun:test";
-import { callGateway, DIALECTS } from "./client-calls.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { callGateway } from "./client-calls.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./scripted-upstream.ts";
 import type { TestGateway } from "./test-gateway.ts";
 

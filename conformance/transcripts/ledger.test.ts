@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { buildCall } from "../support/client-calls.ts";
+import { buildCall } from "../../testing/build-call.ts";
 import { bytesOf, DIALECT_OF, nameOf, present, recordedTotals, recordings } from "../support/recordings.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";

@@ -1,0 +1,152 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import type { Script } from "../../testing/memory-network.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
+
+const SECOND = `${UPSTREAM_URL}/second/v1`;
+
+let harness: Harness;
+beforeAll(async () => {
+  const config = scriptedModels(UPSTREAM_URL) as {
+    providers: Record<string, object>;
+    models: { id: string; offers: object[] }[];
+  };
+  const [model] = config.models;
+  const offers = ["up-chat", "up-second"].map((provider) => ({ provider, model: "upstream-model" }));
+  harness = await Harness.start({
+    config: {
+      providers: { ...config.providers, "up-second": { ...config.providers["up-chat"], base_url: SECOND } },
+      models: [...config.models, { ...model, id: "test/two", offers }],
+    },
+  });
+});
+
+const answer = {
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+const answers: Script = (...asked) => harness.upstream.json(answer)(...asked);
+const refuses =
+  (status: number, headers: Record<string, string> = {}, body: object = {}): Script =>
+  (...asked) =>
+    harness.upstream.json(body, status, headers)(...asked);
+const breaks: Script = (reply) => reply.fail("broken");
+
+/** When each request left, since the first. */
+const sentMs = () => harness.upstream.requests.map(({ atMs }) => atMs - (harness.upstream.requests[0]?.atMs ?? 0));
+const outcomesOf = async (given: ReadAnswer) =>
+  (await harness.receipt(given)).offers.map(({ provider, outcome, reason }) =>
+    outcome === "failed" ? `${provider}: ${reason}` : `${provider}: ${outcome}`,
+  );
+
+/** How many whole seconds a client is told to wait. */
+const toldSeconds = ({ headers }: ReadAnswer) => Number(headers.get("retry-after"));
+
+describe("H19: a provider's Retry-After is heeded, and passed on", () => {
+  test.each(
+    DIALECTS.flatMap((dialect) =>
+      [503, 529, 429].flatMap((status) => [true, false].map((stream) => [dialect, status, stream] as const)),
+    ),
+  )(
+    "%s, HTTP %d, streaming %p: a long one is not waited for, and nobody is asked again",
+    async (dialect, status, stream) => {
+      harness.upstream.play(refuses(status, { "retry-after": "30" }, { error: { message: "busy" } }));
+      const given = await harness.call(dialect, { stream });
+      expect([given.status < 400, toldSeconds(given), sentMs()]).toEqual([false, 30, [0]]);
+      expect(given.endMs).toBe(0);
+    },
+  );
+
+  test("a date is read by the clock on the wall", async () => {
+    harness.clock.stepWall(3_600_000);
+    const at = new Date(harness.clock.wallMs() + 40_000).toUTCString();
+    harness.upstream.play(refuses(503, { "retry-after": at }));
+    const given = await harness.call("chat");
+    harness.clock.stepWall(-3_600_000);
+    expect(toldSeconds(given)).toBeWithin(39, 41);
+    expect(sentMs()).toEqual([0]);
+  });
+
+  test("what is longer than a minute is told as a minute", async () => {
+    harness.upstream.play(refuses(503, { "retry-after": "86400" }));
+    expect(toldSeconds(await harness.call("chat"))).toBe(60);
+  });
+
+  test("a short one is waited for before the same offer is tried again", async () => {
+    harness.upstream.play(refuses(503, { "retry-after": "1" }), answers);
+    const given = await harness.call("chat");
+    expect([given.status, sentMs()]).toEqual([200, [0, 1_000]]);
+  });
+
+  test("another offer is asked at once instead", async () => {
+    harness.upstream.play(refuses(503, { "retry-after": "30" }), answers);
+    const given = await harness.call("chat", { model: "test/two" });
+    expect([given.status, sentMs()]).toEqual([200, [0, 0]]);
+    expect(harness.upstream.requests.map(({ url }) => url.startsWith(SECOND))).toEqual([false, true]);
+  });
+});
+
+describe("choices 4: what is tried again", () => {
+  test("5xx on the same offer, after a pause; then the next one", async () => {
+    harness.upstream.play(refuses(500), answers);
+    const given = await harness.call("chat");
+    expect([given.status, sentMs()]).toEqual([200, [0, 200]]);
+    expect(await outcomesOf(given)).toEqual(["up-chat: upstream_failed", "up-chat: answered"]);
+    harness.upstream.play(refuses(500), refuses(500), refuses(500), answers);
+    const second = await harness.call("chat", { model: "test/two" });
+    expect([second.status, sentMs()]).toEqual([200, [0, 200, 200, 400]]);
+    expect(await outcomesOf(second)).toEqual([
+      "up-chat: upstream_failed",
+      "up-chat: upstream_failed",
+      "up-second: upstream_failed",
+      "up-second: answered",
+    ]);
+  });
+
+  test("where nobody answers, the last failure is the client's", async () => {
+    harness.upstream.play(refuses(500), refuses(500), refuses(500), refuses(503, { "retry-after": "9" }));
+    const given = await harness.call("chat", { model: "test/two" });
+    expect([given.status, toldSeconds(given), sentMs().length]).toEqual([503, 9, 4]);
+  });
+
+  test("a bad request is nobody's but the client's", async () => {
+    const error = { message: "Unsupported value: 'x'", type: "invalid_request_error", param: "x", code: null };
+    harness.upstream.play(refuses(400, {}, { error }));
+    const given = await harness.call("chat", { model: "test/two" });
+    expect([given.status, errorIn(given).message, sentMs()]).toEqual([400, "Unsupported value: 'x'", [0]]);
+  });
+
+  test("a host that cannot be reached, and a connection that breaks", async () => {
+    for (const kind of ["connect", "broken"] as const) {
+      harness.upstream.play((reply) => reply.fail(kind), answers);
+      const given = await harness.call("chat");
+      expect([kind, given.status, sentMs()]).toEqual([kind, 200, [0, 200]]);
+    }
+  });
+
+  test("H32: where a kept connection had ended, without a pause", async () => {
+    harness.upstream.play((reply) => reply.fail("stale"), answers);
+    const given = await harness.call("chat");
+    expect([given.status, sentMs()]).toEqual([200, [0, 0]]);
+    expect(await outcomesOf(given)).toEqual(["up-chat: upstream_failed", "up-chat: answered"]);
+  });
+
+  test("H28: an offer that took all of its time is not asked again, but another is", async () => {
+    harness.upstream.play(() => {}, answers);
+    const given = await harness.call("chat", { model: "test/two" });
+    expect(await outcomesOf(given)).toEqual(["up-chat: upstream_timeout", "up-second: answered"]);
+    expect(given.endMs).toBeWithin(3_000, 3_201);
+  });
+
+  test("H13: a client that leaves in the pause is the end of it", async () => {
+    harness.upstream.play(breaks);
+    const call = harness.send("chat");
+    await harness.clock.pass(150);
+    call.leave();
+    await harness.clock.pass(10_000);
+    expect(sentMs()).toEqual([0]);
+    expect(harness.leftovers()).toMatchObject({ runningCalls: 0, openUpstreams: 0 });
+  });
+});
