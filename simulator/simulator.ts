@@ -28,7 +28,7 @@ export interface SimulatorOptions {
   closed?: boolean;
   /** The secret of every access key, with which signed requests are verified. */
   secretAccessKey?: string;
-  /** The pause between streamed pieces, 15 unless given. */
+  /** The pause between streamed chunks, 15 unless given. */
   tokenDelayMs?: number;
   /** PEM; when given, the signatures of service-account assertions are verified with it. */
   tokenPublicKey?: string;

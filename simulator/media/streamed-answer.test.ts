@@ -20,7 +20,7 @@ async function until(met: () => boolean): Promise<void> {
   expect(met()).toBe(true);
 }
 
-test("a streamed answer ends with its last piece", async () => {
+test("a streamed answer ends with its last chunk", async () => {
   const response = await ask({ ...BODY, size: "128x128", n: 2, partial_images: 1 });
   const reader = response.body?.getReader();
   await reader?.read();

@@ -2,19 +2,19 @@ import type { Exchange } from "../exchange.ts";
 
 const encoder = new TextEncoder();
 
-/** An answer that leaves in pieces. Its request ends with the last of them, or when the client leaves. */
+/** An answer that leaves in chunks. Its request ends with the last of them, or when the client leaves. */
 export class StreamedAnswer extends Response {
-  constructor(exchange: Exchange, contentType: string, pieces: AsyncGenerator<string>) {
+  constructor(exchange: Exchange, contentType: string, chunks: AsyncGenerator<string>) {
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const next = await pieces.next();
+        const next = await chunks.next();
         if (!next.done) return controller.enqueue(encoder.encode(next.value));
         controller.close();
         exchange.ended("finished");
       },
       async cancel() {
         exchange.ended("client gone");
-        await pieces.return(undefined);
+        await chunks.return(undefined);
       },
     });
     super(body, { headers: { "content-type": contentType } });

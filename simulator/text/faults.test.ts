@@ -204,7 +204,7 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
     await expect(whole.json()).rejects.toThrow();
   });
 
-  test("H07: drip sends the same bytes as standard, in far more pieces; crlf changes line ends only", async () => {
+  test("H07: drip sends the same bytes as standard, in far more chunks; crlf changes line ends only", async () => {
     const plain = (text: string): string =>
       text
         .replace(/"(created|cached\w*Count)": ?\d+,?/g, "")

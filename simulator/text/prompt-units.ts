@@ -6,7 +6,7 @@ import { countTokens } from "./tokens.ts";
 /** Tokens that a turn costs beside its parts. */
 const TURN_TOKENS = 3;
 
-/** A piece of the prompt after which a cached prefix may end. */
+/** A part of the prompt after which a cached prefix may end. */
 export interface PromptUnit {
   /** The same content has the same key, on every wire. */
   key: string;

@@ -1,7 +1,7 @@
 /** A token is a word with the white space before it; a longer word is cut every four characters. */
 const TOKEN = /\s*\S{1,4}|\s+/gu;
 
-/** Pieces that join to the text again. */
+/** Fragments that join to the text again. */
 export function tokenize(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
@@ -11,11 +11,11 @@ export function countTokens(text: string): number {
 }
 
 /** Tokens in groups, for wires whose hosts send several at once. */
-export function pieces(text: string, tokensPerPiece: number): { text: string; tokens: number }[] {
+export function fragments(text: string, tokensPerFragment: number): { text: string; tokens: number }[] {
   const tokens = tokenize(text);
   const groups: { text: string; tokens: number }[] = [];
-  for (let at = 0; at < tokens.length; at += tokensPerPiece) {
-    const group = tokens.slice(at, at + tokensPerPiece);
+  for (let at = 0; at < tokens.length; at += tokensPerFragment) {
+    const group = tokens.slice(at, at + tokensPerFragment);
     groups.push({ text: group.join(""), tokens: group.length });
   }
   return groups;

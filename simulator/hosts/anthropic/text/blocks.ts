@@ -8,9 +8,9 @@ export interface Block {
   whole: JsonObject;
   /** The block as it stands in content_block_start. */
   start: JsonObject;
-  /** A delta's `type`, and the text that is sent in pieces under `member`. */
+  /** A delta's `type`, and the text that is sent in fragments under `member`. */
   stream?: { type: string; member: string; text: string };
-  /** Sent before the pieces, such as an empty fragment or a citation. */
+  /** Sent before the fragments, such as an empty fragment or a citation. */
   before: JsonObject[];
   /** Sent after them, such as the signature. */
   after: JsonObject[];

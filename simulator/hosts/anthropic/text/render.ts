@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../json.ts";
 import type { Frame, Rendered, SimulatedModel } from "../../../text/adapter.ts";
 import type { Plan } from "../../../text/plan.ts";
-import { pieces } from "../../../text/tokens.ts";
+import { fragments } from "../../../text/tokens.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { invalid } from "./errors.ts";
 
@@ -16,8 +16,8 @@ const STOP_REASONS = {
 
 const OVERLOADED = { details: null, type: "overloaded_error", message: "Overloaded" };
 const HUGE_TOKENS = 20_000;
-const TOKENS_PER_PIECE = 3;
-const TOKENS_PER_LARGE_PIECE = 4_000;
+const TOKENS_PER_FRAGMENT = 3;
+const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
 /** `opening` is what the host knows before it has generated anything. */
 function usageOf(plan: Plan, when: "opening" | "closing"): JsonObject {
@@ -98,8 +98,8 @@ class EventWriter {
       this.write({ type: "content_block_delta", index, delta: fields }, tokens);
     for (const fields of block.before) delta(fields, 0);
     const { stream } = block;
-    for (const piece of stream === undefined ? [] : pieces(stream.text, tokensEach)) {
-      delta({ type: stream?.type ?? "", [stream?.member ?? ""]: piece.text }, piece.tokens);
+    for (const fragment of stream === undefined ? [] : fragments(stream.text, tokensEach)) {
+      delta({ type: stream?.type ?? "", [stream?.member ?? ""]: fragment.text }, fragment.tokens);
     }
     for (const fields of block.after) delta(fields, 0);
     this.write({ type: "content_block_stop", index });
@@ -112,7 +112,7 @@ function renderFrames(plan: Plan, model: SimulatedModel, blocks: readonly Block[
   const opening = { content: [], stop_reason: null, stop_sequence: null, stop_details: null };
   const usage: JsonObject = silent ? {} : { usage: usageOf(plan, "opening") };
   writer.write({ type: "message_start", message: message(plan, model, { ...opening, ...usage }) });
-  const tokensEach = plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_PIECE : TOKENS_PER_PIECE;
+  const tokensEach = plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_FRAGMENT : TOKENS_PER_FRAGMENT;
   for (const [index, block] of blocks.entries()) writer.block(block, index, tokensEach);
   writer.pingOnce();
   const closing: JsonObject = silent ? {} : { usage: usageOf(plan, "closing") };

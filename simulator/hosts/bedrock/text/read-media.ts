@@ -47,8 +47,8 @@ export function readDocument(value: Json, path: string, names: Set<string>): Med
   const { kind, member } = memberOf(document.source, `${path}.source`);
   if (kind === "text") return textMedia(requireString(member, `${path}.source.text`), "text/plain");
   if (kind === "content") {
-    const texts = requireArray(member, `${path}.source.content`).map((piece, at) =>
-      requireString(requireObject(piece, path).text, `${path}.source.content.${at}.text`),
+    const texts = requireArray(member, `${path}.source.content`).map((block, at) =>
+      requireString(requireObject(block, path).text, `${path}.source.content.${at}.text`),
     );
     return textMedia(texts.join("\n"), "text/plain");
   }

@@ -99,7 +99,7 @@ export class MessageReader {
         const content = requireArray(requireObject(member, path).content, `${path}.content`);
         return {
           type: "text",
-          text: content.map((piece, at) => readText(requireObject(piece, path).text, `${path}.content.${at}`)).join(""),
+          text: content.map((block, at) => readText(requireObject(block, path).text, `${path}.content.${at}`)).join(""),
         };
       }
       case "toolUse": {
@@ -159,7 +159,7 @@ export class MessageReader {
     requireString(result.source, `${path}.source`);
     requireString(result.title, `${path}.title`);
     return requireArray(result.content, `${path}.content`)
-      .map((piece, at) => readText(requireObject(piece, path).text, `${path}.content.${at}`))
+      .map((block, at) => readText(requireObject(block, path).text, `${path}.content.${at}`))
       .join("\n");
   }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../json.ts";
 import type { Frame, Rendered, SimulatedModel } from "../../../text/adapter.ts";
 import { type Plan, type Segment, textOfSpans } from "../../../text/plan.ts";
 import { seal, sign } from "../../../text/signature.ts";
-import { pieces } from "../../../text/tokens.ts";
+import { fragments } from "../../../text/tokens.ts";
 import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../anthropic/text/read-blocks.ts";
 import { eventFrame, exceptionFrame, paddedEvent } from "./framing.ts";
 
@@ -15,9 +15,9 @@ const STOP_REASONS = {
   blocked: "guardrail_intervened",
 } as const;
 
-const TOKENS_PER_PIECE = 3;
+const TOKENS_PER_FRAGMENT = 3;
 const HUGE_TOKENS = 20_000;
-const TOKENS_PER_LARGE_PIECE = 4_000;
+const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
 export interface ConverseOptions {
   isClaude: boolean;
@@ -32,8 +32,8 @@ interface Block {
   deltas: { body: JsonObject; tokens: number }[];
 }
 
-function inPieces(text: string, tokensEach: number, body: (piece: string) => JsonObject): Block["deltas"] {
-  return pieces(text, tokensEach).map((piece) => ({ body: body(piece.text), tokens: piece.tokens }));
+function inFragments(text: string, tokensEach: number, body: (fragment: string) => JsonObject): Block["deltas"] {
+  return fragments(text, tokensEach).map((fragment) => ({ body: body(fragment.text), tokens: fragment.tokens }));
 }
 
 function thinkingBlock(text: string, plan: Plan, options: ConverseOptions, tokensEach: number): Block {
@@ -42,7 +42,7 @@ function thinkingBlock(text: string, plan: Plan, options: ConverseOptions, token
   return {
     whole: { reasoningContent: { reasoningText: { text: shown, ...(signature === undefined ? {} : { signature }) } } },
     deltas: [
-      ...inPieces(shown, tokensEach, (piece) => ({ reasoningContent: { text: piece } })),
+      ...inFragments(shown, tokensEach, (fragment) => ({ reasoningContent: { text: fragment } })),
       ...(signature === undefined ? [] : [{ body: { reasoningContent: { signature } }, tokens: 0 }]),
     ],
   };
@@ -62,7 +62,7 @@ function callBlock(segment: Segment & { type: "call" }, plan: Plan, tokensEach: 
   return {
     whole: { toolUse: { toolUseId, name, input } },
     start: { toolUse: { toolUseId, name } },
-    deltas: inPieces(text === "{}" ? "" : text, tokensEach, (piece) => ({ toolUse: { input: piece } })),
+    deltas: inFragments(text === "{}" ? "" : text, tokensEach, (fragment) => ({ toolUse: { input: fragment } })),
   };
 }
 
@@ -74,7 +74,7 @@ function segmentBlocks(segment: Segment, plan: Plan, options: ConverseOptions, t
       return options.isClaude ? [redactedBlock(segment.text, plan)] : [];
     case "text": {
       const text = textOfSpans(segment.spans);
-      return [{ whole: { text }, deltas: inPieces(text, tokensEach, (piece) => ({ text: piece })) }];
+      return [{ whole: { text }, deltas: inFragments(text, tokensEach, (fragment) => ({ text: fragment })) }];
     }
     case "call":
       return [callBlock(segment, plan, tokensEach)];
@@ -112,7 +112,7 @@ function additional(plan: Plan, wanted: readonly string[], place: "whole" | "str
 }
 
 export function renderConverse(plan: Plan, model: SimulatedModel, options: ConverseOptions): Rendered {
-  const tokensEach = plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_PIECE : TOKENS_PER_PIECE;
+  const tokensEach = plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_FRAGMENT : TOKENS_PER_FRAGMENT;
   const blocks = plan.segments.flatMap((segment) => segmentBlocks(segment, plan, options, tokensEach));
   const stopReason = STOP_REASONS[plan.stop];
   const usage: JsonObject = model.traits.quirk === "no-usage" ? {} : { usage: usageOf(plan, options.isClaude) };

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../json.ts";
 import type { Frame, Rendered, SimulatedModel } from "../../../text/adapter.ts";
 import { type Plan, type Segment, type Span, textOfSpans } from "../../../text/plan.ts";
 import { sign } from "../../../text/signature.ts";
-import { pieces } from "../../../text/tokens.ts";
+import { fragments } from "../../../text/tokens.ts";
 import { invalid, openaiFailure } from "../../openai/text/errors.ts";
 import { annotationsOf, argumentsOf, FINISH, usageOf } from "../../openai/text/render.ts";
 import type { HostBehaviour } from "./behaviour.ts";
@@ -17,9 +17,9 @@ export interface HostRenderOptions {
 
 type Call = Segment & { type: "call" };
 
-const TOKENS_PER_PIECE = 2;
+const TOKENS_PER_FRAGMENT = 2;
 const HUGE_TOKENS = 20_000;
-const TOKENS_PER_LARGE_PIECE = 4_000;
+const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
 /** A plan's answer in the words of one host. */
 class HostAnswer {
@@ -195,15 +195,16 @@ class ChunkWriter {
 function writeThoughts(writer: ChunkWriter, answer: HostAnswer): void {
   if (answer.thoughts === "") return;
   const text = answer.tagged === "" ? answer.thoughts : answer.tagged;
-  for (const piece of pieces(text, TOKENS_PER_PIECE)) writer.delta(answer.thoughtMembers(piece.text), piece.tokens);
+  for (const fragment of fragments(text, TOKENS_PER_FRAGMENT))
+    writer.delta(answer.thoughtMembers(fragment.text), fragment.tokens);
   if (answer.place === "details") {
     writer.delta({ reasoning_details: [answer.detail({ signature: answer.signature })] });
   }
 }
 
 function writeText(writer: ChunkWriter, answer: HostAnswer): void {
-  const tokensEach = answer.plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_PIECE : 1;
-  for (const piece of pieces(answer.text, tokensEach)) writer.delta({ content: piece.text }, piece.tokens);
+  const tokensEach = answer.plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_FRAGMENT : 1;
+  for (const fragment of fragments(answer.text, tokensEach)) writer.delta({ content: fragment.text }, fragment.tokens);
   const annotations = annotationsOf(answer.spans);
   if (annotations.length > 0) writer.delta({ annotations });
 }
@@ -227,12 +228,12 @@ function writeCalls(writer: ChunkWriter, answer: HostAnswer): void {
     }
     const head = { index, id: answer.callId(call), type: "function" };
     writer.delta({ tool_calls: [{ ...head, function: { name: call.name, arguments: "" } }] }, 1);
-    for (const piece of pieces(argumentsOf(call), TOKENS_PER_PIECE)) {
+    for (const fragment of fragments(argumentsOf(call), TOKENS_PER_FRAGMENT)) {
       const part: JsonObject =
         host.calls === "empty ids"
-          ? { index, id: "", type: "function", function: { arguments: piece.text } }
-          : { index, function: { arguments: piece.text } };
-      writer.delta({ tool_calls: [part] }, piece.tokens);
+          ? { index, id: "", type: "function", function: { arguments: fragment.text } }
+          : { index, function: { arguments: fragment.text } };
+      writer.delta({ tool_calls: [part] }, fragment.tokens);
     }
   }
 }

@@ -1,16 +1,20 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
-import { pieces } from "../../../text/tokens.ts";
+import { fragments } from "../../../text/tokens.ts";
 
 function step(path: string, key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
-/** The arguments leaf by leaf: strings in pieces and closed by an empty one, other values at once. */
+/** The arguments leaf by leaf: strings in fragments and closed by an empty one, other values at once. */
 export function partialArguments(value: Json, path = "$"): JsonObject[] {
   if (Array.isArray(value)) return value.flatMap((item, at) => partialArguments(item, `${path}[${at}]`));
   if (isObject(value)) return Object.entries(value).flatMap(([key, item]) => partialArguments(item, step(path, key)));
   if (typeof value === "string") {
-    const sent = pieces(value, 3).map((piece) => ({ jsonPath: path, stringValue: piece.text, willContinue: true }));
+    const sent = fragments(value, 3).map((fragment) => ({
+      jsonPath: path,
+      stringValue: fragment.text,
+      willContinue: true,
+    }));
     return [...sent, { jsonPath: path, stringValue: "" }];
   }
   if (typeof value === "number") return [{ jsonPath: path, numberValue: value }];

@@ -3,7 +3,7 @@ import type { Frame, Rendered, SimulatedModel } from "../../../text/adapter.ts";
 import { tokenLogprobs } from "../../../text/logprobs.ts";
 import { type Plan, type Segment, type Span, textOfSpans } from "../../../text/plan.ts";
 import { sign } from "../../../text/signature.ts";
-import { countTokens, pieces } from "../../../text/tokens.ts";
+import { countTokens, fragments } from "../../../text/tokens.ts";
 import { type GoogleHost, googleFailure } from "./errors.ts";
 import { frameText } from "./framing.ts";
 import { groundingMetadata } from "./grounding.ts";
@@ -30,8 +30,8 @@ const FINISH = {
 } as const;
 
 const HUGE_TOKENS = 20_000;
-const TOKENS_PER_PIECE = 8;
-const TOKENS_PER_LARGE_PIECE = 4_000;
+const TOKENS_PER_FRAGMENT = 8;
+const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
 function safetyRatings(blocked: boolean): JsonObject[] {
   const categories = ["HATE_SPEECH", "DANGEROUS_CONTENT", "HARASSMENT", "SEXUALLY_EXPLICIT"];
@@ -182,16 +182,19 @@ function callChunks(answer: GoogleAnswer, call: Segment & { type: "call" }): Chu
 
 function chunksOf(answer: GoogleAnswer): Chunk[] {
   const chunks: Chunk[] = answer.thoughts.flatMap((part) =>
-    pieces(String(part.text), 3 * TOKENS_PER_PIECE).map(({ text }) => ({ parts: [{ ...part, text }], tokens: 0 })),
+    fragments(String(part.text), 3 * TOKENS_PER_FRAGMENT).map(({ text }) => ({
+      parts: [{ ...part, text }],
+      tokens: 0,
+    })),
   );
-  const tokensEach = answer.plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_PIECE : TOKENS_PER_PIECE;
+  const tokensEach = answer.plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_FRAGMENT : TOKENS_PER_FRAGMENT;
   let from = 0;
-  for (const piece of pieces(answer.text, tokensEach)) {
-    const logprobs = answer.logprobs(piece.text, from);
-    from += piece.tokens;
+  for (const fragment of fragments(answer.text, tokensEach)) {
+    const logprobs = answer.logprobs(fragment.text, from);
+    from += fragment.tokens;
     chunks.push({
-      parts: [{ text: piece.text }],
-      tokens: piece.tokens,
+      parts: [{ text: fragment.text }],
+      tokens: fragment.tokens,
       ...(logprobs === undefined ? {} : { logprobs }),
     });
   }

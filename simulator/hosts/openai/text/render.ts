@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../json.ts";
 import type { Frame, Rendered, SimulatedModel } from "../../../text/adapter.ts";
 import { type TokenLogprob, tokenLogprobs } from "../../../text/logprobs.ts";
 import { type Plan, type Segment, type Span, textOfSpans } from "../../../text/plan.ts";
-import { pieces } from "../../../text/tokens.ts";
+import { fragments } from "../../../text/tokens.ts";
 import { invalid, openaiFailure } from "./errors.ts";
 import type { ChatRequest } from "./read-request.ts";
 
@@ -17,9 +17,9 @@ export const FINISH = {
   tool: "tool_calls",
 } as const;
 
-/** The pieces of a huge answer are large, or it would be half a million frames. */
+/** The fragments of a huge answer are large, or it would be half a million frames. */
 const HUGE_TOKENS = 20_000;
-const TOKENS_PER_LARGE_PIECE = 4_000;
+const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
 export function usageOf(plan: Plan): JsonObject {
   const { usage } = plan;
@@ -177,11 +177,14 @@ class ChunkWriter {
 function writeText(writer: ChunkWriter, answer: ChatAnswer): void {
   const { text, plan, options, refused } = answer;
   let from = 0;
-  const tokensEach = plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_PIECE : 1;
-  for (const piece of pieces(text, tokensEach)) {
-    const logprobs = logprobsOf(piece.text, plan, options.topLogprobs, from);
-    from += piece.tokens;
-    writer.delta(refused ? { refusal: piece.text } : { content: piece.text }, { logprobs, tokens: piece.tokens });
+  const tokensEach = plan.usage.output > HUGE_TOKENS ? TOKENS_PER_LARGE_FRAGMENT : 1;
+  for (const fragment of fragments(text, tokensEach)) {
+    const logprobs = logprobsOf(fragment.text, plan, options.topLogprobs, from);
+    from += fragment.tokens;
+    writer.delta(refused ? { refusal: fragment.text } : { content: fragment.text }, {
+      logprobs,
+      tokens: fragment.tokens,
+    });
   }
   const annotations = annotationsOf(answer.spans);
   if (annotations.length > 0) writer.delta({ annotations });
@@ -193,8 +196,8 @@ function writeCall(writer: ChunkWriter, answer: ChatAnswer, call: Segment & { ty
   const type = call.freeform ? "custom" : "function";
   const member = call.freeform ? "input" : "arguments";
   writer.delta({ tool_calls: [{ index, id, type, [type]: { name: call.name, [member]: "" } }] }, { tokens: 1 });
-  for (const piece of pieces(argumentsOf(call), 2)) {
-    writer.delta({ tool_calls: [{ index, [type]: { [member]: piece.text } }] }, { tokens: piece.tokens });
+  for (const fragment of fragments(argumentsOf(call), 2)) {
+    writer.delta({ tool_calls: [{ index, [type]: { [member]: fragment.text } }] }, { tokens: fragment.tokens });
   }
 }
 
@@ -207,8 +210,8 @@ function firstDelta(answer: ChatAnswer): JsonObject {
 function renderFrames(answer: ChatAnswer): Frame[] {
   const writer = new ChunkWriter(answer);
   writer.delta(firstDelta(answer));
-  for (const piece of pieces(answer.thinking, 1))
-    writer.delta({ reasoning_content: piece.text }, { tokens: piece.tokens });
+  for (const fragment of fragments(answer.thinking, 1))
+    writer.delta({ reasoning_content: fragment.text }, { tokens: fragment.tokens });
   writeText(writer, answer);
   for (const call of answer.calls) writeCall(writer, answer, call);
   writer.delta({}, { finish: FINISH[answer.plan.stop] });

@@ -91,11 +91,11 @@ async function* frames(batch: Batch): AsyncGenerator<string> {
 async function streamedAnswer(exchange: Exchange, batch: Batch): Promise<Response> {
   const source = frames(batch);
   const first = await source.next();
-  async function* pieces(): AsyncGenerator<string> {
+  async function* chunks(): AsyncGenerator<string> {
     if (!first.done) yield first.value;
     yield* source;
   }
-  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", pieces());
+  return new StreamedAnswer(exchange, "text/event-stream; charset=utf-8", chunks());
 }
 
 export async function generateImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
