@@ -26,7 +26,7 @@ export class Fields {
     this.#refusals = refusals;
   }
 
-  place(name: string): string {
+  pathOf(name: string): string {
     return this.#path === "" ? name : `${this.#path}.${name}`;
   }
 
@@ -39,7 +39,7 @@ export class Fields {
   }
 
   refuse(name: string, expected: string): HostError {
-    return this.#refusals.invalid(this.place(name), expected, this.value(name) ?? null);
+    return this.#refusals.invalid(this.pathOf(name), expected, this.value(name) ?? null);
   }
 
   text(name: string, maxCharacters = Number.MAX_SAFE_INTEGER): string | undefined {
@@ -53,7 +53,7 @@ export class Fields {
   /** Neither missing nor blank. */
   requiredText(name: string, maxCharacters?: number): string {
     const value = this.text(name, maxCharacters);
-    if (value === undefined || value.trim() === "") throw this.#refusals.missing(this.place(name));
+    if (value === undefined || value.trim() === "") throw this.#refusals.missing(this.pathOf(name));
     return value;
   }
 
@@ -88,13 +88,13 @@ export class Fields {
     const value = this.value(name);
     if (value === undefined) return [];
     if (!Array.isArray(value)) throw this.refuse(name, "a list");
-    if (value.length > max) throw this.#refusals.invalid(this.place(name), `a list of at most ${max}`, value.length);
+    if (value.length > max) throw this.#refusals.invalid(this.pathOf(name), `a list of at most ${max}`, value.length);
     return value;
   }
 
   /** The object in a field, where there is one. */
   object(name: string, known: ReadonlySet<string>): Fields | undefined {
     if (!this.has(name)) return undefined;
-    return new Fields(this.value(name), this.place(name), known, this.#refusals);
+    return new Fields(this.value(name), this.pathOf(name), known, this.#refusals);
   }
 }

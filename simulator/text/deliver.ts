@@ -82,7 +82,7 @@ function* atMiddle(fault: Fault, rendered: Rendered, frame: Frame, rest: Generat
   }
 }
 
-/** The body of a streamed answer, with the fault in its place. */
+/** The body of a streamed answer, with the fault where it belongs. */
 export function* streamSteps(
   rendered: Rendered,
   fault: Fault | undefined,

@@ -39,9 +39,9 @@ function ask(wire: WireName, model: string, options: Ask = {}): Promise<Response
         { model, stream, max_tokens: 1_000, messages },
       );
     default: {
-      const place = wire === "gemini" ? "/gemini/v1beta" : "/vertex/v1/publishers/google";
+      const base = wire === "gemini" ? "/gemini/v1beta" : "/vertex/v1/publishers/google";
       const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
-      return send(`${place}/models/${model}:${verb}`, { "x-goog-api-key": key }, { contents: [{ parts: [{ text }] }] });
+      return send(`${base}/models/${model}:${verb}`, { "x-goog-api-key": key }, { contents: [{ parts: [{ text }] }] });
     }
   }
 }

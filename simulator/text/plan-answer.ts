@@ -112,7 +112,7 @@ function planSegments(request: PlanRequest, seed: Seed): Segment[] {
   return [...thinking, ...answer(continuedAnswer(prompt) ?? plainAnswer(prompt, seed))];
 }
 
-/** The first place where any of the sequences begins. */
+/** The first index at which any of the sequences begins. */
 function firstStop(text: string, sequences: readonly string[]): { at: number; sequence: string } | undefined {
   let found: { at: number; sequence: string } | undefined;
   for (const sequence of sequences) {

@@ -29,14 +29,14 @@ beforeAll(async () => {
 
 const call = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<Heard> =>
   (path.startsWith("/gemini") ? gemini : vertex).send(path, { headers, body });
-const imagen = (prompt: string, parameters: JsonObject = {}, place = VERTEX): Promise<Heard> =>
-  call(`${place}/${IMAGEN}:predict`, { instances: [{ prompt }], parameters });
-const draws = (text: string, generationConfig: JsonObject = {}, model = "gemini-3.1-flash-image", place = GEMINI) =>
-  call(`${place}/${model}:generateContent`, { contents: [{ role: "user", parts: [{ text }] }], generationConfig });
-const veo = (instance: JsonObject, parameters: JsonObject = {}, place = VERTEX, model = VEO): Promise<Heard> =>
-  call(`${place}/${model}:predictLongRunning`, { instances: [instance], parameters });
-const edit = (references: Json[], parameters: JsonObject = {}, model = CAPABILITY, place = VERTEX): Promise<Heard> =>
-  call(`${place}/${model}:predict`, { instances: [{ prompt: "a hat", referenceImages: references }], parameters });
+const imagen = (prompt: string, parameters: JsonObject = {}, root = VERTEX): Promise<Heard> =>
+  call(`${root}/${IMAGEN}:predict`, { instances: [{ prompt }], parameters });
+const draws = (text: string, generationConfig: JsonObject = {}, model = "gemini-3.1-flash-image", root = GEMINI) =>
+  call(`${root}/${model}:generateContent`, { contents: [{ role: "user", parts: [{ text }] }], generationConfig });
+const veo = (instance: JsonObject, parameters: JsonObject = {}, root = VERTEX, model = VEO): Promise<Heard> =>
+  call(`${root}/${model}:predictLongRunning`, { instances: [instance], parameters });
+const edit = (references: Json[], parameters: JsonObject = {}, model = CAPABILITY, root = VERTEX): Promise<Heard> =>
+  call(`${root}/${model}:predict`, { instances: [{ prompt: "a hat", referenceImages: references }], parameters });
 
 interface Predictions {
   predictions?: { bytesBase64Encoded?: string; mimeType?: string; raiFilteredReason?: string; contentType?: string }[];
@@ -49,8 +49,8 @@ const candidateOf = (heard: Heard) => (heard.body as unknown as GenerateContentR
 describe("contract 2.4: images of Imagen", () => {
   test("an image has the ratio, size and type that were asked for, on both hosts", async () => {
     const asked = { aspectRatio: "16:9", outputOptions: { mimeType: "image/jpeg", compressionQuality: 60 } };
-    for (const place of [GEMINI, VERTEX]) {
-      const heard = await imagen("a lighthouse", asked, place);
+    for (const root of [GEMINI, VERTEX]) {
+      const heard = await imagen("a lighthouse", asked, root);
       expect(seen(predictionsOf(heard)[0]?.bytesBase64Encoded)).toEqual({
         mimeType: "image/jpeg",
         size: { width: 1408, height: 768 },
@@ -288,7 +288,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     expect(videoFacts(video)).toEqual({ width: 720, height: 1280, seconds: 4, audio: false });
   });
 
-  test("on Gemini the file wants the key, and sends on to a place that does not", async () => {
+  test("on Gemini the file wants the key, and redirects to a URL that does not", async () => {
     const started = await veo({ prompt: "a wave" }, { durationSeconds: 4 }, GEMINI);
     const name = String(started.body.name);
     expect(name).toMatch(/^models\/veo-[^/]+\/operations\/[a-z0-9]{12}$/);
@@ -318,11 +318,11 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     expect((await gemini.answerTo(location, {}))?.status).toBe(403);
   });
 
-  async function ended(prompt: string, place: string, parameters: JsonObject = {}): Promise<Heard> {
-    const { body } = await veo({ prompt }, parameters, place);
+  async function ended(prompt: string, root: string, parameters: JsonObject = {}): Promise<Heard> {
+    const { body } = await veo({ prompt }, parameters, root);
     const operationName = String(body.name);
-    (place === GEMINI ? gemini : vertex).nowMs += 20;
-    if (place === GEMINI) return gemini.send(`/gemini/v1beta/${operationName}`, { headers: KEY });
+    (root === GEMINI ? gemini : vertex).nowMs += 20;
+    if (root === GEMINI) return gemini.send(`/gemini/v1beta/${operationName}`, { headers: KEY });
     return call(`${VERTEX}/${VEO}:fetchPredictOperation`, { operationName });
   }
 
@@ -337,10 +337,10 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     const some = await ended("sim:one-fails", VERTEX, { sampleCount: 3, storageUri: "gs://mine" });
     expect(some.body.response).toMatchObject({ raiMediaFilteredCount: 1 });
     expect((some.body.response as { videos: unknown[] }).videos).toHaveLength(2);
-    for (const place of [GEMINI, VERTEX]) {
-      expect((await ended("sim:fails", place)).body).toMatchObject({ done: true, error: { code: 13 } });
-      expect((await ended("sim:forgotten", place)).status).toBe(404);
-      expect((await ended("sim:slow", place)).body).not.toHaveProperty("done");
+    for (const root of [GEMINI, VERTEX]) {
+      expect((await ended("sim:fails", root)).body).toMatchObject({ done: true, error: { code: 13 } });
+      expect((await ended("sim:forgotten", root)).status).toBe(404);
+      expect((await ended("sim:slow", root)).body).not.toHaveProperty("done");
     }
     const expired = JSON.stringify((await ended("sim:expired", GEMINI)).body);
     const uri = /"uri":"([^"]+)"/.exec(expired)?.[1] ?? "";
@@ -368,8 +368,8 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     ["a seed on Gemini", { prompt: "a" }, { seed: 1 }, GEMINI, "seed"],
     ["a bucket on Gemini", { prompt: "a", image: { gcsUri: "gs://a/b.png" } }, {}, GEMINI, "gcsUri"],
     ["an image that is none", { prompt: "a", image: { bytesBase64Encoded: "bm9uZQ==" } }, {}, VERTEX, "not valid"],
-  ])("refuses %s", async (_, instance, parameters, place, named) => {
-    const heard = await veo(instance, parameters, place);
+  ])("refuses %s", async (_, instance, parameters, root, named) => {
+    const heard = await veo(instance, parameters, root);
     expect(heard.status).toBe(400);
     expect(errorOf(heard).message).toContain(named);
   });

@@ -23,15 +23,15 @@ function readStored(media: Fields, host: GoogleHost): void {
 export function readImage(holder: Fields, name: string, host: GoogleHost): GivenImage | undefined {
   const field = holder.object(name, KNOWN);
   if (field === undefined) return undefined;
-  const place = holder.place(name);
-  requireOne(field, place);
+  const path = holder.pathOf(name);
+  requireOne(field, path);
   const type = field.choice("mimeType", TYPES);
   if (field.has("gcsUri")) {
     readStored(field, host);
     return {};
   }
   const image = imageOfBytes(decodeBase64(field.text("bytesBase64Encoded") ?? ""));
-  if (image === undefined) throw invalid(`${place}: the data is not valid ${type ?? "image data"}.`);
+  if (image === undefined) throw invalid(`${path}: the data is not valid ${type ?? "image data"}.`);
   return image;
 }
 
@@ -42,8 +42,8 @@ export function readVideo(holder: Fields, name: string, host: GoogleHost): void 
     names(`${[...KNOWN].join(" ")}${host === "gemini" ? " uri encodedVideo encoding" : ""}`),
   );
   if (video === undefined || video.has("uri") || video.has("encodedVideo")) return;
-  const place = holder.place(name);
-  requireOne(video, place);
+  const path = holder.pathOf(name);
+  requireOne(video, path);
   video.choice("mimeType", ["video/mp4", "video/mov"]);
   if (video.has("gcsUri")) {
     readStored(video, host);
@@ -51,5 +51,5 @@ export function readVideo(holder: Fields, name: string, host: GoogleHost): void 
   }
   const bytes = decodeBase64(video.text("bytesBase64Encoded") ?? "");
   if (Buffer.from(bytes ?? []).toString("latin1", 4, 8) !== "ftyp")
-    throw invalid(`${place}: the data is not valid video/mp4.`);
+    throw invalid(`${path}: the data is not valid video/mp4.`);
 }

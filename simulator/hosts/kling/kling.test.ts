@@ -66,7 +66,7 @@ describe("providers 3.4: who is calling", () => {
 });
 
 describe("providers 2.7: Kling's images", () => {
-  test("submitted, processing, succeed; every image has its place and size", async () => {
+  test("submitted, processing, succeed; every image has its index and size", async () => {
     const submitted = dataOf(await send(IMAGES, { n: 2, aspect_ratio: "1:1", external_task_id: "mine" }));
     expect(submitted).toMatchObject({
       task_status: "submitted",

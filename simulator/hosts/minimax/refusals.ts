@@ -48,12 +48,12 @@ export function badParameters(word: Word, message: string): HostError {
 }
 
 export function refusalsIn(word: Word): Refusals {
-  const place = (path: string): string => (path === "" ? "the body" : path);
+  const nameOf = (path: string): string => (path === "" ? "the body" : path);
   return {
-    unknown: (name, path) => badParameters(word, `unknown field ${name} in ${place(path)}`),
-    missing: (path) => badParameters(word, `${place(path)} is required`),
+    unknown: (name, path) => badParameters(word, `unknown field ${name} in ${nameOf(path)}`),
+    missing: (path) => badParameters(word, `${nameOf(path)} is required`),
     invalid: (path, expected, value: Json) =>
-      badParameters(word, `${place(path)} must be ${expected}, not ${JSON.stringify(value).slice(0, 100)}`),
+      badParameters(word, `${nameOf(path)} must be ${expected}, not ${JSON.stringify(value).slice(0, 100)}`),
   };
 }
 

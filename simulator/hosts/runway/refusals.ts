@@ -7,7 +7,7 @@ export function refused(status: number, error: string, more: JsonObject = {}): H
   return new HostError(status, JSON.stringify({ error, ...more }));
 }
 
-/** What the validation of a body found, with the place as a list. */
+/** What the validation of a body found, with the path as a list. */
 function issue(path: string, message: string): HostError {
   const issues = [{ path: path === "" ? [] : path.split("."), message }];
   return refused(400, "Validation of body failed", { issues });

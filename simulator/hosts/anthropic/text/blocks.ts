@@ -28,7 +28,7 @@ function thinkingBlock(text: string, plan: Plan, omitted: boolean): Block {
   };
 }
 
-function textBlock(span: Span, plan: Plan, place: number): Block {
+function textBlock(span: Span, plan: Plan, index: number): Block {
   const stream = { type: "text_delta", member: "text", text: span.text };
   if (span.source === undefined) {
     return {
@@ -44,7 +44,7 @@ function textBlock(span: Span, plan: Plan, place: number): Block {
     cited_text: span.source.quote,
     url: span.source.url,
     title: span.source.title,
-    encrypted_index: sign("anthropic citation", span.source.url, plan.seed.derive(`citation ${place}`)),
+    encrypted_index: sign("anthropic citation", span.source.url, plan.seed.derive(`citation ${index}`)),
   };
   return {
     whole: { citations: [citation], type: "text", text: span.text },
@@ -95,7 +95,7 @@ function segmentBlocks(segment: Segment, plan: Plan, omitThinking: boolean): Blo
     case "search":
       return searchBlocks(segment, plan);
     case "text":
-      return segment.spans.map((span, place) => textBlock(span, plan, place));
+      return segment.spans.map((span, index) => textBlock(span, plan, index));
     case "call": {
       const id = `toolu_01${plan.seed.token(`call ${segment.ordinal}`, 22)}`;
       return [inputBlock("tool_use", id, segment.name, isObject(segment.input) ? segment.input : {})];

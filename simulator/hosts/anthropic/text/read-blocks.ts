@@ -46,13 +46,13 @@ function readImage(block: JsonObject, path: string): Media {
   const kind = requireOneOf(source.type, ["base64", "url", "file"], `${path}.source.type`);
   if (kind === "url") return remoteMedia(requireString(source.url, `${path}.source.url.url`), "image/*");
   if (kind === "file") return remoteMedia(requireString(source.file_id, `${path}.source.file.file_id`), "image/*");
-  const place = `${path}.source.base64`;
-  const type = requireOneOf(source.media_type, IMAGE_TYPES, `${place}.media_type`);
-  return inspect(requireString(source.data, `${place}.data`), type, place, (problem) =>
+  const sourcePath = `${path}.source.base64`;
+  const type = requireOneOf(source.media_type, IMAGE_TYPES, `${sourcePath}.media_type`);
+  return inspect(requireString(source.data, `${sourcePath}.data`), type, sourcePath, (problem) =>
     problem.found === undefined
-      ? invalid(place, "Could not process image")
+      ? invalid(sourcePath, "Could not process image")
       : invalid(
-          place,
+          sourcePath,
           `The image was specified using the ${type} media type, but the image appears to be a ${problem.found} image`,
         ),
   );

@@ -22,12 +22,12 @@ function pairTools(turns: readonly Turn[]): void {
   for (const [at, turn] of turns.entries()) {
     const names = new Map<string, string>();
     for (const part of turns[at - 1]?.parts ?? []) if (part.type === "call") names.set(part.id, part.name);
-    for (const [place, part] of turn.parts.entries()) {
+    for (const [index, part] of turn.parts.entries()) {
       if (part.type !== "result") continue;
       const name = names.get(part.id);
       if (name === undefined) {
         throw invalid(
-          `messages.${at}.content.${place}`,
+          `messages.${at}.content.${index}`,
           `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${part.id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
         );
       }

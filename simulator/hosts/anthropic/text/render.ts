@@ -85,7 +85,7 @@ class EventWriter {
     this.frames.push({ text, content: tokens !== undefined, tokens: tokens ?? 0 });
   }
 
-  /** The first ping comes after the first block has started, or in its place. */
+  /** The first ping comes after the first block has started, or instead of it. */
   pingOnce(): void {
     if (!this.#pinged) this.frames.push({ text: 'event: ping\ndata: {"type": "ping"}\n\n', content: false, tokens: 0 });
     this.#pinged = true;

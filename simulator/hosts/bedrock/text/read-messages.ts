@@ -49,8 +49,8 @@ export class MessageReader {
         );
       }
       const parts: PromptPart[] = [];
-      for (const [place, block] of content.entries())
-        this.#readBlock(block, role, `messages.${at}.content.${place}`, parts);
+      for (const [index, block] of content.entries())
+        this.#readBlock(block, role, `messages.${at}.content.${index}`, parts);
       this.#checkDocuments(content);
       return { role, parts };
     });
@@ -140,15 +140,15 @@ export class MessageReader {
     const part: PromptPart = { type: "result", id, name: "", text: "", media: [], failed: result.status === "error" };
     const texts: string[] = [];
     for (const [at, block] of requireArray(result.content, `${path}.content`).entries()) {
-      const place = `${path}.content.${at}`;
-      const { kind, member } = memberOf(block, place);
-      if (kind === "text") texts.push(readText(member, place));
-      else if (kind === "json") texts.push(JSON.stringify(requireObject(member, `${place}.json`)));
-      else if (kind === "image") part.media.push(readImage(member, `${place}.image`));
-      else if (kind === "video") part.media.push(readVideo(member, `${place}.video`));
-      else if (kind === "document") part.media.push(readDocument(member, `${place}.document`, this.#documentNames));
-      else if (kind === "searchResult") texts.push(this.#readSearchResult(member, place));
-      else throw invalid(`The ${kind} field at ${place} is not allowed in the result of a tool.`);
+      const itemPath = `${path}.content.${at}`;
+      const { kind, member } = memberOf(block, itemPath);
+      if (kind === "text") texts.push(readText(member, itemPath));
+      else if (kind === "json") texts.push(JSON.stringify(requireObject(member, `${itemPath}.json`)));
+      else if (kind === "image") part.media.push(readImage(member, `${itemPath}.image`));
+      else if (kind === "video") part.media.push(readVideo(member, `${itemPath}.video`));
+      else if (kind === "document") part.media.push(readDocument(member, `${itemPath}.document`, this.#documentNames));
+      else if (kind === "searchResult") texts.push(this.#readSearchResult(member, itemPath));
+      else throw invalid(`The ${kind} field at ${itemPath} is not allowed in the result of a tool.`);
     }
     return { ...part, text: texts.join("\n") };
   }

@@ -102,11 +102,11 @@ function usageOf({ usage }: Plan, isClaude: boolean): JsonObject {
 }
 
 /** What the caller wanted to see of the model's own answer, as far as it is there. */
-function additional(plan: Plan, wanted: readonly string[], place: "whole" | "stream"): JsonObject {
+function additional(plan: Plan, wanted: readonly string[], mode: "whole" | "stream"): JsonObject {
   if (plan.stopSequence === undefined) return {};
   const told = { stop_sequence: plan.stopSequence };
-  if (place === "whole" && wanted.includes("/stop_sequence")) return { additionalModelResponseFields: told };
-  if (place === "stream" && wanted.includes("/delta/stop_sequence"))
+  if (mode === "whole" && wanted.includes("/stop_sequence")) return { additionalModelResponseFields: told };
+  if (mode === "stream" && wanted.includes("/delta/stop_sequence"))
     return { additionalModelResponseFields: { delta: told } };
   return {};
 }

@@ -77,7 +77,7 @@ for (const host of SIMULATED_HOSTS) {
   describe(`providers 1.7: ${host.kind}`, () => {
     const asking = host.asks[0] === undefined ? {} : ASKING[host.asks[0]];
 
-    test("says the same in a stream and at once, thoughts in its own place", async () => {
+    test("says the same in a stream and at once, thoughts in its own field", async () => {
       const request = { model: "thinker", ...asking };
       const whole = member(choiceOf((await ask(host.kind, request)).body), "message");
       const { chunks } = await streamOf(host.kind, request);
@@ -89,7 +89,7 @@ for (const host of SIMULATED_HOSTS) {
 
     test("usage comes once, where and when the host sends it", async () => {
       const asked = await streamOf(host.kind, { stream_options: { include_usage: true } });
-      const places = asked.chunks.flatMap((chunk) => {
+      const positions = asked.chunks.flatMap((chunk) => {
         const choice = choiceOf(chunk);
         const found: string[] = [];
         if (isObject(chunk.usage)) found.push(choice.delta === undefined ? "separate" : "last chunk");
@@ -97,7 +97,7 @@ for (const host of SIMULATED_HOSTS) {
         if (isObject(member(chunk, "x_groq").usage)) found.push("x_groq");
         return found;
       });
-      expect(places).toEqual(host.usage === "x_groq" ? ["last chunk", "x_groq"] : [host.usage]);
+      expect(positions).toEqual(host.usage === "x_groq" ? ["last chunk", "x_groq"] : [host.usage]);
       const unasked = await streamOf(host.kind, {});
       expect(unasked.text.includes('"prompt_tokens"')).toBe(host.usageUnasked === true);
     });

@@ -28,7 +28,7 @@ class HostAnswer {
   readonly spans: Span[];
   readonly text: string;
   readonly calls: Call[];
-  readonly place: HostBehaviour["thoughts"];
+  readonly position: HostBehaviour["thoughts"];
   readonly envelope: JsonObject;
 
   constructor(
@@ -39,7 +39,7 @@ class HostAnswer {
     showThoughts: boolean,
   ) {
     this.host = options.host;
-    this.place = options.split ? "details" : options.host.thoughts;
+    this.position = options.split ? "details" : options.host.thoughts;
     const thoughts = plan.segments.flatMap((segment) => (segment.type === "thinking" ? [segment.text] : []));
     this.thoughts = showThoughts ? thoughts.join("") : "";
     this.spans = plan.segments.flatMap((segment) => (segment.type === "text" ? segment.spans : []));
@@ -67,7 +67,7 @@ class HostAnswer {
 
   /** The members in which a stretch of thoughts travels. */
   thoughtMembers(text: string): JsonObject {
-    switch (this.place) {
+    switch (this.position) {
       case "reasoning_content":
         return { reasoning_content: text };
       case "reasoning":
@@ -93,7 +93,7 @@ class HostAnswer {
 
   /** The text with the thoughts in it, where the host keeps them there. */
   get tagged(): string {
-    return this.place === "tags" && this.thoughts !== "" ? `<think>\n${this.thoughts}\n</think>\n\n` : "";
+    return this.position === "tags" && this.thoughts !== "" ? `<think>\n${this.thoughts}\n</think>\n\n` : "";
   }
 }
 
@@ -106,12 +106,12 @@ function wholeCall(answer: HostAnswer, call: Call): JsonObject {
 }
 
 function wholeMessage(answer: HostAnswer): JsonObject {
-  const { thoughts, calls, place } = answer;
+  const { thoughts, calls, position } = answer;
   const text = answer.tagged + answer.text;
   const plain = text === "" && calls.length > 0 ? null : text;
-  const shown = thoughts === "" || place === "tags" ? {} : answer.thoughtMembers(thoughts);
+  const shown = thoughts === "" || position === "tags" ? {} : answer.thoughtMembers(thoughts);
   const content =
-    place === "parts" && Array.isArray(shown.content) && text !== ""
+    position === "parts" && Array.isArray(shown.content) && text !== ""
       ? [...shown.content, { type: "text", text }]
       : (shown.content ?? plain);
   const annotations = annotationsOf(answer.spans);
@@ -119,7 +119,7 @@ function wholeMessage(answer: HostAnswer): JsonObject {
     role: "assistant",
     ...shown,
     content,
-    ...(place === "details" && thoughts !== ""
+    ...(position === "details" && thoughts !== ""
       ? { reasoning_details: [answer.detail({ text: thoughts, signature: answer.signature })] }
       : {}),
     ...(annotations.length === 0 ? {} : { annotations }),
@@ -197,7 +197,7 @@ function writeThoughts(writer: ChunkWriter, answer: HostAnswer): void {
   const text = answer.tagged === "" ? answer.thoughts : answer.tagged;
   for (const fragment of fragments(text, TOKENS_PER_FRAGMENT))
     writer.delta(answer.thoughtMembers(fragment.text), fragment.tokens);
-  if (answer.place === "details") {
+  if (answer.position === "details") {
     writer.delta({ reasoning_details: [answer.detail({ signature: answer.signature })] });
   }
 }

@@ -31,8 +31,8 @@ function badField(path: string, description: string): HostError {
 }
 
 export function unknownName(name: string, path: string): HostError {
-  const place = path === "" ? "" : ` at '${protoPath(path)}'`;
-  return badField(path, `Invalid JSON payload received. Unknown name "${name}"${place}: Cannot find field.`);
+  const location = path === "" ? "" : ` at '${protoPath(path)}'`;
+  return badField(path, `Invalid JSON payload received. Unknown name "${name}"${location}: Cannot find field.`);
 }
 
 export function invalidValue(path: string, expected: string, value: unknown): HostError {

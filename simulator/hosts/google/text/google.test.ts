@@ -37,8 +37,8 @@ interface GoogleErrorBody {
 }
 
 async function refusal(body: object, model = "standard", host = "gemini"): Promise<GoogleErrorBody["error"]> {
-  const place = host === "gemini" ? "gemini/v1beta" : "vertex/v1/publishers/google";
-  const response = await fetch(`${simulator.url}/${place}/models/${model}:generateContent`, {
+  const base = host === "gemini" ? "gemini/v1beta" : "vertex/v1/publishers/google";
+  const response = await fetch(`${simulator.url}/${base}/models/${model}:generateContent`, {
     method: "POST",
     headers: { "x-goog-api-key": "any-key", "content-type": "application/json" },
     body: JSON.stringify({ contents: [{ parts: [{ text: "hi" }] }], ...body }),

@@ -106,9 +106,9 @@ export function googleHost(
       const key = authenticate(exchange);
       const claude = host === "vertex" && exchange.method === "POST" ? CLAUDE.exec(exchange.path) : null;
       if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
-      const place = COLLECTIONS[host].exec(exchange.path);
-      if (place === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
-      const named = place[1] === undefined ? undefined : decodeName(place[1]);
+      const match = COLLECTIONS[host].exec(exchange.path);
+      if (match === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
+      const named = match[1] === undefined ? undefined : decodeName(match[1]);
       if (exchange.method === "GET") {
         if (named === undefined) return listModels(exchange, host);
         const model = SIMULATED_TEXT_MODELS.find((one) => one.name === named);

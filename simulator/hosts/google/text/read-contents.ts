@@ -120,10 +120,10 @@ function readContent(content: Json, path: string): Turn {
   return {
     role: role === "model" ? "assistant" : "user",
     parts: parts.map((part, at) => {
-      const place = `${path}.parts[${at}]`;
+      const partPath = `${path}.parts[${at}]`;
       if (!isObject(part))
-        throw invalidValue(place, "type.googleapis.com/google.ai.generativelanguage.v1beta.Part", part);
-      const read = readPart(part, place);
+        throw invalidValue(partPath, "type.googleapis.com/google.ai.generativelanguage.v1beta.Part", part);
+      const read = readPart(part, partPath);
       checkSignature(part, read);
       return read;
     }),

@@ -76,8 +76,8 @@ function readTools(value: Json | undefined, host: GoogleHost): { tools: Tool[]; 
     refuseUnknown(tool, TOOL, `tools[${at}]`);
     if (tool.googleSearch !== undefined || tool.googleSearchRetrieval !== undefined) search = true;
     const declared = Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [];
-    for (const [place, one] of declared.entries()) {
-      tools.push(readDeclaration(one, `tools[${at}].functionDeclarations[${place}]`, host));
+    for (const [index, one] of declared.entries()) {
+      tools.push(readDeclaration(one, `tools[${at}].functionDeclarations[${index}]`, host));
     }
   }
   return { tools, search };

@@ -7,7 +7,7 @@ import { videoOf } from "./veo.ts";
 import type { VeoRequest } from "./veo-request.ts";
 
 const KEPT_MS = 3_600_000;
-const SECOND_PLACE = "/gemini/download";
+const DOWNLOAD_PATH = "/gemini/download";
 
 /** Gemini's files: the address that an operation tells wants the key, and sends on to another that has the bytes. */
 export function sendToVideo(exchange: Exchange, context: MediaContext, file: string): Response {
@@ -19,13 +19,13 @@ export function sendToVideo(exchange: Exchange, context: MediaContext, file: str
     const message = `You do not have permission to access the File ${file} or it may not exist.`;
     throw googleError(403, "PERMISSION_DENIED", message);
   }
-  const base = `${context.baseUrl}${SECOND_PLACE}`;
+  const base = `${context.baseUrl}${DOWNLOAD_PATH}`;
   const make = (): Promise<Uint8Array> => videoOf(job.request, index);
   const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.outcome, KEPT_MS));
   return new Response(null, { status: 302, headers: { location } });
 }
 
-/** The second place needs no key, and unlike a stranger's storage it does not mind one: it is the same host. */
+/** The download needs no key, and unlike other storage it accepts one: it is the same host. */
 export function sendVideo(context: MediaContext, path: string): Promise<Response> {
   return context.links.send(path.slice(path.indexOf("/results/")), new Headers());
 }

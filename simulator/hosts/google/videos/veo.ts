@@ -40,8 +40,8 @@ export function fileName(operation: string, index: number): string {
 
 function resourceOf(exchange: Exchange, host: GoogleHost, model: string): string {
   if (host === "gemini") return `models/${model}`;
-  const place = /\/(projects\/[^/]+\/locations\/[^/]+)\//.exec(exchange.url.pathname)?.[1];
-  return `${place ?? "projects/simulated/locations/us-central1"}/publishers/google/models/${model}`;
+  const location = /\/(projects\/[^/]+\/locations\/[^/]+)\//.exec(exchange.url.pathname)?.[1];
+  return `${location ?? "projects/simulated/locations/us-central1"}/publishers/google/models/${model}`;
 }
 
 /** predictLongRunning: takes the job, and names the operation. */

@@ -5,7 +5,7 @@ import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import { openaiError, openaiFailure } from "../text/errors.ts";
 import type { ImageRequest } from "./read-request.ts";
 
-/** The image at a place among those of one request; a partial one has its own look. */
+/** The image at an index among those of one request. A partial one looks different. */
 export function imageOf(request: ImageRequest, at: number, partial?: number): ImageOptions {
   return {
     prompt: request.prompt,

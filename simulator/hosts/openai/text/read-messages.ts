@@ -246,9 +246,9 @@ const MAX_ID_CHARACTERS = 40;
 export function checkCallIds(value: Json | undefined): void {
   for (const [at, message] of (Array.isArray(value) ? value : []).entries()) {
     const calls = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-    for (const [place, call] of calls.entries()) {
+    for (const [index, call] of calls.entries()) {
       if (!isObject(call) || typeof call.id !== "string" || call.id.length <= MAX_ID_CHARACTERS) continue;
-      const param = `messages[${at}].tool_calls[${place}].id`;
+      const param = `messages[${at}].tool_calls[${index}].id`;
       throw invalid(
         `Invalid '${param}': string too long. Expected a string with maximum length ${MAX_ID_CHARACTERS}, but got a string with length ${call.id.length} instead.`,
         param,

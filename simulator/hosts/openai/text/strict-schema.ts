@@ -34,7 +34,7 @@ export function checkStrictSchema(schema: Json, whose: string, param: string, co
       );
     }
   }
-  for (const [place, child] of children(schema)) {
-    checkStrictSchema(child, whose, param, code, context === "" ? place : `${context}, ${place}`);
+  for (const [step, child] of children(schema)) {
+    checkStrictSchema(child, whose, param, code, context === "" ? step : `${context}, ${step}`);
   }
 }
