@@ -45,7 +45,7 @@ export interface Rendered {
   garbageFrame: string;
 }
 
-/** A validated request, and how its answer is put into the wire's words. */
+/** A validated request, and how its answer is put into the protocol's words. */
 export interface ReadCall {
   prompt: Prompt;
   stream: boolean;
@@ -53,7 +53,7 @@ export interface ReadCall {
 }
 
 /** One host's language. Everything that is refused is thrown as a HostError. */
-export interface Wire {
+export interface TextAdapter {
   /** Prefix caches are not shared between families. */
   family: "openai" | "anthropic" | "google" | "bedrock";
   /** Whether prompts are cached only where the caller marked them. */

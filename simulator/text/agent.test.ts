@@ -99,7 +99,7 @@ describe("the simulator's agent", () => {
   });
 });
 
-describe("the simulator's agent on each wire", async () => {
+describe("the simulator's agent in each protocol", async () => {
   const simulator = await startSimulator({ tokenDelayMs: 0 });
   afterAll(() => simulator.stop());
   const path = { type: "object", properties: { file_path: { type: "string" } } };

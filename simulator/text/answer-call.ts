@@ -1,5 +1,5 @@
 import { type Ending, pause, play } from "../play.ts";
-import type { Frame, IncomingCall, ReadCall, SimulatedModel, SimulatorState, Wire } from "./adapter.ts";
+import type { Frame, IncomingCall, ReadCall, SimulatedModel, SimulatorState, TextAdapter } from "./adapter.ts";
 import { streamSteps, wholeSteps } from "./deliver.ts";
 import { echoText } from "./echo-text.ts";
 import { findModel } from "./find-model.ts";
@@ -12,10 +12,10 @@ const GARBAGE_PAGE =
 const MAX_FLAKY_ENTRIES = 1_000;
 
 /** The model of the call, or the host's own not-found. */
-export function modelOf(wire: Wire, call: IncomingCall): SimulatedModel {
+export function modelOf(adapter: TextAdapter, call: IncomingCall): SimulatedModel {
   const facts = findModel(call.modelName);
   const traits = traitsOf(call.modelName);
-  if (facts === undefined || traits === undefined) throw wire.notFound(call);
+  if (facts === undefined || traits === undefined) throw adapter.notFound(call);
   return { facts, traits };
 }
 
@@ -32,18 +32,24 @@ function meetsFlaky(state: SimulatorState, call: IncomingCall, times: number): b
   return met < times;
 }
 
-function planOf(wire: Wire, call: IncomingCall, model: SimulatedModel, read: ReadCall, state: SimulatorState): Plan {
-  const space = `${wire.family} ${model.facts.name}`;
+function planOf(
+  adapter: TextAdapter,
+  call: IncomingCall,
+  model: SimulatedModel,
+  read: ReadCall,
+  state: SimulatorState,
+): Plan {
+  const space = `${adapter.family} ${model.facts.name}`;
   const { contextLength } = model.facts;
   return planAnswer({
     prompt: read.prompt,
     traits: model.traits,
     maxOutputTokens: model.facts.maxOutputTokens,
     checkLength: (tokens) => {
-      if (tokens > contextLength) throw wire.tooLong(tokens, contextLength);
+      if (tokens > contextLength) throw adapter.tooLong(tokens, contextLength);
     },
     countCached: (units) =>
-      wire.cachesMarkedOnly ? state.prefixes.explicit(space, units) : state.prefixes.implicit(space, units),
+      adapter.cachesMarkedOnly ? state.prefixes.explicit(space, units) : state.prefixes.implicit(space, units),
     echo: model.traits.answer === "echo" ? echoText(call) : "",
   });
 }
@@ -56,17 +62,17 @@ function paceOf(traits: Traits, state: SimulatorState): (frame: Frame) => number
 
 /** Answers one call, or throws the HostError that is its answer. `ended` is called once the body has left. */
 export async function answerCall(
-  wire: Wire,
+  adapter: TextAdapter,
   call: IncomingCall,
   state: SimulatorState,
   signal: AbortSignal,
   ended: (how: Ending) => void,
 ): Promise<Response> {
-  const model = modelOf(wire, call);
+  const model = modelOf(adapter, call);
   const { traits } = model;
   const { fault } = traits;
-  if (fault?.kind === "fail") throw wire.failure(fault.failure, call.modelName);
-  if (fault?.kind === "flaky" && meetsFlaky(state, call, fault.times)) throw wire.failure("503", call.modelName);
+  if (fault?.kind === "fail") throw adapter.failure(fault.failure, call.modelName);
+  if (fault?.kind === "flaky" && meetsFlaky(state, call, fault.times)) throw adapter.failure("503", call.modelName);
   if (fault?.kind === "late") await pause(fault.seconds * 1_000, signal);
   if (signal.aborted) {
     ended("client gone");
@@ -76,17 +82,21 @@ export async function answerCall(
     ended("finished");
     return new Response(GARBAGE_PAGE, { headers: { "content-type": "text/html; charset=utf-8" } });
   }
-  const read = traits.answer === "echo" ? wire.readUnchecked(call, model) : wire.read(call, model);
-  const rendered = read.render(planOf(wire, call, model, read, state));
+  const read = traits.answer === "echo" ? adapter.readUnchecked(call, model) : adapter.read(call, model);
+  const rendered = read.render(planOf(adapter, call, model, read, state));
   const harmful = fault?.kind === "late" || fault?.kind === "flaky" ? undefined : fault;
   if (read.stream) {
     const body = play(streamSteps(rendered, harmful, paceOf(traits, state)), signal, ended);
     return new Response(body, { headers: { ...rendered.headers, "content-type": rendered.frameType } });
   }
-  if (harmful?.kind === "error-in-stream") throw wire.failure("500", call.modelName);
+  if (harmful?.kind === "error-in-stream") throw adapter.failure("500", call.modelName);
   const headers = { ...rendered.headers, "content-type": "application/json; charset=UTF-8" };
   if (harmful !== undefined) {
-    const body = play(wholeSteps(rendered.whole(), harmful, wire.failure("503", call.modelName).body), signal, ended);
+    const body = play(
+      wholeSteps(rendered.whole(), harmful, adapter.failure("503", call.modelName).body),
+      signal,
+      ended,
+    );
     return new Response(body, { headers });
   }
   if (traits.msPerToken !== undefined) {

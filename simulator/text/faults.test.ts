@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.stop());
 
-const WIRES = ["openai", "anthropic", "gemini", "vertex"] as const;
-type WireName = (typeof WIRES)[number];
+const HOSTS = ["openai", "anthropic", "gemini", "vertex"] as const;
+type HostName = (typeof HOSTS)[number];
 
 interface Ask {
   stream?: boolean;
@@ -19,7 +19,7 @@ interface Ask {
   fields?: object;
 }
 
-function ask(wire: WireName, model: string, options: Ask = {}): Promise<Response> {
+function ask(host: HostName, model: string, options: Ask = {}): Promise<Response> {
   const { stream = true, key = "any-key", text = "Tell me about the three roads", fields = {} } = options;
   const send = (path: string, headers: Record<string, string>, body: object): Promise<Response> =>
     fetch(`${simulator.url}${path}`, {
@@ -29,7 +29,7 @@ function ask(wire: WireName, model: string, options: Ask = {}): Promise<Response
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
   const messages = [{ role: "user", content: text }];
-  switch (wire) {
+  switch (host) {
     case "openai":
       return send("/openai/v1/chat/completions", { authorization: `Bearer ${key}` }, { model, stream, messages });
     case "anthropic":
@@ -39,7 +39,7 @@ function ask(wire: WireName, model: string, options: Ask = {}): Promise<Response
         { model, stream, max_tokens: 1_000, messages },
       );
     default: {
-      const base = wire === "gemini" ? "/gemini/v1beta" : "/vertex/v1/publishers/google";
+      const base = host === "gemini" ? "/gemini/v1beta" : "/vertex/v1/publishers/google";
       const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
       return send(`${base}/models/${model}:${verb}`, { "x-goog-api-key": key }, { contents: [{ parts: [{ text }] }] });
     }
@@ -69,7 +69,7 @@ async function until(isSo: () => boolean): Promise<void> {
   expect(isSo()).toBe(true);
 }
 
-const TERMINAL: Record<WireName, string> = {
+const TERMINAL: Record<HostName, string> = {
   openai: "[DONE]",
   anthropic: "message_stop",
   gemini: "finishReason",
@@ -86,13 +86,13 @@ const OPENING = "This is Trivium's simulator";
 
 const isEventEnd = (text: string): boolean => /\r?\n\r?\n$/.test(text);
 
-describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
+describe.each(HOSTS)("providers 5: faults of %s", (host) => {
   test("plain failures have their status and a JSON body, streaming or not", async () => {
     for (const status of [400, 401, 403, 404, 413, 429, 500, 503, 529]) {
       for (const stream of [true, false]) {
-        const response = await ask(wire, `fail-${status}`, { stream });
+        const response = await ask(host, `fail-${status}`, { stream });
         // Gemini calls a bad key an invalid argument.
-        expect(response.status).toBe(wire === "gemini" && status === 401 ? 400 : status);
+        expect(response.status).toBe(host === "gemini" && status === 401 ? 400 : status);
         expect(response.headers.get("content-type")).toContain("application/json");
         expect(await response.json()).toHaveProperty("error.message");
       }
@@ -101,7 +101,7 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
 
   test("429 carries a hint to retry, 429-quota does not", async () => {
     const hint = async (model: string): Promise<string> => {
-      const response = await ask(wire, model);
+      const response = await ask(host, model);
       expect(response.status).toBe(429);
       return `${response.headers.get("retry-after") ?? ""} ${/"retryDelay": "(.*)"/.exec(await response.text())?.[1] ?? ""}`;
     };
@@ -110,85 +110,85 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
   });
 
   test("an unknown name is the host's 404", async () => {
-    expect((await ask(wire, "no-such-model")).status).toBe(404);
-    expect((await ask(wire, "silent-9999")).status).toBe(404);
-    expect((await ask(wire, "constructor")).status).toBe(404);
+    expect((await ask(host, "no-such-model")).status).toBe(404);
+    expect((await ask(host, "silent-9999")).status).toBe(404);
+    expect((await ask(host, "constructor")).status).toBe(404);
   });
 
   test("flaky fails so many times for each key, works once, and begins again", async () => {
     const statuses = [];
     for (let turn = 0; turn < 6; turn += 1)
-      statuses.push((await ask(wire, "flaky-2", { key: `flaky ${wire}` })).status);
+      statuses.push((await ask(host, "flaky-2", { key: `flaky ${host}` })).status);
     expect(statuses).toEqual([503, 503, 200, 503, 503, 200]);
-    expect((await ask(wire, "flaky-2", { key: `other ${wire}` })).status).toBe(503);
+    expect((await ask(host, "flaky-2", { key: `other ${host}` })).status).toBe(503);
   });
 
   test("late: nothing at all for a second; silent: headers at once, the rest after a second", async () => {
     const started = performance.now();
-    const late = ask(wire, "slow-first-byte-1").then(async (response) => {
+    const late = ask(host, "slow-first-byte-1").then(async (response) => {
       expect(performance.now() - started).toBeGreaterThan(950);
-      expect((await drain(response)).text).toContain(TERMINAL[wire]);
+      expect((await drain(response)).text).toContain(TERMINAL[host]);
     });
-    const lateHeaders = ask(wire, "slow-headers-1", { stream: false }).then((response) => {
+    const lateHeaders = ask(host, "slow-headers-1", { stream: false }).then((response) => {
       expect(performance.now() - started).toBeGreaterThan(950);
       expect(response.status).toBe(200);
     });
     const silent = [true, false].map(async (stream) => {
-      const response = await ask(wire, "silent-1", { stream });
+      const response = await ask(host, "silent-1", { stream });
       expect(performance.now() - started).toBeLessThan(900);
       const { text, broken } = await drain(response);
       expect(performance.now() - started).toBeGreaterThan(950);
       expect(broken).toBe(false);
-      if (stream) expect(text).toContain(TERMINAL[wire]);
+      if (stream) expect(text).toContain(TERMINAL[host]);
       else expect(JSON.parse(text)).toBeObject();
     });
     await Promise.all([late, lateHeaders, ...silent]);
   });
 
   test("cuts: before anything, inside an event, and between events", async () => {
-    await expect(ask(wire, "cut-before-first").then((response) => response.text())).rejects.toThrow();
-    const inside = await drain(await ask(wire, "cut-mid-event"));
+    await expect(ask(host, "cut-before-first").then((response) => response.text())).rejects.toThrow();
+    const inside = await drain(await ask(host, "cut-mid-event"));
     expect(inside.broken).toBe(true);
     expect(textIn(inside.text)).toStartWith(OPENING);
     expect(isEventEnd(inside.text)).toBe(false);
-    const between = await drain(await ask(wire, "cut-mid-stream"));
+    const between = await drain(await ask(host, "cut-mid-stream"));
     expect(between.broken).toBe(true);
     expect(isEventEnd(between.text)).toBe(true);
-    expect(between.text).not.toContain(TERMINAL[wire]);
-    const whole = await drain(await ask(wire, "cut-mid-stream", { stream: false }));
+    expect(between.text).not.toContain(TERMINAL[host]);
+    const whole = await drain(await ask(host, "cut-mid-stream", { stream: false }));
     expect(whole.broken).toBe(true);
     expect(whole.text.length).toBeGreaterThan(50);
   });
 
   test("H16: a polite end without the terminal event", async () => {
-    const { text, broken } = await drain(await ask(wire, "close-mid-stream"));
+    const { text, broken } = await drain(await ask(host, "close-mid-stream"));
     expect(broken).toBe(false);
     expect(textIn(text)).toStartWith(OPENING);
     expect(isEventEnd(text)).toBe(true);
-    expect(text).not.toContain(TERMINAL[wire]);
+    expect(text).not.toContain(TERMINAL[host]);
   });
 
   test("an error in mid-stream, and as the first event of a 200", async () => {
-    const later = await drain(await ask(wire, "error-in-stream"));
+    const later = await drain(await ask(host, "error-in-stream"));
     expect(textIn(later.text)).toStartWith(OPENING);
     expect(later.text).toContain('"error"');
-    expect(later.text).not.toContain(TERMINAL[wire]);
-    const first = await ask(wire, "error-first-event");
+    expect(later.text).not.toContain(TERMINAL[host]);
+    const first = await ask(host, "error-first-event");
     expect(first.status).toBe(200);
     const { text } = await drain(first);
-    expect(text.startsWith(wire === "anthropic" ? "event: error\n" : 'data: {"error"')).toBe(true);
-    expect((await ask(wire, "error-in-stream", { stream: false })).status).toBe(500);
-    const wholeFirst = await ask(wire, "error-first-event", { stream: false });
+    expect(text.startsWith(host === "anthropic" ? "event: error\n" : 'data: {"error"')).toBe(true);
+    expect((await ask(host, "error-in-stream", { stream: false })).status).toBe(500);
+    const wholeFirst = await ask(host, "error-first-event", { stream: false });
     expect(wholeFirst.status).toBe(200);
     expect(await wholeFirst.json()).toHaveProperty("error");
   });
 
   test("garbage: a page of HTML, and a frame that is not JSON among good ones", async () => {
-    const page = await ask(wire, "garbage");
+    const page = await ask(host, "garbage");
     expect(page.status).toBe(200);
     expect(page.headers.get("content-type")).toContain("text/html");
     expect(await page.text()).toStartWith("<!DOCTYPE html>");
-    const { text } = await drain(await ask(wire, "garbage-in-stream"));
+    const { text } = await drain(await ask(host, "garbage-in-stream"));
     const data = [...text.matchAll(/^data: (\{.*)$/gm)].map((match) => match[1] ?? "");
     const bad = data.filter((line) => {
       try {
@@ -199,8 +199,8 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
       }
     });
     expect(bad).toHaveLength(1);
-    expect(text).toContain(TERMINAL[wire]);
-    const whole = await ask(wire, "garbage-in-stream", { stream: false });
+    expect(text).toContain(TERMINAL[host]);
+    const whole = await ask(host, "garbage-in-stream", { stream: false });
     await expect(whole.json()).rejects.toThrow();
   });
 
@@ -212,9 +212,9 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
         .replace(/"cacheTokensDetails": ?\[[^\]]*\],?/g, "")
         .replaceAll(/drip|crlf|standard/g, "model")
         .replaceAll("\r\n", "\n");
-    const standard = await drain(await ask(wire, "standard"));
-    const drip = await drain(await ask(wire, "drip"));
-    const crlf = await drain(await ask(wire, "crlf"));
+    const standard = await drain(await ask(host, "standard"));
+    const drip = await drain(await ask(host, "drip"));
+    const crlf = await drain(await ask(host, "crlf"));
     expect(plain(drip.text)).toBe(plain(standard.text));
     // A byte is written at a time; how many of them arrive together is up to the sockets.
     expect(drip.chunks).toBeGreaterThan(2 * standard.chunks);
@@ -223,8 +223,8 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
   });
 
   test("a faulty model begins the same answer that standard finishes", async () => {
-    const begun = textIn((await drain(await ask(wire, "close-mid-stream"))).text);
-    const whole = textIn((await drain(await ask(wire, "standard"))).text);
+    const begun = textIn((await drain(await ask(host, "close-mid-stream"))).text);
+    const whole = textIn((await drain(await ask(host, "standard"))).text);
     expect(begun.length).toBeGreaterThan(20);
     expect(whole.length).toBeGreaterThan(begun.length);
     expect(whole).toStartWith(begun);
@@ -232,33 +232,33 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
 
   test("answers that are not answers: empty, refusal, blocked, cut short, huge", async () => {
     const whole = async (model: string): Promise<string> =>
-      JSON.stringify(await (await ask(wire, model, { stream: false })).json());
+      JSON.stringify(await (await ask(host, model, { stream: false })).json());
     const google = { empty: '"finishReason":"STOP"', refusal: '"SAFETY"', short: '"MAX_TOKENS"' };
     const expected = {
       openai: { empty: '"content":""', refusal: '"refusal":"This', short: '"length"' },
       anthropic: { empty: '"content":[]', refusal: '"stop_reason":"refusal"', short: '"max_tokens"' },
       gemini: google,
       vertex: google,
-    }[wire];
+    }[host];
     expect(await whole("empty")).toContain(expected.empty);
     expect(await whole("refusal")).toContain(expected.refusal);
     expect(await whole("max-tokens")).toContain(expected.short);
     expect(await whole("blocked-prompt")).toContain(
-      wire === "gemini" || wire === "vertex" ? "promptFeedback" : '"error"',
+      host === "gemini" || host === "vertex" ? "promptFeedback" : '"error"',
     );
     for (const model of ["empty", "refusal", "max-tokens"]) {
-      expect((await drain(await ask(wire, model))).text).toContain(TERMINAL[wire]);
+      expect((await drain(await ask(host, model))).text).toContain(TERMINAL[host]);
     }
-    const huge = await drain(await ask(wire, "huge"));
+    const huge = await drain(await ask(host, "huge"));
     expect(huge.broken).toBe(false);
     expect(huge.text.length).toBeGreaterThan(2_000_000);
-    expect(huge.text).toContain(TERMINAL[wire]);
+    expect(huge.text).toContain(TERMINAL[host]);
   });
 
   test("H14: no-usage says nothing of usage", async () => {
     for (const stream of [true, false]) {
-      const fields = wire === "openai" && stream ? { stream_options: { include_usage: true } } : {};
-      const { text } = await drain(await ask(wire, "no-usage", { stream, fields }));
+      const fields = host === "openai" && stream ? { stream_options: { include_usage: true } } : {};
+      const { text } = await drain(await ask(host, "no-usage", { stream, fields }));
       expect(text).not.toMatch(/_tokens"|TokenCount/);
       expect(textIn(text)).toStartWith(OPENING);
     }
@@ -270,11 +270,11 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
     const controller = new AbortController();
     const { signal } = controller;
     const leaving = [
-      ask(wire, "slow-headers-9", { signal }),
-      ask(wire, "slow-first-byte", { stream: false, signal }),
-      ask(wire, "stall-mid-stream", { signal }),
-      ask(wire, "stall-mid-stream", { stream: false, signal }),
-      ask(wire, "slow", { signal }),
+      ask(host, "slow-headers-9", { signal }),
+      ask(host, "slow-first-byte", { stream: false, signal }),
+      ask(host, "stall-mid-stream", { signal }),
+      ask(host, "stall-mid-stream", { stream: false, signal }),
+      ask(host, "slow", { signal }),
     ].map((response) => response.then(drain).catch(() => undefined));
     await until(() => simulator.stats().openRequests === 5);
     controller.abort();
@@ -285,16 +285,16 @@ describe.each(WIRES)("providers 5: faults on the %s wire", (wire) => {
 
   test("echo-request shows what arrived, even what the host would refuse, but no key", async () => {
     const fields = { provider: { type: "priority" } };
-    const response = await ask(wire, "echo-request", { stream: false, key: "a-secret-key", fields });
+    const response = await ask(host, "echo-request", { stream: false, key: "a-secret-key", fields });
     const text = JSON.stringify(await response.json());
     expect(text).toContain("priority");
     expect(text).toContain("content-type");
     expect(text).not.toContain("a-secret-key");
-    expect((await drain(await ask(wire, "echo-request"))).text).toContain(TERMINAL[wire]);
+    expect((await drain(await ask(host, "echo-request"))).text).toContain(TERMINAL[host]);
   });
 });
 
-describe("quirks of the chat wire", () => {
+describe("quirks of chat completions", () => {
   const tools = ["one", "two"].map((name) => ({
     type: "function",
     function: { name, parameters: { type: "object", properties: {} } },
@@ -320,10 +320,10 @@ test("slow speaks 40 tokens a second", async () => {
   expect(performance.now() - started).toBeGreaterThan(12 * 25 - 30);
 });
 
-test("contract 1: all wires say the same for the same request", async () => {
+test("contract 1: all hosts say the same for the same request", async () => {
   const answers = [];
-  for (const wire of WIRES) {
-    const text = await (await ask(wire, "standard", { stream: false, text: "Same words?" })).text();
+  for (const host of HOSTS) {
+    const text = await (await ask(host, "standard", { stream: false, text: "Same words?" })).text();
     answers.push(/This is Trivium's simulator[^"]*/.exec(text)?.[0]);
   }
   expect(answers[0]).toContain("Same words?");
@@ -342,9 +342,9 @@ test("contract 1: how the history is cut into parts does not change the answer",
     { role: "user", parts: [{ text: "Second" }] },
   ];
   const answers = [];
-  for (const wire of WIRES) {
-    const fields = wire === "gemini" || wire === "vertex" ? { contents } : { messages };
-    answers.push(textIn(await (await ask(wire, "standard", { stream: false, fields })).text()));
+  for (const host of HOSTS) {
+    const fields = host === "gemini" || host === "vertex" ? { contents } : { messages };
+    answers.push(textIn(await (await ask(host, "standard", { stream: false, fields })).text()));
   }
   expect(answers[0]).toContain("3 turns");
   expect(new Set(answers).size).toBe(1);

@@ -30,7 +30,7 @@ export interface PlanRequest {
   maxOutputTokens: number;
   /** Throws where the prompt is too long for the model: before anything is made of it. */
   checkLength: (tokens: number) => void;
-  /** Counts cached tokens; each wire has its own rule. */
+  /** Counts cached tokens; each protocol has its own rule. */
   countCached: (units: readonly PromptUnit[]) => CacheCount;
   /** What the `echo` answer says. */
   echo: string;
@@ -38,7 +38,7 @@ export interface PlanRequest {
 
 /**
  * The model's name is no part of the seed: a faulty model begins the same answer that `standard` would finish. Nor are
- * past thoughts, and how a text is cut into parts: wires differ in both, and the answer shall not.
+ * past thoughts, and how a text is cut into parts: protocols differ in both, and the answer shall not.
  */
 function seedOf(prompt: Prompt, units: readonly PromptUnit[]): Seed {
   const keys: string[] = [];

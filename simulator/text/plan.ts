@@ -35,7 +35,7 @@ export interface PlannedUsage {
   searchInput: number;
 }
 
-/** What will be answered, before any wire has put it into words of its own. */
+/** What will be answered, before any protocol has put it into words of its own. */
 export interface Plan {
   seed: Seed;
   segments: Segment[];

@@ -8,7 +8,7 @@ const TURN_TOKENS = 3;
 
 /** A part of the prompt after which a cached prefix may end. */
 export interface PromptUnit {
-  /** The same content has the same key, on every wire. */
+  /** The same content has the same key, in every protocol. */
   key: string;
   tokens: number;
   modality: Modality;

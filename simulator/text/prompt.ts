@@ -36,7 +36,7 @@ export type OutputFormat =
 /** `hidden`: tokens are spent, nothing is shown. `omitted`: an empty but signed block is shown. */
 export type Thinking = "off" | "hidden" | "shown" | "omitted";
 
-/** A request in the simulator's own words, the same for every wire. */
+/** A request in the simulator's own words, the same for every protocol. */
 export interface Prompt {
   system: { text: string; cache?: CacheTtl }[];
   turns: Turn[];
@@ -53,7 +53,7 @@ export interface Prompt {
   storedTokens: number;
 }
 
-/** Consecutive turns of one role are one turn, so that a request counts the same on every wire. */
+/** Consecutive turns of one role are one turn, so that a request counts the same in every protocol. */
 export function mergeTurns(turns: readonly Turn[]): Turn[] {
   const merged: Turn[] = [];
   for (const turn of turns) {

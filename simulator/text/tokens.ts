@@ -10,7 +10,7 @@ export function countTokens(text: string): number {
   return text.match(TOKEN)?.length ?? 0;
 }
 
-/** Tokens in groups, for wires whose hosts send several at once. */
+/** Tokens in groups, for protocols whose hosts send several at once. */
 export function fragments(text: string, tokensPerFragment: number): { text: string; tokens: number }[] {
   const tokens = tokenize(text);
   const groups: { text: string; tokens: number }[] = [];

@@ -21,7 +21,7 @@ export type Fault =
 /** An answer that is not made from the request. */
 export type AnswerKind = "empty" | "refusal" | "blocked" | "max-tokens" | "huge" | "echo" | "agent";
 
-/** A liberty that sloppy hosts take with the wire. */
+/** A liberty that sloppy hosts take with the protocol. */
 export type Quirk = "parallel-same-index" | "no-usage" | "no-done";
 
 export interface Traits {

@@ -243,7 +243,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     expect(errorOf(heard).message).toContain("not valid image/png");
   });
 
-  test("outcomes: blocked and held back are no errors on this wire", async () => {
+  test("outcomes: blocked and held back are no errors in this protocol", async () => {
     expect((await draws("sim:blocked")).body).toMatchObject({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } });
     expect(candidateOf(await draws("sim:moderated"))).toMatchObject({ finishReason: "IMAGE_SAFETY" });
     expect(candidateOf(await draws("sim:fails"))).toMatchObject({ finishReason: "IMAGE_OTHER" });

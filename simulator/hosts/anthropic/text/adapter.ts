@@ -4,7 +4,7 @@ import {
   type IncomingCall,
   type ReadCall,
   type SimulatedModel,
-  type Wire,
+  type TextAdapter,
 } from "../../../text/adapter.ts";
 import { promptUnits, totalTokens } from "../../../text/prompt-units.ts";
 import { anthropicFailure, invalid, modelNotFound, promptTooLong } from "./errors.ts";
@@ -17,7 +17,7 @@ function bodyOf(call: IncomingCall): JsonObject {
 }
 
 /** Anthropic's messages. */
-export const anthropicWire: Wire = {
+export const anthropicAdapter: TextAdapter = {
   family: "anthropic",
   cachesMarkedOnly: true,
   read(call, model): ReadCall {

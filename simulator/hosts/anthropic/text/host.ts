@@ -4,7 +4,7 @@ import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "
 import { isObject } from "../../../json.ts";
 import type { IncomingCall } from "../../../text/adapter.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
-import { anthropicWire, countMessageTokens } from "./adapter.ts";
+import { anthropicAdapter, countMessageTokens } from "./adapter.ts";
 import { anthropicError, invalid, modelNotFound } from "./errors.ts";
 
 const VERSIONS = ["2023-01-01", "2023-06-01", "2026-10-21"];
@@ -67,11 +67,11 @@ export function anthropicHost(credentials: Credentials): Host {
       const { path, method } = exchange;
       if (path === "/v1/messages" && method === "POST") {
         const call = readCall(exchange, key);
-        return answerCall(anthropicWire, call, exchange.state, exchange.signal, exchange.ended);
+        return answerCall(anthropicAdapter, call, exchange.state, exchange.signal, exchange.ended);
       }
       if (path === "/v1/messages/count_tokens" && method === "POST") {
         const call = readCall(exchange, key);
-        return jsonAnswer(exchange, countMessageTokens(call, modelOf(anthropicWire, call)));
+        return jsonAnswer(exchange, countMessageTokens(call, modelOf(anthropicAdapter, call)));
       }
       if (path === "/v1/models" && method === "GET") return listModels(exchange);
       if (path.startsWith("/v1/models/") && method === "GET") {

@@ -1,11 +1,11 @@
 import { isObject } from "../../../json.ts";
-import { emptyPrompt, type Wire } from "../../../text/adapter.ts";
+import { emptyPrompt, type TextAdapter } from "../../../text/adapter.ts";
 import { bedrockFailure, invalid, modelNotFound } from "./errors.ts";
 import { readConverse } from "./read-request.ts";
 import { renderConverse } from "./render.ts";
 
 /** Converse and ConverseStream. What Claude takes beyond other models, marks and signed thoughts, others refuse. */
-export function converseWire(isClaude: boolean, stream: boolean): Wire {
+export function converseAdapter(isClaude: boolean, stream: boolean): TextAdapter {
   return {
     family: "bedrock",
     cachesMarkedOnly: true,

@@ -1,9 +1,9 @@
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall } from "../../../exchange.ts";
 import { answerCall } from "../../../text/answer-call.ts";
-import { converseWire } from "./converse.ts";
+import { converseAdapter } from "./converse.ts";
 import { bedrockError, invalid } from "./errors.ts";
-import { invokeWire } from "./invoke.ts";
+import { invokeAdapter } from "./invoke.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 const OPERATION = /^\/model\/([^/]+)\/(converse|converse-stream|invoke|invoke-with-response-stream)$/;
@@ -49,10 +49,10 @@ export function bedrockHost(credentials: Credentials, secretAccessKey: string, n
       if (exchange.body === undefined) throw bedrockError(400, "SerializationException", "The body is not valid JSON.");
       if (verb.startsWith("invoke") && !isClaude) throw invalid("The simulator plays InvokeModel for Claude alone.");
       const call = incomingCall(exchange, exchange.body, key, name);
-      const wire = verb.startsWith("invoke")
-        ? invokeWire(name, verb !== "invoke")
-        : converseWire(isClaude, verb !== "converse");
-      return answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+      const adapter = verb.startsWith("invoke")
+        ? invokeAdapter(name, verb !== "invoke")
+        : converseAdapter(isClaude, verb !== "converse");
+      return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
     },
   };
 }

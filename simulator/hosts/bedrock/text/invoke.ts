@@ -1,7 +1,7 @@
 import { HostError } from "../../../host-error.ts";
 import type { JsonObject } from "../../../json.ts";
-import type { Frame, IncomingCall, ReadCall, Rendered, Wire } from "../../../text/adapter.ts";
-import { anthropicWire } from "../../anthropic/text/adapter.ts";
+import type { Frame, IncomingCall, ReadCall, Rendered, TextAdapter } from "../../../text/adapter.ts";
+import { anthropicAdapter } from "../../anthropic/text/adapter.ts";
 import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
 import { bedrockFailure, fromModel, invalid, modelNotFound } from "./errors.ts";
 import { exceptionFrame, paddedEvent } from "./framing.ts";
@@ -45,7 +45,7 @@ function asHost<T>(work: () => T): T {
 }
 
 /** InvokeModel, for Claude: the messages API without model and stream, in the host's frames. */
-export function invokeWire(model: string, stream: boolean): Wire {
+export function invokeAdapter(model: string, stream: boolean): TextAdapter {
   const wrap = ({ prompt, render }: ReadCall): ReadCall => ({
     prompt,
     stream,
@@ -59,8 +59,8 @@ export function invokeWire(model: string, stream: boolean): Wire {
   return {
     family: "bedrock",
     cachesMarkedOnly: true,
-    read: (call, facts) => wrap(asHost(() => anthropicWire.read(inner(call), facts))),
-    readUnchecked: (call, facts) => wrap(anthropicWire.readUnchecked(call, facts)),
+    read: (call, facts) => wrap(asHost(() => anthropicAdapter.read(inner(call), facts))),
+    readUnchecked: (call, facts) => wrap(anthropicAdapter.readUnchecked(call, facts)),
     notFound: () => modelNotFound(),
     tooLong: (tokens, limit) => invalid(`prompt is too long: ${tokens} tokens > ${limit} maximum`),
     failure: bedrockFailure,

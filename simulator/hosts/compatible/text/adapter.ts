@@ -5,7 +5,7 @@ import {
   type IncomingCall,
   type ReadCall,
   type SimulatedModel,
-  type Wire,
+  type TextAdapter,
 } from "../../../text/adapter.ts";
 import { contextTooLong, invalid, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
 import type { HostBehaviour } from "./behaviour.ts";
@@ -28,7 +28,7 @@ export function speakingAs<T>(host: HostBehaviour, work: () => T): T {
 }
 
 /** Chat completions as one of the compatible hosts speaks them. */
-export function compatibleWire(host: HostBehaviour, nowMs: () => number, strict: boolean): Wire {
+export function compatibleAdapter(host: HostBehaviour, nowMs: () => number, strict: boolean): TextAdapter {
   const asHost = (error: HostError): HostError => inHostsWords(error, host);
   return {
     family: "openai",

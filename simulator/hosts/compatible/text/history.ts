@@ -68,7 +68,7 @@ function thoughtsOf(message: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join("");
 }
 
-/** Thoughts under the one name that the simulator's chat wire reads, wherever the host keeps them. */
+/** Thoughts under the one name that the simulator's chat adapter reads, wherever the host keeps them. */
 export function historyInOpenaisWords(messages: readonly Json[]): Json[] {
   return messages.map((message) => {
     if (!isObject(message) || message.role !== "assistant") return message;

@@ -2,10 +2,10 @@ import { SIMULATED_TEXT_MODELS } from "../../../../src/catalogue/simulated-model
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
 import { isObject } from "../../../json.ts";
-import type { Wire } from "../../../text/adapter.ts";
+import type { TextAdapter } from "../../../text/adapter.ts";
 import { answerCall } from "../../../text/answer-call.ts";
 import { invalid, missingKey, openaiError, wrongKey } from "../../openai/text/errors.ts";
-import { compatibleWire, speakingAs } from "./adapter.ts";
+import { compatibleAdapter, speakingAs } from "./adapter.ts";
 import type { HostBehaviour } from "./behaviour.ts";
 import { SIMULATED_HOSTS } from "./hosts.ts";
 
@@ -19,7 +19,7 @@ function authenticate(headers: Headers, host: HostBehaviour, credentials: Creden
   return key;
 }
 
-function complete(exchange: Exchange, wire: Wire, host: HostBehaviour, key: string): Promise<Response> {
+function complete(exchange: Exchange, adapter: TextAdapter, host: HostBehaviour, key: string): Promise<Response> {
   const call = speakingAs(host, () => {
     const { body } = exchange;
     const model = isObject(body) ? body.model : undefined;
@@ -27,13 +27,13 @@ function complete(exchange: Exchange, wire: Wire, host: HostBehaviour, key: stri
     if (typeof model !== "string") throw invalid("you must provide a model parameter", null, null);
     return incomingCall(exchange, body, key, model);
   });
-  return answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+  return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
 }
 
 /** All compatible hosts, each at `/<kind>/…/chat/completions`: what stands between is the host's own, and not looked at. */
 export function compatibleHosts(credentials: Credentials, nowMs: () => number, strict: boolean): Host {
   const hosts = new Map(
-    SIMULATED_HOSTS.map((host) => [host.kind, { host, wire: compatibleWire(host, nowMs, strict) }] as const),
+    SIMULATED_HOSTS.map((host) => [host.kind, { host, adapter: compatibleAdapter(host, nowMs, strict) }] as const),
   );
   return {
     requestIdHeader: "x-request-id",
@@ -41,9 +41,9 @@ export function compatibleHosts(credentials: Credentials, nowMs: () => number, s
       const [, kind = "", verb = ""] = /^\/([\w.-]+)\/(?:.*\/)?(chat\/completions|models)$/.exec(exchange.path) ?? [];
       const found = hosts.get(kind);
       if (found === undefined) throw openaiError(404, `Invalid URL (${exchange.method} ${exchange.path})`);
-      const { host, wire } = found;
+      const { host, adapter } = found;
       const key = speakingAs(host, () => authenticate(exchange.headers, host, credentials));
-      if (verb === "chat/completions" && exchange.method === "POST") return complete(exchange, wire, host, key);
+      if (verb === "chat/completions" && exchange.method === "POST") return complete(exchange, adapter, host, key);
       const data = SIMULATED_TEXT_MODELS.map(({ name }) => ({
         id: name,
         object: "model",

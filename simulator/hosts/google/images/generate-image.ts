@@ -70,7 +70,7 @@ async function answer({ exchange, context, host, model, caller, streams }: Image
   const call = readImageCall(exchange, host, model);
   const outcome = chooseOutcome(call.prompt, 1, exchange, caller);
   const { blocked: _, ...refusals } = wordsAtOnce(model, host);
-  // A blocked prompt is no error on this wire: the answer says so.
+  // A blocked prompt is no error in this protocol: the answer says so.
   const struck = playAtOnce(outcome, refusals);
   if (struck !== undefined) return struck;
   const result = resultOf(outcome);

@@ -4,7 +4,7 @@ import {
   type IncomingCall,
   type ReadCall,
   type SimulatedModel,
-  type Wire,
+  type TextAdapter,
 } from "../../../text/adapter.ts";
 import { promptUnits, totalTokens } from "../../../text/prompt-units.ts";
 import { type GoogleHost, googleFailure, invalid, modelNotFound } from "./errors.ts";
@@ -27,7 +27,7 @@ export function wantsEvents(call: IncomingCall): boolean {
 }
 
 /** Google's generateContent, on either of its hosts. */
-export function googleWire(host: GoogleHost, nowMs: () => number): Wire {
+export function googleAdapter(host: GoogleHost, nowMs: () => number): TextAdapter {
   const plain = (call: IncomingCall): RenderOptions => ({
     host,
     showThoughts: false,

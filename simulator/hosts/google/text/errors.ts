@@ -1,7 +1,7 @@
 import { type FailureName, HostError } from "../../../host-error.ts";
 import type { JsonObject } from "../../../json.ts";
 
-/** The two hosts of Google's wire. */
+/** The two hosts of Google's API. */
 export type GoogleHost = "gemini" | "vertex";
 
 const SERVICES = { gemini: "generativelanguage.googleapis.com", vertex: "aiplatform.googleapis.com" } as const;

@@ -12,7 +12,7 @@ function oneLine(value: JsonObject, host: GoogleHost): string {
   return escaped(JSON.stringify(value, null, 1).replace(/\n */g, ""));
 }
 
-/** One chunk on the wire: an event, or an element of the one array that grows. */
+/** One chunk as it is sent: an event, or an element of the one array that grows. */
 export function frameText(value: JsonObject, host: GoogleHost, events: boolean, first: boolean): string {
   if (events) return `data: ${oneLine(value, host)}\r\n\r\n`;
   return `${first ? "[" : ",\n"}${escaped(JSON.stringify(value, null, 2))}\n`;

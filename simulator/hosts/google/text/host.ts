@@ -5,9 +5,9 @@ import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "
 import { HostError } from "../../../host-error.ts";
 import type { JsonObject } from "../../../json.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
-import { anthropicWire } from "../../anthropic/text/adapter.ts";
+import { anthropicAdapter } from "../../anthropic/text/adapter.ts";
 import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
-import { countContentTokens, googleWire, isStream, wantsEvents } from "./adapter.ts";
+import { countContentTokens, googleAdapter, isStream, wantsEvents } from "./adapter.ts";
 import { type GoogleHost, googleError, invalid, missingKey, modelNotFound, wrongKey, wrongToken } from "./errors.ts";
 
 const MODELS_PER_PAGE = 50;
@@ -62,7 +62,7 @@ export function googleHost(
   tokens: AccessTokens,
   nowMs: () => number,
 ): Host {
-  const wire = googleWire(host, nowMs);
+  const adapter = googleAdapter(host, nowMs);
 
   function authenticate(exchange: Exchange): string {
     const key = exchange.headers.get("x-goog-api-key") ?? exchange.url.searchParams.get("key");
@@ -81,11 +81,11 @@ export function googleHost(
     const { body } = exchange;
     if (body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
     const call = incomingCall(exchange, body, key, modelName);
-    if (verb === "countTokens") return jsonAnswer(exchange, countContentTokens(call, modelOf(wire, call), host));
+    if (verb === "countTokens") return jsonAnswer(exchange, countContentTokens(call, modelOf(adapter, call), host));
     if (verb !== "generateContent" && verb !== "streamGenerateContent")
       throw modelNotFound(host, modelName, exchange.path);
     try {
-      return await answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+      return await answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
     } catch (error) {
       throw error instanceof HostError && isStream(call) && !wantsEvents(call) ? inArray(error) : error;
     }
@@ -98,7 +98,7 @@ export function googleHost(
       .replace(/^claude-/, "")
       .replace(/@.*$/, "");
     const call = callOnCloud(incomingCall(exchange, exchange.body, key, name), CLOUD, name, stream);
-    return answerCall(anthropicWire, call, exchange.state, exchange.signal, exchange.ended);
+    return answerCall(anthropicAdapter, call, exchange.state, exchange.signal, exchange.ended);
   }
 
   return {

@@ -5,7 +5,7 @@ import {
   type IncomingCall,
   type ReadCall,
   type SimulatedModel,
-  type Wire,
+  type TextAdapter,
 } from "../../../text/adapter.ts";
 import { contextTooLong, invalid, modelNotFound, openaiFailure } from "./errors.ts";
 import { checkCallIds } from "./read-messages.ts";
@@ -18,7 +18,7 @@ function bodyOf(call: IncomingCall): JsonObject {
 }
 
 /** OpenAI's chat completions. */
-export function openaiWire(nowMs: () => number): Wire {
+export function openaiAdapter(nowMs: () => number): TextAdapter {
   return {
     family: "openai",
     cachesMarkedOnly: false,

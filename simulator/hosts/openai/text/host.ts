@@ -3,7 +3,7 @@ import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
 import { isObject } from "../../../json.ts";
 import { answerCall } from "../../../text/answer-call.ts";
-import { openaiWire } from "./adapter.ts";
+import { openaiAdapter } from "./adapter.ts";
 import { invalid, missingKey, modelNotFound, openaiError, wrongKey } from "./errors.ts";
 
 const CREATED_SECONDS = Date.UTC(2026, 9, 1) / 1_000;
@@ -20,7 +20,7 @@ function authenticate(headers: Headers, credentials: Credentials): string {
 }
 
 export function openaiHost(credentials: Credentials, nowMs: () => number): Host {
-  const wire = openaiWire(nowMs);
+  const adapter = openaiAdapter(nowMs);
 
   function complete(exchange: Exchange, key: string): Promise<Response> {
     const { body } = exchange;
@@ -28,7 +28,7 @@ export function openaiHost(credentials: Credentials, nowMs: () => number): Host 
     const model = isObject(body) ? body.model : undefined;
     if (typeof model !== "string") throw invalid("you must provide a model parameter", null, null);
     const call = incomingCall(exchange, body, key, model);
-    return answerCall(wire, call, exchange.state, exchange.signal, exchange.ended);
+    return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
   }
 
   return {

@@ -64,7 +64,7 @@ export function annotationsOf(spans: readonly Span[]): JsonObject[] {
   });
 }
 
-/** The parts of a plan that this wire can say. */
+/** The parts of a plan that this protocol can say. */
 class ChatAnswer {
   readonly thinking: string;
   readonly spans: Span[];
