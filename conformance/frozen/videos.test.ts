@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startHeldVideoHost } from "../media/held-video-host.ts";
-import { idOf, receiptOf, startVideoStand, until } from "../media/video-stand.ts";
+import { idOf, receiptOf, startVideoHarness, until } from "../media/video-harness.ts";
 
 const USD_PER_SECOND = 0.001;
 const SECONDS = 4;
@@ -9,7 +9,7 @@ const STATEMENT_MS = 150;
 
 const host = startHeldVideoHost();
 const prices = [{ value: USD_PER_SECOND, unit: "perSecond", currency: "USD" }];
-const stand = await startVideoStand({
+const stand = await startVideoHarness({
   providers: { held: { kind: "volcengine", base_url: host.url, api_key: "secret" } },
   models: [
     {

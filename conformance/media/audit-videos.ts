@@ -8,10 +8,10 @@ import { openFileStore } from "../../src/files/open-file-store.ts";
 import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage, StoredRow } from "../../src/storage/storage.ts";
-import { type CrashStand, type Question, VIDEO_MODELS, videoCostNanoUsd } from "./crash-stand.ts";
+import { type CrashHarness, type Question, VIDEO_MODELS, videoCostNanoUsd } from "./crash-harness.ts";
 import type { VideoOutcome } from "./video-client.ts";
 
-/** Past the age at which what crashes left behind is taken for abandoned, and long before any video expires. */
+/** Past the age at which files left by crashes count as abandoned, and long before any video expires. */
 const LATER_MS = 2 * 3_600_000;
 const PACE_MS = 200;
 /** Rows hold whole milliseconds. */
@@ -22,13 +22,13 @@ export interface Audit {
   operations: number;
   failed: number;
   videos: number;
-  /** Videos that a gateway had kept when it was killed, before their operation knew of them: they expire like all others. */
+  /** Videos that a gateway had stored when it was killed, before their operation was saved: they expire like all others. */
   spare: number;
   jobs: number;
   fetches: number;
 }
 
-/** Waits until every operation has ended, those that no client has heard of too. */
+/** Waits until every operation has ended, including those whose name no client received. */
 export async function awaitNothingOpen(storageUrl: string): Promise<void> {
   const storage = await openStorage(storageUrl, system.clock);
   const giveUpAtMs = performance.now() + OPEN_PATIENCE_MS;
@@ -41,9 +41,9 @@ export async function awaitNothingOpen(storageUrl: string): Promise<void> {
   await storage.close();
 }
 
-/** Looks at what is left when all gateways are down: rows, money and files, each against the others. */
-export async function auditVideos(stand: CrashStand, outcomes: readonly VideoOutcome[]): Promise<Audit> {
-  const storage = await openStorage(stand.storage, system.clock);
+/** Compares rows, money and files with each other when all gateways are down. */
+export async function auditVideos(harness: CrashHarness, outcomes: readonly VideoOutcome[]): Promise<Audit> {
+  const storage = await openStorage(harness.storage, system.clock);
   const rows = await storage.query("SELECT id, model, state, parts, receipt_id, lease_owner FROM operations");
   const partsOf = (row: StoredRow) => JSON.parse(text(row, "parts")) as OperationPart[];
   const operations = rows.map((row) => ({
@@ -71,10 +71,10 @@ export async function auditVideos(stand: CrashStand, outcomes: readonly VideoOut
   }
   const files = operations.flatMap((operation) => operation.files);
   expect(new Set(files).size).toBe(files.length);
-  const kept = await checkFiles(storage, stand.filesFolder, files);
+  const kept = await checkFiles(storage, harness.filesFolder, files);
   await storage.close();
-  // A job is a video or one that was lost in a submit; none was given to a host twice.
-  const { mediaJobs: jobs } = stand.simulator.stats();
+  // A job is a video, or was lost in a submit; none was submitted twice.
+  const { mediaJobs: jobs } = harness.simulator.stats();
   expect(jobs - files.length).toBeGreaterThanOrEqual(0);
   expect(jobs - files.length).toBeLessThanOrEqual(operations.reduce((sum, { lost }) => sum + lost, 0));
   return {
@@ -83,11 +83,11 @@ export async function auditVideos(stand: CrashStand, outcomes: readonly VideoOut
     videos: files.length,
     spare: kept - files.length,
     jobs,
-    fetches: stand.questions.filter(({ path }) => path.includes("/results/")).length,
+    fetches: harness.questions.filter(({ path }) => path.includes("/results/")).length,
   };
 }
 
-/** Every video is in the folder, and after a sweep the folder holds what the table does and nothing else. */
+/** Every video is in the folder, and after a sweep the folder holds exactly what the table does. */
 async function checkFiles(storage: Storage, folder: string, videos: readonly string[]): Promise<number> {
   const store = await openFileStore(folder, {}, system);
   const kept = await Files.open({ storage, store, publicUrl: () => "", random: system.random });
@@ -104,7 +104,7 @@ async function checkFiles(storage: Storage, folder: string, videos: readonly str
   return rows.length;
 }
 
-/** Questions about one job that came sooner after each other than its host wants. */
+/** Polls of one job that came sooner after each other than its host wants. */
 export function hastyQuestions(questions: readonly Question[]): string[] {
   const last = new Map<string, number>();
   const hasty: string[] = [];

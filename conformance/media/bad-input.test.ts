@@ -9,7 +9,7 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Mistakes of those who ask for images and videos: each is told in the caller's protocol, with its place and what would be right. */
+/** Mistakes in requests for images and videos: each is reported in the caller's protocol, with its path and what would be right. */
 
 const OTHER_KEY = `sk-trv-${"AnotherProjectsKey".padEnd(43, "x")}`;
 const IMAGES = "openai/gpt-image-2";
@@ -122,7 +122,7 @@ interface GenaiError {
   details: { fieldViolations?: { field: string }[] }[];
 }
 
-interface Told {
+interface ReportedError {
   status: number;
   /** The protocol's word for the kind of error. */
   type: string;
@@ -130,15 +130,15 @@ interface Told {
   message: string;
 }
 
-/** An error as the caller's own protocol tells it; the other protocol's shape, or an answer, is a failure. */
-async function chatError(answer: Promise<Response>): Promise<Told> {
+/** An error in the caller's own protocol; the other protocol's shape, or an answer, fails the test. */
+async function chatError(answer: Promise<Response>): Promise<ReportedError> {
   const response = await answer;
   const { error } = (await response.json()) as { error: ChatError };
   expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
   return { status: response.status, type: error.type, path: error.param, message: error.message };
 }
 
-async function genaiError(answer: Promise<Response>): Promise<Told> {
+async function genaiError(answer: Promise<Response>): Promise<ReportedError> {
   const response = await answer;
   const { error } = (await response.json()) as { error: GenaiError };
   expect(error.code).toBe(response.status);
@@ -146,7 +146,7 @@ async function genaiError(answer: Promise<Response>): Promise<Told> {
   return { status: response.status, type: error.status, path, message: error.message };
 }
 
-/** Who asks, what is asked for, the path that is told, and what the message must say. */
+/** A name, the request, the path in the error, and what the message must say. */
 type Mistake = [name: string, ask: () => Promise<Response>, path: string | null, says: RegExp];
 
 function refused(title: string, chat: readonly Mistake[], genai: readonly Mistake[], status = 400): void {
@@ -155,16 +155,16 @@ function refused(title: string, chat: readonly Mistake[], genai: readonly Mistak
   describe(title, () => {
     for (const [name, ask, path, says] of chat) {
       test(`chat: ${name}`, async () => {
-        const told = await chatError(ask());
-        expect(told).toMatchObject({ status, type: chatType, path });
-        expect(told.message).toMatch(says);
+        const reported = await chatError(ask());
+        expect(reported).toMatchObject({ status, type: chatType, path });
+        expect(reported.message).toMatch(says);
       });
     }
     for (const [name, ask, path, says] of genai) {
       test(`genai: ${name}`, async () => {
-        const told = await genaiError(ask());
-        expect(told).toMatchObject({ status, type: genaiType, path });
-        expect(told.message).toMatch(says);
+        const reported = await genaiError(ask());
+        expect(reported).toMatchObject({ status, type: genaiType, path });
+        expect(reported.message).toMatch(says);
       });
     }
   });
@@ -345,7 +345,7 @@ refused(
   ],
 );
 
-test("S12: the simulator's own address was never asked for an image at a client's request", async () => {
+test("S12: the simulator was never asked for an image at a client's request", async () => {
   const before = simulator.stats().requests;
   await chatError(generate({ image: `${simulator.url.replace("http:", "https:")}/results/a.png` }));
   await genaiError(video({ image: { gcsUri: `${simulator.url}/results/a.png` } }));
@@ -367,7 +367,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
 
   test("unknown, another project's and expired ones look the same", async () => {
     const name = await finishedVideo();
-    const words = ({ message, ...rest }: Told) => ({ ...rest, message: message.replace(/"[^"]*"/, '""') });
+    const words = ({ message, ...rest }: ReportedError) => ({ ...rest, message: message.replace(/"[^"]*"/, '""') });
     const unknown = await genaiError(poll(name.replace(/[^/]*$/, "nobody-knows-it")));
     expect(unknown).toMatchObject({ status: 404, type: "NOT_FOUND", path: "operationName" });
     expect(unknown.message).toContain("kept for 48 h after");
@@ -382,20 +382,20 @@ describe("contract 2.3, S09: operations that are not there", () => {
 describe("choices 2: content types", () => {
   const FORM = "multipart/form-data; boundary=a";
 
-  test("another one is 415, and the right one is told", async () => {
+  test("another one is 415, and the message names the right one", async () => {
     const wrong = { "content-type": "text/plain" };
-    const told = await Promise.all([
+    const reported = await Promise.all([
       chatError(post(GENERATIONS, "{}", wrong)),
       chatError(post(EDITS, "{}", wrong)),
       genaiError(post(at(IMAGES, "predict"), "--a--", { "content-type": FORM })),
       genaiError(post(at("sim/video", "predictLongRunning"), "{}", wrong)),
     ]);
-    expect(told.map(({ status }) => status)).toEqual([415, 415, 415, 415]);
-    for (const { message } of told) expect(message).toMatch(/application\/json/);
-    expect(told[1]?.message).toContain("multipart/form-data");
+    expect(reported.map(({ status }) => status)).toEqual([415, 415, 415, 415]);
+    for (const { message } of reported) expect(message).toMatch(/application\/json/);
+    expect(reported[1]?.message).toContain("multipart/form-data");
   });
 
-  test("JSON, or nothing, where the type says that a form comes", async () => {
+  test("JSON, or nothing, where the content type says form", async () => {
     const json = await chatError(post(EDITS, '{"model":"openai/gpt-image-2"}', { "content-type": FORM }));
     expect(json).toMatchObject({ status: 400, type: "invalid_request_error" });
     expect(json.message).toMatch(/no form.*boundary/);
@@ -405,24 +405,24 @@ describe("choices 2: content types", () => {
     expect(bare.message).toContain("boundary of 1 to 70 characters");
   });
 
-  test("H12: a form without its last boundary is refused, and says in which field it ended", async () => {
+  test("H12: a form without its last boundary is refused, and the error names the field in which it ended", async () => {
     const text = `--a\r\ncontent-disposition: form-data; name="image"; filename="x"\r\n\r\nhalf a pict`;
-    const told = await chatError(post(EDITS, text, { "content-type": FORM }));
-    expect(told).toMatchObject({ status: 400, type: "invalid_request_error", path: "image" });
-    expect(told.message).toBe("image: The form ends before its last boundary.");
+    const reported = await chatError(post(EDITS, text, { "content-type": FORM }));
+    expect(reported).toMatchObject({ status: 400, type: "invalid_request_error", path: "image" });
+    expect(reported.message).toBe("image: The form ends before its last boundary.");
   });
 });
 
-/** The names of everything that an upload could have left behind. */
+/** The names of all files that an upload could have left. */
 const leftovers = () => [
   ...readdirSync(join(gateway.folder, "data"), { recursive: true }).map(String).sort(),
   ...readdirSync(tmpdir()).filter((name) => /upload|multipart|\.part$/i.test(name)),
 ];
 
-describe("H12, H20: bodies that do not come to an end", () => {
+describe("H12, H20: bodies that do not end", () => {
   const HEAD = `--a\r\ncontent-disposition: form-data; name="image"; filename="x.png"\r\ncontent-type: image/png\r\n\r\n`;
 
-  test("a form of 200 MB without a length is 413 before it has all been read, and leaves nothing behind", async () => {
+  test("a form of 200 MB without a length is 413 before it has all been read, and leaves no file", async () => {
     const before = leftovers();
     const chunk = Buffer.alloc(MEGABYTE, "x");
     let sent = 0;
@@ -435,29 +435,29 @@ describe("H12, H20: bodies that do not come to an end", () => {
         controller.enqueue(new Uint8Array(chunk));
       },
     });
-    const told = await chatError(post(EDITS, body, { "content-type": "multipart/form-data; boundary=a" }));
-    expect(told).toMatchObject({ status: 413, type: "invalid_request_error" });
-    expect(told.message).toContain("64 MB");
+    const reported = await chatError(post(EDITS, body, { "content-type": "multipart/form-data; boundary=a" }));
+    expect(reported).toMatchObject({ status: 413, type: "invalid_request_error" });
+    expect(reported.message).toContain("64 MB");
     expect(sent).toBeLessThan(150);
     expect(leftovers()).toEqual(before);
     expect((await edit({ image })).status).toBe(200);
   }, 30_000);
 
-  test("S18: a form full of near-boundaries is refused with its cure", async () => {
-    const told = await chatError(
+  test("S18: a form full of near-boundaries is refused, and the message says what helps", async () => {
+    const reported = await chatError(
       post(EDITS, HEAD + "\r\n--aX".repeat(2_000_000), { "content-type": "multipart/form-data; boundary=a" }),
     );
-    expect(told).toMatchObject({ status: 400, type: "invalid_request_error", path: "image" });
-    expect(told.message).toContain("choose another");
+    expect(reported).toMatchObject({ status: 400, type: "invalid_request_error", path: "image" });
+    expect(reported.message).toContain("choose another");
   });
 
-  test("a form whose length is told as too large is not waited for", async () => {
+  test("a form whose declared length is too large is not waited for", async () => {
     const answer = await talk(`content-length: ${200 * MEGABYTE}`, HEAD, 5000);
     expect(answer).toStartWith("HTTP/1.1 413");
     expect(answer).toContain("request_too_large");
   });
 
-  test("half a form and then silence is given up, while others are served", async () => {
+  test("half a form and then silence times out, while others are served", async () => {
     const silent = talk("content-length: 100000", HEAD, 5000);
     expect((await edit({ image })).status).toBe(200);
     const answer = await silent;
@@ -468,7 +468,7 @@ describe("H12, H20: bodies that do not come to an end", () => {
     expect(chunked).toContain("stopped arriving");
   }, 15_000);
 
-  /** Says no more than this, and gives what is answered until the answer's body is there. */
+  /** Sends no more than this, and returns the answer up to its body. */
   function talk(length: string, body: string, timeoutMs: number): Promise<string> {
     const { hostname, port } = new URL(gateway.url);
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -32,15 +32,15 @@ const post = (path: string, key: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** How many of so many calls at once were let in. */
+/** How many of so many concurrent calls were admitted. */
 async function letIn(count: number, call: () => Promise<Response>): Promise<number> {
   const statuses = await Promise.all(Array.from({ length: count }, async () => (await call()).status));
   expect(statuses.filter((status) => status !== 200 && status !== 402)).toEqual([]);
   return statuses.filter((status) => status === 200).length;
 }
 
-describe("H23: calls at once do not pass on the same remainder of a budget", () => {
-  test("images that are priced by their number", async () => {
+describe("H23: concurrent calls do not spend the same remainder of a budget", () => {
+  test("images that are priced by number", async () => {
     // 0.01 USD an image.
     const body = { model: "sim/image", prompt: "a cat", n: 10 };
     expect(await letIn(6, () => post("/v1/images/generations", keyOf(KEYS.counted), body))).toBe(3);
@@ -53,7 +53,7 @@ describe("H23: calls at once do not pass on the same remainder of a budget", () 
     expect(await letIn(6, () => post(path, keyOf(KEYS.conversing), body))).toBe(3);
   });
 
-  test("images that are priced by their tokens, by the quality that is asked for", async () => {
+  test("images that are priced by tokens, by the requested quality", async () => {
     const draw = (quality: string) => () =>
       post("/v1/images/generations", keyOf(KEYS.tokens), { model: "own/by-tokens", prompt: "a cat", quality });
     expect(await letIn(3, draw("high"))).toBe(1);

@@ -110,8 +110,8 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
   });
 });
 
-describe("contract 2.10: the messages protocol has no place for an image in an answer", () => {
-  test("it is kept, the text says where, and the receipt says so", async () => {
+describe("contract 2.10: an answer of the messages protocol cannot hold an image", () => {
+  test("it is stored, the text holds its URL, and the receipt says so", async () => {
     const { data, response } = await messages()
       .messages.create({ model: "sim/image", max_tokens: 100, messages: [{ role: "user", content: "a red fox" }] })
       .withResponse();
@@ -126,8 +126,8 @@ describe("contract 2.10: the messages protocol has no place for an image in an a
   });
 });
 
-describe("what a conversation says to a model that only makes images", () => {
-  test("imageConfig settles shape and level, candidateCount the number", async () => {
+describe("a conversation with a model that only makes images", () => {
+  test("imageConfig sets shape and level, candidateCount the count", async () => {
     const answer = await genai().models.generateContent({
       model: "bytedance/doubao-seedream-4-0-250828",
       contents: "a red fox",
@@ -138,7 +138,7 @@ describe("what a conversation says to a model that only makes images", () => {
     expect(width / height).toBeCloseTo(16 / 9, 1);
   });
 
-  test("images of the last message, or else of the answer before it, are what is changed", async () => {
+  test("images of the last message, or else of the answer before it, are edited", async () => {
     const first = await chat().chat.completions.create({
       model: "sim/image",
       messages: [{ role: "user", content: "a red fox" }],
@@ -156,7 +156,7 @@ describe("what a conversation says to a model that only makes images", () => {
     expect(receipt.fields).toEqual([expect.objectContaining({ path: "messages[0]", action: "dropped" }) as never]);
   });
 
-  test("H09: settings that mean nothing to it are told, and refused where the call is strict", async () => {
+  test("H09: settings that it ignores are noted, and refused where the call is strict", async () => {
     const body = { model: "sim/image", temperature: 0.5, messages: [{ role: "user" as const, content: "a fox" }] };
     const { response } = await chat().chat.completions.create(body).withResponse();
     expect(response.headers.get("x-trivium-dropped")).toBe("temperature");
@@ -169,7 +169,7 @@ describe("what a conversation says to a model that only makes images", () => {
     ).toEqual([400, "temperature"]);
   });
 
-  test("contract 7: what moderation holds back is told in the protocol's own word", async () => {
+  test("contract 7: a blocked image has the protocol's own finish reason", async () => {
     const prompt = "a fox sim:moderated";
     const completion = await chat().chat.completions.create({
       model: "sim/image",
@@ -186,7 +186,7 @@ describe("what a conversation says to a model that only makes images", () => {
     expect(message.stop_reason).toBe("refusal");
   });
 
-  test("a model that makes videos is not asked this way, and says how it is", async () => {
+  test("a model that makes videos is refused, and the message names its endpoint", async () => {
     const wrong = chat().chat.completions.create({
       model: "sim/video",
       messages: [{ role: "user", content: "a fox" }],
@@ -196,7 +196,7 @@ describe("what a conversation says to a model that only makes images", () => {
     expect(error.message).toContain("sim/models/video:predictLongRunning");
   });
 
-  test("a failure of the provider has its class: busy, broken, overloaded", async () => {
+  test("a failure of the provider has its kind: busy, broken, overloaded", async () => {
     const ask = (outcome: string) =>
       chat()
         .chat.completions.create({ model: "sim/image", messages: [{ role: "user", content: `a fox sim:${outcome}` }] })
@@ -212,14 +212,14 @@ describe("what a conversation says to a model that only makes images", () => {
 
 const SILENT = ["sim/image", "sim/video", "bytedance/doubao-seedream-4-0-250828", "black-forest-labs/flux-2-pro"];
 
-test.each(SILENT)("H11: no host counts tokens for %s, which writes no text: they are estimated", async (model) => {
+test.each(SILENT)("H11: no host counts tokens for %s, which makes no text: they are estimated", async (model) => {
   const { totalTokens } = await genai().models.countTokens({ model, contents: "a cat in the rain" });
   expect(totalTokens).toBeGreaterThan(0);
   const counted = await messages().messages.countTokens({ model, messages: [{ role: "user", content: "a cat" }] });
   expect(counted.input_tokens).toBeGreaterThan(0);
 });
 
-test("the simulator's models are sim/image and sim/video; what they were called before still works, unlisted", async () => {
+test("the simulator's models are sim/image and sim/video; their former names still work, unlisted", async () => {
   const lists = await Promise.all(
     ["/api/v1/models", "/api/msg/v1/models", "/api/genai/v1beta/models"].map(async (path) =>
       (await fetch(gateway.url + path, { headers: { "partner-version": "2023-06-01" } })).text(),

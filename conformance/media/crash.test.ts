@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { Seed } from "../../simulator/seed.ts";
 import { auditVideos, awaitNothingOpen, hastyQuestions } from "./audit-videos.ts";
-import { type CrashStand, type Moment, startCrashStand, VIDEO_MODELS } from "./crash-stand.ts";
+import { type CrashHarness, type Moment, startCrashHarness, VIDEO_MODELS } from "./crash-harness.ts";
 import { orderVideos, repeatOrder, type VideoOrder, type VideoOutcome } from "./video-client.ts";
 
 const seedText = process.env["TRIVIUM_TEST_SEED"] ?? String(Date.now());
@@ -10,8 +10,8 @@ console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
 
 const KILLS_OF_ONE = 50;
 const KILLS_OF_TWO = 12;
-const LONGEST_LIFE_MS = 400;
-const LONGEST_DELAY_MS = 15;
+const MAX_LIFE_MS = 400;
+const MAX_DELAY_MS = 15;
 const CLIENTS = 8;
 
 function makeOrder(number: number, seed: Seed): VideoOrder {
@@ -20,12 +20,17 @@ function makeOrder(number: number, seed: Seed): VideoOrder {
   return { number, video, count, ...(number % 3 === 0 ? {} : { idempotencyKey: `order-${number}` }) };
 }
 
-/** Clients that order one video after the other until `isOver`, each time at some gateway. */
-async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, from: number): Promise<VideoOutcome[]> {
+/** Clients that submit one video after the other until `isOver`, each time to some gateway. */
+async function orderUntil(
+  isOver: () => boolean,
+  harness: CrashHarness,
+  seed: Seed,
+  from: number,
+): Promise<VideoOutcome[]> {
   const outcomes: VideoOutcome[] = [];
   let number = from;
   let asked = 0;
-  const urlOf = () => stand.places[seed.number(`place ${asked++}`, stand.places.length)]?.url ?? "";
+  const urlOf = () => harness.places[seed.number(`place ${asked++}`, harness.places.length)]?.url ?? "";
   const client = async () => {
     while (!isOver()) {
       const order = makeOrder(number++, seed);
@@ -37,40 +42,40 @@ async function orderUntil(isOver: () => boolean, stand: CrashStand, seed: Seed, 
 }
 
 /**
- * Kills one gateway after the other, and starts it again: at any moment, or within a few milliseconds of one that the
- * simulator has heard it come to, when an answer is on its way or a row about to be written.
+ * Kills one gateway after the other, and starts it again: at any moment, or within a few milliseconds of a request to the
+ * simulator, when an answer is on its way or a row about to be written.
  */
-async function killAtRandom(stand: CrashStand, seed: Seed, kills: number): Promise<void> {
+async function killAtRandom(harness: CrashHarness, seed: Seed, kills: number): Promise<void> {
   for (let index = 0; index < kills; index += 1) {
-    await Bun.sleep(10 + seed.number(`life ${index}`, LONGEST_LIFE_MS));
+    await Bun.sleep(10 + seed.number(`life ${index}`, MAX_LIFE_MS));
     const moment = seed.pick<Moment | "any">(`moment ${index}`, ["any", "submit", "question", "fetch"]);
     if (moment !== "any") {
-      await stand.moment(moment);
-      const delayMs = seed.number(`delay ${index}`, LONGEST_DELAY_MS);
+      await harness.moment(moment);
+      const delayMs = seed.number(`delay ${index}`, MAX_DELAY_MS);
       if (delayMs > 0) await Bun.sleep(delayMs);
     }
-    const place = stand.places[seed.number(`victim ${index}`, stand.places.length)];
+    const place = harness.places[seed.number(`victim ${index}`, harness.places.length)];
     await place?.kill();
     await place?.start();
   }
 }
 
-async function orderAmidKills(stand: CrashStand, seed: Seed, kills: number, from: number): Promise<VideoOutcome[]> {
+async function orderAmidKills(harness: CrashHarness, seed: Seed, kills: number, from: number): Promise<VideoOutcome[]> {
   let over = false;
-  const killing = killAtRandom(stand, seed, kills).finally(() => {
+  const killing = killAtRandom(harness, seed, kills).finally(() => {
     over = true;
   });
-  const outcomes = await orderUntil(() => over, stand, seed, from);
+  const outcomes = await orderUntil(() => over, harness, seed, from);
   await killing;
   return outcomes;
 }
 
-/** The same order under the same key is the same operation, on every gateway and after every crash. */
-async function checkRepetitions(stand: CrashStand, outcomes: readonly VideoOutcome[]): Promise<void> {
+/** The same request under the same key is the same operation, on every gateway and after every crash. */
+async function checkRepetitions(harness: CrashHarness, outcomes: readonly VideoOutcome[]): Promise<void> {
   const keyed = outcomes.filter(({ order }) => order.idempotencyKey !== undefined);
   expect(keyed.length).toBeGreaterThan(0);
   for (const [index, outcome] of keyed.entries()) {
-    const url = stand.places[index % stand.places.length]?.url ?? "";
+    const url = harness.places[index % harness.places.length]?.url ?? "";
     expect({ order: outcome.order.number, same: await repeatOrder(outcome, url) }).toEqual({
       order: outcome.order.number,
       same: true,
@@ -78,7 +83,7 @@ async function checkRepetitions(stand: CrashStand, outcomes: readonly VideoOutco
   }
 }
 
-async function closeGateways({ places, said }: CrashStand): Promise<void> {
+async function closeGateways({ places, said }: CrashHarness): Promise<void> {
   for (const place of places) await place.close();
   await Bun.sleep(20);
   expect(said).toEqual([]);
@@ -86,44 +91,44 @@ async function closeGateways({ places, said }: CrashStand): Promise<void> {
 
 test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
-  const stand = await startCrashStand(1);
+  const harness = await startCrashHarness(1);
   try {
-    const outcomes = await orderAmidKills(stand, seed, KILLS_OF_ONE, 0);
-    await awaitNothingOpen(stand.storage);
-    await checkRepetitions(stand, outcomes);
-    await closeGateways(stand);
-    const audit = await auditVideos(stand, outcomes);
+    const outcomes = await orderAmidKills(harness, seed, KILLS_OF_ONE, 0);
+    await awaitNothingOpen(harness.storage);
+    await checkRepetitions(harness, outcomes);
+    await closeGateways(harness);
+    const audit = await auditVideos(harness, outcomes);
     console.log(`one gateway, ${KILLS_OF_ONE} deaths: ${JSON.stringify(audit)}`);
-    expect(hastyQuestions(stand.questions)).toEqual([]);
+    expect(hastyQuestions(harness.questions)).toEqual([]);
   } finally {
-    await stand.close();
+    await harness.close();
   }
 }, 120_000);
 
-/** Two gateways that both live never ask or fetch twice; then they die in turns. */
+/** Two running gateways never poll or fetch twice; then they are killed in turns. */
 async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
   const seed = new Seed(`${seedText} ${engine}`);
-  const stand = await startCrashStand(2, storageUrl);
+  const harness = await startCrashHarness(2, storageUrl);
   try {
     const untilMs = performance.now() + 2_000;
-    const peaceful = await orderUntil(() => performance.now() > untilMs, stand, seed, 0);
-    await awaitNothingOpen(stand.storage);
+    const peaceful = await orderUntil(() => performance.now() > untilMs, harness, seed, 0);
+    await awaitNothingOpen(harness.storage);
     const videos = peaceful.reduce((sum, outcome) => sum + outcome.videos.length, 0);
-    const { mediaJobs } = stand.simulator.stats();
-    const fetches = stand.questions.filter(({ path }) => path.includes("/results/")).length;
+    const { mediaJobs } = harness.simulator.stats();
+    const fetches = harness.questions.filter(({ path }) => path.includes("/results/")).length;
     expect({ mediaJobs, fetches }).toEqual({ mediaJobs: videos, fetches: videos });
     expect(videos).toBeGreaterThan(CLIENTS);
 
-    const amidKills = await orderAmidKills(stand, seed, KILLS_OF_TWO, peaceful.length + CLIENTS);
-    await awaitNothingOpen(stand.storage);
+    const amidKills = await orderAmidKills(harness, seed, KILLS_OF_TWO, peaceful.length + CLIENTS);
+    await awaitNothingOpen(harness.storage);
     const outcomes = [...peaceful, ...amidKills];
-    await checkRepetitions(stand, outcomes);
-    await closeGateways(stand);
-    const audit = await auditVideos(stand, outcomes);
+    await checkRepetitions(harness, outcomes);
+    await closeGateways(harness);
+    const audit = await auditVideos(harness, outcomes);
     console.log(`two gateways on ${engine}, ${KILLS_OF_TWO} deaths: ${JSON.stringify(audit)}`);
-    expect(hastyQuestions(stand.questions)).toEqual([]);
+    expect(hastyQuestions(harness.questions)).toEqual([]);
   } finally {
-    await stand.close();
+    await harness.close();
   }
 }
 

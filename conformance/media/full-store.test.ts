@@ -5,7 +5,7 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Decision 0019: a provider is not paid for what could not be kept, and what was paid is billed and not lost. */
+/** Decision 0019: no provider is paid for what could not be stored; what was paid for is billed and not lost. */
 const OTHER_KEY = `sk-trv-${"AnotherProjectsKey".padEnd(43, "x")}`;
 /** A video of four seconds is expected to take 4 MB, an image 8. */
 const LIMITS = { max_total_mb: 20, max_project_mb: 8 };
@@ -64,7 +64,7 @@ const submit = (key?: string) =>
     key,
   );
 
-/** A file of somebody's that takes room until it is removed. */
+/** Another file, which takes space until it is removed. */
 function fill(id: string, project: string, megabytes: number): () => void {
   const expires = Date.now() + 3_600_000;
   database.run(
@@ -74,7 +74,7 @@ function fill(id: string, project: string, megabytes: number): () => void {
   return () => void database.run("DELETE FROM files WHERE id = ?", [id]);
 }
 
-/** A host whose videos are made at once. */
+/** A host whose videos are finished immediately. */
 function playHost(): void {
   upstream.play((request, response) => {
     if (request.method === "POST") return void sendJson(response, { id: "video_1", object: "video", status: "queued" });
@@ -86,7 +86,7 @@ function playHost(): void {
   });
 }
 
-test("a submit is refused where the project's share, or the store, has no room; nobody is asked, nothing is billed", async () => {
+test("a submit is refused where the project's share, or the store, is full; no provider is called, nothing is billed", async () => {
   playHost();
   const empty = fill("share", "default", 4.5);
   const refused = await submit();
@@ -108,7 +108,7 @@ test("a submit is refused where the project's share, or the store, has no room; 
   expect(database.query("SELECT id FROM receipts WHERE outcome != 'ok'").all()).toEqual([]);
 });
 
-test("in messages an image model is not asked where its image could not be kept", async () => {
+test("in messages an image model is not called where its image could not be stored", async () => {
   playHost();
   const empty = fill("share", "default", 4.5);
   const body = { model: "own/image", max_tokens: 100, messages: [{ role: "user", content: "a fox" }] };
@@ -118,12 +118,12 @@ test("in messages an image model is not asked where its image could not be kept"
     type: "error",
     error: { type: "overloaded_error", message: expect.stringContaining("share of the file store") },
   });
-  // The video of the test before may still be asked about.
+  // The video of the previous test may still be polled.
   expect(upstream.seen.filter(({ method }) => method === "POST")).toEqual([]);
   empty();
 });
 
-test("a video that is finished when the store is full is kept when there is room again, and billed once", async () => {
+test("a video that is finished when the store is full is stored when there is space again, and billed once", async () => {
   playHost();
   const { name } = (await (await submit()).json()) as { name: string };
   const empty = fill("total", "third", 17.9);

@@ -3,7 +3,7 @@ import * as Genai1 from "genai-1";
 import type { GenaiSetup } from "../sdk/genai-clients.ts";
 import type { ErrorClass } from "../sdk/support.ts";
 
-/** What the scenarios ask of either generation of the package. */
+/** What the scenarios use of both generations of the package. */
 export interface ImageConfig {
   numberOfImages?: number;
   negativePrompt?: string;
@@ -17,7 +17,7 @@ export interface ImageConfig {
   enhancePrompt?: boolean;
   imageSize?: string;
   abortSignal?: AbortSignal;
-  /** The two settings that are enumerations, which each generation has its own of. */
+  /** The two settings that are enumerations, of which each generation has its own. */
   people?: "adults";
   filter?: "high only";
   httpOptions?: { headers?: Record<string, string>; extraBody?: Record<string, unknown> };
@@ -129,7 +129,7 @@ export const GENAI_IMAGES: readonly GenaiImages[] = [
   },
 ];
 
-/** The package's two ways to be set up: the contract's own, and for a host alone. */
+/** The two ways to configure the package: the contract's own, and with a host alone. */
 export const contractDoor = (gatewayUrl: string, apiKey: string): GenaiSetup => ({
   vertexai: true,
   apiKey,

@@ -1,15 +1,15 @@
 export interface HeldVideoHost {
   url: string;
-  /** Jobs that were taken. */
+  /** Jobs that were accepted. */
   taken(): number;
   /** Submits that wait for their answer. */
   waiting(): number;
-  /** The credentials of all questions about jobs, in their order. */
+  /** The credentials of all polls, in order. */
   asked: string[];
-  /** Lets submits wait until they are released. */
+  /** Makes submits wait until they are released. */
   hold(): void;
   release(): void;
-  /** Every job is done from now on, or runs on. */
+  /** From now on every job is done, or none is. */
   finish(done: boolean): void;
   stop(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface HeldVideoHost {
 const TASKS = "/contents/generations/tasks";
 const VIDEO = new Uint8Array(2_000).fill(7);
 
-/** A host of videos whose every step is the test's to take; it speaks the protocol of Volcengine's tasks. */
+/** A host of videos that the test controls step by step; it speaks the protocol of Volcengine's tasks. */
 export function startHeldVideoHost(): HeldVideoHost {
   const asked: string[] = [];
   let taken = 0;

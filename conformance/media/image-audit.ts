@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import type { ImageFamily } from "./image-families.ts";
-import type { ImageStand } from "./image-stand.ts";
+import type { ImageHarness } from "./image-harness.ts";
 
-/** What an image is by its bytes, such as `png 1024x1024`. It is decoded whole: a header alone proves nothing. */
+/** The format and size of an image, such as `png 1024x1024`. It is fully decoded: a header alone proves nothing. */
 export async function lookAt(base64: string | undefined): Promise<string> {
   const bytes = Buffer.from(base64 ?? "", "base64");
   const { format, width, height } = await new Bun.Image(bytes).metadata();
@@ -20,7 +20,7 @@ export function expectBilled(receipt: ReceiptData, { price }: ImageFamily, made:
   if (typeof price === "number") expect(receipt.cost_usd).toBeCloseTo(price * made, 9);
   else if ("each" in price) expect(receipt.cost_usd).toBeCloseTo((large ? price.large : price.each) * made, 9);
   else {
-    // Thoughts cost as much as words.
+    // Thoughts cost as much as text.
     const counters = [...Object.entries(price), ["reasoning", price.output]] as [string, number][];
     const dollars = counters.reduce((sum, [name, value]) => sum + ((receipt.usage[name] ?? 0) * value) / 1e6, 0);
     if (made > 0) expect(receipt.usage["image_output"]).toBeGreaterThan(0);
@@ -28,15 +28,15 @@ export function expectBilled(receipt: ReceiptData, { price }: ImageFamily, made:
   }
 }
 
-/** The notes of a receipt, in an order of their own: `dropped parameters.seed`. */
+/** The notes of a receipt, sorted: `dropped parameters.seed`. */
 export const notesOf = ({ fields }: ReceiptData): string[] =>
   fields.map(({ action, path }) => `${action} ${path}`).sort();
 
-export function receiptOf({ gateway }: ImageStand, id: string | null | undefined): Promise<ReceiptData> {
+export function receiptOf({ gateway }: ImageHarness, id: string | null | undefined): Promise<ReceiptData> {
   return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id ?? "" } }));
 }
 
-/** Which calls went well at which family, printed when a suite has ended. */
+/** The calls that succeeded for each family, printed when a suite has ended. */
 export class CallTable {
   readonly #title: string;
   readonly #calls = new Set<string>();

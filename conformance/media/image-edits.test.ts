@@ -4,11 +4,11 @@ import { failureOf } from "../sdk/support.ts";
 import { contractDoor, GENAI_IMAGES, type GivenImage, type ImageAnswer } from "./genai-images.ts";
 import { CallTable, expectBilled, lookAt, notesOf, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES, type ImageFamily } from "./image-families.ts";
-import { type ImageStand, startImageStand } from "./image-stand.ts";
+import { type ImageHarness, startImageHarness } from "./image-harness.ts";
 import { IMAGE_DOORS, type ImageEvent, OPENAI_IMAGES } from "./openai-images.ts";
 
 const PROMPT = "give the fox a hat";
-/** Large enough for every host, and square, as the oldest of the models wants it. */
+/** Large enough for every host, and square, as the oldest of the models needs it. */
 const SIDE = 320;
 const INPUT = plainPng(SIDE, SIDE);
 const MASK = halfTransparent(SIDE, SIDE);
@@ -18,23 +18,23 @@ const inputs = (count: number) => Array.from({ length: count }, () => given(INPU
 const file = ({ base64, mimeType }: typeof INPUT, name = "fox.png") =>
   new File([Buffer.from(base64, "base64")], name, { type: mimeType });
 
-let stand: ImageStand;
+let harness: ImageHarness;
 const table = new CallTable("Images from images: SDK x provider");
 const warn = spyOn(console, "warn").mockImplementation(() => {});
 
 beforeAll(async () => {
-  stand = await startImageStand();
+  harness = await startImageHarness();
 });
 afterAll(async () => {
   warn.mockRestore();
-  await stand.stop();
+  await harness.stop();
   table.print();
 });
 
 const receiptFor = ({ sdkHttpResponse }: ImageAnswer) =>
-  receiptOf(stand, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
+  receiptOf(harness, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
 
-/** How many to give where several are taken. */
+/** How many images to send where a model takes several. */
 const several = (family: ImageFamily): number => Math.min(3, family.inputs);
 
 async function expectImage(image: string | undefined): Promise<void> {
@@ -46,7 +46,7 @@ for (const family of IMAGE_FAMILIES) {
 
   for (const { version, connect, error } of GENAI_IMAGES) {
     describe(`genai ${version}, ${model}`, () => {
-      const client = () => connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      const client = () => connect(contractDoor(harness.gateway.url, harness.gateway.key));
 
       if (family.inputs > 0)
         test("contract 2.4: one raw image, and several", async () => {
@@ -56,7 +56,7 @@ for (const family of IMAGE_FAMILIES) {
           expectBilled(receipt, family, 1);
           expect(notesOf(receipt)).toEqual([]);
           if (family.inputs > 1) {
-            // The simulator draws into an image how many it was given, so that none can be lost unseen.
+            // The simulator draws the number of its inputs into an image, so that a lost one shows.
             const many = await client().edit(model, PROMPT, { inputs: inputs(several(family)) });
             expect(many.generatedImages).toHaveLength(1);
             expect(many.generatedImages?.[0]?.image?.imageBytes).not.toBe(one.generatedImages?.[0]?.image?.imageBytes);
@@ -64,7 +64,7 @@ for (const family of IMAGE_FAMILIES) {
           table.good(family, `genai-${version}`);
         });
 
-      test("contract 8: one image too many is refused, with the number that is taken", async () => {
+      test("contract 8: one image too many is refused, and the message has the limit", async () => {
         const failure = await failureOf(client().edit(model, PROMPT, { inputs: inputs(family.inputs + 1) }));
         expect(failure).toBeInstanceOf(error);
         expect(failure).toMatchObject({ status: 400 });
@@ -95,7 +95,7 @@ for (const family of IMAGE_FAMILIES) {
     const door = IMAGE_DOORS[index % IMAGE_DOORS.length] ?? "";
     describe(`openai ${version} at ${door}, ${model}`, () => {
       const client = () =>
-        connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
+        connect({ baseURL: `${harness.gateway.url}${door}`, apiKey: harness.gateway.key, maxRetries: 0 });
 
       test("contract 4: a form with one file", async () => {
         const { data, response } = await client()
@@ -103,7 +103,7 @@ for (const family of IMAGE_FAMILIES) {
           .withResponse();
         expect(data.data).toHaveLength(1);
         await expectImage(data.data?.[0]?.b64_json);
-        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, 1);
+        expectBilled(await receiptOf(harness, response.headers.get("x-trivium-receipt")), family, 1);
         table.good(family, `openai-${version}`);
       });
 
@@ -117,7 +117,7 @@ for (const family of IMAGE_FAMILIES) {
           table.good(family, `files-${version}`);
         });
 
-      test("contract 4: a mask beside the file", async () => {
+      test("contract 4: a mask and a file", async () => {
         const call = client().images.edit({ model, prompt: PROMPT, image: file(INPUT), mask: file(MASK, "mask.png") });
         if (family.mask) await expectImage((await call).data?.[0]?.b64_json);
         else {
@@ -139,11 +139,11 @@ for (const family of IMAGE_FAMILIES) {
   }
 }
 
-test("contract 2.4, providers 2.2: a mask goes on in the form that the host reads, as large as the image", async () => {
+test("contract 2.4, providers 2.2: a mask is sent in the form that the host reads, as large as the image", async () => {
   const [genai] = GENAI_IMAGES;
-  const client = genai?.connect(contractDoor(stand.gateway.url, stand.gateway.key));
+  const client = genai?.connect(contractDoor(harness.gateway.url, harness.gateway.key));
   await client?.edit("google/imagen-3.0-capability-001", PROMPT, { inputs: inputs(1), mask: given(MASK) });
-  const sent = stand.simulator.stats().last?.body as SentEdit | undefined;
+  const sent = harness.simulator.stats().last?.body as SentEdit | undefined;
   const [raw, mask] = sent?.instances[0]?.referenceImages ?? [];
   expect(raw).toMatchObject({
     referenceType: "REFERENCE_TYPE_RAW",

@@ -13,7 +13,7 @@ export type Setting = (typeof SETTINGS)[number] | "quality" | "addWatermark";
 
 /**
  * What is expected of one family of models. A size that it does not make is `refused`. A `~` before a size says that its
- * model is told the shape and the level, and chooses the pixels by itself, which is noted.
+ * model takes the shape and the level, and chooses the pixels itself, which is noted.
  */
 export interface ImageFamily {
   /** The provider whose adapter it is, for the table. */
@@ -27,17 +27,17 @@ export interface ImageFamily {
   large: string;
   /** With `imageSize` 1536x1024. */
   exact: string;
-  /** The settings that reach the model; others are noted as dropped, but a watermark, which is refused. */
+  /** The settings that reach the model; others are noted as dropped, except a watermark, which is refused. */
   takes: readonly Setting[];
-  /** Most images of a call, and of one call to the provider. */
+  /** The most images of a call, and of one call to the provider. */
   most: number;
   perCall: number;
-  /** Most images to go by. */
+  /** The most input images. */
   inputs: number;
   mask?: true;
-  /** It makes nothing without an image to go by. */
+  /** It requires an input image. */
   editsOnly?: true;
-  /** Dollars for each image, and for a large one where that is another price; or for a million tokens. */
+  /** Dollars for each image, and for a large one where that differs; or for a million tokens. */
   price: number | { each: number; large: number } | TokenPrices;
 }
 

@@ -6,10 +6,10 @@ import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
 import { contractDoor, GENAI_IMAGES, type GenaiImages } from "./genai-images.ts";
 import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
-import { type ImageStand, startImageStand, TWO_OFFERS } from "./image-stand.ts";
+import { type ImageHarness, startImageHarness, TWO_OFFERS } from "./image-harness.ts";
 import { type ImageEvent, OPENAI_IMAGES, type OpenaiImages } from "./openai-images.ts";
 
-/** One model of each adapter, with what its host keeps for a while: results at an address, or jobs that are asked about. */
+/** One model of each adapter, with what its host keeps for a while: results at a URL, or jobs that are polled. */
 const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
   "openai/gpt-image-2": "nothing",
   "google/gemini-2.5-flash-image:gemini": "nothing",
@@ -30,33 +30,33 @@ const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
 };
 const MODELS = Object.keys(HOSTS);
 
-let stand: ImageStand;
+let harness: ImageHarness;
 const table = new CallTable("One of several fails: SDK x provider");
 const warn = spyOn(console, "warn").mockImplementation(() => {});
 
 beforeAll(async () => {
-  stand = await startImageStand();
+  harness = await startImageHarness();
 });
 afterAll(async () => {
   warn.mockRestore();
-  await stand.stop();
+  await harness.stop();
   table.print();
 });
 
 interface Client {
   name: string;
   blocked: string;
-  /** What became of a call for one image, in a word or by its status. */
+  /** The outcome of a call for one image, as a word or its status. */
   ask(model: string, prompt: string): Promise<string>;
 }
 
 function genaiClient({ version, connect, error }: GenaiImages): Client {
   return {
     name: `genai ${version}`,
-    // Contract 7: an image that moderation holds back is an element of the answer.
+    // Contract 7: a blocked image is an element of the answer.
     blocked: "held back",
     ask: async (model, prompt) => {
-      const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
       try {
         const [first] = (await client.generate(model, prompt)).generatedImages ?? [];
         if (first?.raiFilteredReason) return first.image?.imageBytes ? "both" : "held back";
@@ -80,8 +80,8 @@ function openaiClient({ version, connect, errors }: OpenaiImages): Client {
     blocked: "400 BadRequestError content_filter",
     ask: async (model, prompt) => {
       const client = connect({
-        baseURL: `${stand.gateway.url}/api/v1`,
-        apiKey: stand.gateway.key,
+        baseURL: `${harness.gateway.url}/api/v1`,
+        apiKey: harness.gateway.key,
         maxRetries: 0,
       });
       try {
@@ -102,7 +102,7 @@ function openaiClient({ version, connect, errors }: OpenaiImages): Client {
 
 const CLIENTS = [...GENAI_IMAGES.map(genaiClient), ...OPENAI_IMAGES.map(openaiClient)];
 
-/** The error of a kind as a client tells it. */
+/** The error of a kind as a client shows it. */
 const ERRORS = {
   rate_limited: { genai: "429", openai: "429 RateLimitError rate_limit_exceeded" },
   upstream_failed: { genai: "502", openai: "502 InternalServerError upstream_failed" },
@@ -111,7 +111,7 @@ const ERRORS = {
   upstream_credentials: { genai: "502", openai: "502 InternalServerError upstream_credentials" },
 } as const;
 
-/** Hosts without a word for it of their own: one speaks of its rate, one of a timeout, one of what the account may use. */
+/** Hosts without a code of their own for it: one reports its rate limit, one a timeout, one the account's permissions. */
 const OVERLOADED: Readonly<Record<string, keyof typeof ERRORS>> = {
   "own/glm-image": "rate_limited",
   "own/minimax": "upstream_timeout",
@@ -124,18 +124,18 @@ function expectedOf(client: Client, model: string, outcome: Outcome): string {
   const keeps = HOSTS[model];
   switch (outcome) {
     case "blocked":
-      // This host has no code for it at the door, only for tasks that it has taken.
+      // This host has no code for it on submit, only for accepted tasks.
       if (model === "own/gen4") return family === "genai" ? "400" : "400 BadRequestError ";
       return client.blocked;
     case "moderated":
       return client.blocked;
     case "fails":
-      // A model that talks ends without an image, and that is its refusal.
+      // A model that answers with text ends without an image, and that is its refusal.
       return model.includes("gemini") ? client.blocked : failed;
     case "expired":
       return keeps === "nothing" ? "image" : failed;
     case "forgotten":
-      // What answers at once has no job to forget.
+      // A host that answers immediately has no job to forget.
       return keeps === "jobs" ? failed : "image";
     case "busy":
       return ERRORS.rate_limited[family];
@@ -149,7 +149,7 @@ function expectedOf(client: Client, model: string, outcome: Outcome): string {
   }
 }
 
-const TOLD = [
+const REPORTED = [
   "blocked",
   "moderated",
   "fails",
@@ -164,35 +164,42 @@ const TOLD = [
 
 for (const client of CLIENTS) {
   describe(client.name, () => {
-    test.each(TOLD)("contract 7, choices 4: the outcome %s is told in the caller's protocol", async (outcome) => {
-      const outcomes = MODELS.map(async (model) => [model, await client.ask(model, `a fox sim:${outcome}`)] as const);
-      const expected = MODELS.map((model) => [model, expectedOf(client, model, outcome)] as const);
-      expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(Object.fromEntries(expected));
-    });
+    test.each(REPORTED)(
+      "contract 7, choices 4: the outcome %s is reported in the caller's protocol",
+      async (outcome) => {
+        const outcomes = MODELS.map(async (model) => [model, await client.ask(model, `a fox sim:${outcome}`)] as const);
+        const expected = MODELS.map((model) => [model, expectedOf(client, model, outcome)] as const);
+        expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(Object.fromEntries(expected));
+      },
+    );
   });
 }
 
-test("a question about a job that goes without an answer is put again: nobody is asked for a second image", async () => {
+test("a poll without an answer is repeated: no second image is requested", async () => {
   const models = MODELS.filter((model) => HOSTS[model] === "jobs");
-  const before = stand.simulator.stats().mediaJobs;
+  const before = harness.simulator.stats().mediaJobs;
   for (const client of CLIENTS) {
     const asked = await Promise.all(models.map((model) => client.ask(model, "a fox sim:unsteady")));
     expect(asked).toEqual(models.map(() => "image"));
   }
-  expect(stand.simulator.stats().mediaJobs - before).toBe(CLIENTS.length * models.length);
+  expect(harness.simulator.stats().mediaJobs - before).toBe(CLIENTS.length * models.length);
 });
 
 describe("two offers", () => {
   const [openai] = OPENAI_IMAGES;
   const draw = async (outcome: Outcome) => {
-    const client = openai?.connect({ baseURL: `${stand.gateway.url}/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const client = openai?.connect({
+      baseURL: `${harness.gateway.url}/v1`,
+      apiKey: harness.gateway.key,
+      maxRetries: 0,
+    });
     const asked = client?.images.generate({ model: TWO_OFFERS, prompt: `a fox sim:${outcome}` });
     const { data, response } = (await asked?.withResponse()) ?? {};
     await lookAt(data?.data?.[0]?.b64_json);
-    return receiptOf(stand, response?.headers.get("x-trivium-receipt"));
+    return receiptOf(harness, response?.headers.get("x-trivium-receipt"));
   };
 
-  test("choices 4: a result that cannot be fetched is a failure of its offer, and the next one is asked", async () => {
+  test("choices 4: a result that cannot be fetched is a failure of its offer, and the next one is tried", async () => {
     const { offers, provider, usage } = await draw("expired");
     expect(offers.map((offer) => `${offer.provider} ${offer.outcome}`)).toEqual([
       "z-ai failed",
@@ -207,26 +214,31 @@ const SEVERAL = 3;
 const families = IMAGE_FAMILIES.filter(({ most, editsOnly }) => most >= SEVERAL && !editsOnly);
 
 describe("one of several fails", () => {
-  // Hosts that make one at a time fail the first of a prompt only, so that each call has its own.
+  // Hosts that make one at a time fail only the first image of a prompt, so that each call has its own.
   let calls = 0;
   const nextPrompt = () => `fox number ${++calls} sim:one-fails`;
 
   for (const { version, connect } of GENAI_IMAGES) {
     test.each(families)(`contract 2.5: genai ${version} sees an element for each image, $model`, async (family) => {
-      const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
       const answer = await client.generate(family.model, nextPrompt(), { numberOfImages: SEVERAL });
       const elements = answer.generatedImages ?? [];
       expect(elements).toHaveLength(SEVERAL);
       const made = elements.flatMap(({ image }) => image?.imageBytes ?? []);
       expect(made.length).toBeWithin(1, SEVERAL);
       for (const image of made) await lookAt(image);
-      expectBilled(await receiptOf(stand, answer.sdkHttpResponse?.headers?.["x-trivium-receipt"]), family, made.length);
+      expectBilled(
+        await receiptOf(harness, answer.sdkHttpResponse?.headers?.["x-trivium-receipt"]),
+        family,
+        made.length,
+      );
       table.good(family, `genai-${version}`);
     });
   }
 
   for (const { version, connect, errors } of OPENAI_IMAGES) {
-    const client = () => connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const client = () =>
+      connect({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
 
     test.each(families)(
       `choices 5: openai ${version} sees the others, and why one is missing, $model`,
@@ -243,7 +255,7 @@ describe("one of several fails", () => {
           code: expect.stringMatching(/^(?:content_filter|upstream_failed)$/),
           message: expect.any(String),
         });
-        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, made);
+        expectBilled(await receiptOf(harness, response.headers.get("x-trivium-receipt")), family, made);
         table.good(family, `openai-${version}`);
       },
     );
@@ -262,17 +274,17 @@ describe("one of several fails", () => {
         );
         expect(failure).toBeInstanceOf(errors.APIError);
         expect(events.length).toBeWithin(1, SEVERAL);
-        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, events.length);
+        expectBilled(await receiptOf(harness, response.headers.get("x-trivium-receipt")), family, events.length);
         table.good(family, `stream-${version}`);
       },
     );
   }
 });
 
-test("H26: SDKs that leave pay for what each kind of host goes on to make", async () => {
+test("H26: SDKs that disconnect pay for what each kind of host goes on to make", async () => {
   const prompt = "a fox sim:slow";
   const models = ["openai/gpt-image-2", "own/gen4", "own/wan-2.7", "black-forest-labs/flux-2-pro", "own/photon"];
-  const database = new Database(join(stand.gateway.folder, "data", "trivium.db"), { readonly: true });
+  const database = new Database(join(harness.gateway.folder, "data", "trivium.db"), { readonly: true });
   const rows = () =>
     database
       .query(
@@ -281,21 +293,21 @@ test("H26: SDKs that leave pay for what each kind of host goes on to make", asyn
       .all();
   const leaving = new AbortController();
   const { signal } = leaving;
-  const before = stand.simulator.stats().requests;
+  const before = harness.simulator.stats().requests;
   const asked = models.flatMap((model) => [
     ...GENAI_IMAGES.map(({ connect }) => {
-      const client = connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
       return failureOf(client.generate(model, prompt, { abortSignal: signal }));
     }),
     ...OPENAI_IMAGES.flatMap(({ connect }) => {
-      const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const client = connect({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
       return [
         failureOf(client.images.generate({ model, prompt }, { signal })),
         failureOf(client.images.generate({ model, prompt, stream: true }, { signal })),
       ];
     }),
   ]);
-  await waitFor(() => stand.simulator.stats().requests >= before + asked.length);
+  await waitFor(() => harness.simulator.stats().requests >= before + asked.length);
   leaving.abort();
   await Promise.all(asked);
   await waitFor(() => rows().length === asked.length, 30_000);

@@ -3,21 +3,21 @@ import { plainPng } from "../../src/media/images.sample.ts";
 import { collect } from "../sdk/support.ts";
 import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
-import { type ImageStand, startImageStand } from "./image-stand.ts";
+import { type ImageHarness, startImageHarness } from "./image-harness.ts";
 import { IMAGE_DOORS, type ImageEvent, OPENAI_IMAGES } from "./openai-images.ts";
 
 const PROMPT = "a red fox in the snow";
 const PARTIAL = "image_generation.partial_image";
 const COMPLETED = "image_generation.completed";
 
-let stand: ImageStand;
+let harness: ImageHarness;
 const table = new CallTable("Streams of images: SDK x provider");
 
 beforeAll(async () => {
-  stand = await startImageStand();
+  harness = await startImageHarness();
 });
 afterAll(async () => {
-  await stand.stop();
+  await harness.stop();
   table.print();
 });
 
@@ -27,7 +27,8 @@ if (family === undefined) throw new Error("no family");
 
 for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
   const door = IMAGE_DOORS[index % IMAGE_DOORS.length] ?? "";
-  const client = () => connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
+  const client = () =>
+    connect({ baseURL: `${harness.gateway.url}${door}`, apiKey: harness.gateway.key, maxRetries: 0 });
 
   describe(`openai ${version} at ${door}`, () => {
     test.each([0, 1, 2, 3])(
@@ -60,7 +61,7 @@ for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
       },
     );
 
-    test("contract 2.14: several images in a stream, none before the partial ones of its own, all of them billed", async () => {
+    test("contract 2.14: several images in a stream, each after its own partial images, all of them billed", async () => {
       const body = { model: family.model, prompt: PROMPT, n: 3, partial_images: 1 } as const;
       const { data, response } = await client()
         .images.generate({ ...body, stream: true })
@@ -69,10 +70,10 @@ for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
       expect(typesOf(events)).toEqual([PARTIAL, COMPLETED, PARTIAL, COMPLETED, PARTIAL, COMPLETED]);
       const indexes = events.flatMap(({ partial_image_index }) => partial_image_index ?? []);
       expect(indexes).toEqual([0, 1, 2]);
-      const receipt = await receiptOf(stand, response.headers.get("x-trivium-receipt"));
+      const receipt = await receiptOf(harness, response.headers.get("x-trivium-receipt"));
       expectBilled(receipt, family, 3);
-      const told = events.reduce((sum, { usage }) => sum + (usage?.output_tokens ?? 0), 0);
-      expect(receipt.usage["image_output"]).toBe(told);
+      const reported = events.reduce((sum, { usage }) => sum + (usage?.output_tokens ?? 0), 0);
+      expect(receipt.usage["image_output"]).toBe(reported);
     });
 
     test("contract 6.3: an edit with partial images", async () => {
@@ -85,7 +86,7 @@ for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
     });
 
     for (const other of IMAGE_FAMILIES.filter(({ editsOnly }) => !editsOnly)) {
-      test(`contract 6.3: ${other.model} streams, whatever its host can show`, async () => {
+      test(`contract 6.3: ${other.model} streams, whether or not its host does`, async () => {
         const n = Math.min(2, other.most);
         const body = { model: other.model, prompt: PROMPT, n, output_format: "jpeg", stream: true } as const;
         const { data, response } = await client().images.generate(body).withResponse();
@@ -93,7 +94,7 @@ for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
         const events = await collect(data);
         expect(typesOf(events)).toEqual(new Array(n).fill(COMPLETED));
         for (const { b64_json } of events) expect(await lookAt(b64_json)).toBe(`jpeg ${other.usual.split(" ")[1]}`);
-        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), other, n);
+        expectBilled(await receiptOf(harness, response.headers.get("x-trivium-receipt")), other, n);
         table.good(other, `openai-${version}`);
       });
     }

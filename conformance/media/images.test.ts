@@ -3,12 +3,12 @@ import { failureOf } from "../sdk/support.ts";
 import { contractDoor, dropInDoor, GENAI_IMAGES, type ImageAnswer, type ImageConfig } from "./genai-images.ts";
 import { CallTable, expectBilled, lookAt, lookAtAll, notesOf, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES, type ImageFamily, SETTINGS, type Setting } from "./image-families.ts";
-import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
+import { type ImageHarness, STRICT_KEY, startImageHarness } from "./image-harness.ts";
 import { IMAGE_DOORS, OPENAI_IMAGES } from "./openai-images.ts";
 
 const PROMPT = "a red fox in the snow";
 
-/** Every setting of contract 2.4 but those that exclude each other. */
+/** Every setting of contract 2.4, except those that exclude each other. */
 const EVERYTHING: ImageConfig = {
   negativePrompt: "dogs",
   aspectRatio: "16:9",
@@ -24,17 +24,17 @@ const EVERYTHING: ImageConfig = {
 
 const BOTH_GENERATIONS = ["openai/gpt-image-2", "google/imagen-4.0-generate-001:vertex", "own/wan-2.7"];
 
-let stand: ImageStand;
+let harness: ImageHarness;
 const table = new CallTable("Images from words: SDK x provider");
 /** The package announces on the console that these calls will move. */
 const warn = spyOn(console, "warn").mockImplementation(() => {});
 
 beforeAll(async () => {
-  stand = await startImageStand();
+  harness = await startImageHarness();
 });
 afterAll(async () => {
   warn.mockRestore();
-  await stand.stop();
+  await harness.stop();
   table.print();
 });
 
@@ -45,21 +45,21 @@ const everythingFor = ({ wide }: ImageFamily): ImageConfig => {
   return wide === "refused" || aspectRatio === undefined ? others : { ...others, aspectRatio };
 };
 
-/** Contract 2.4, 8: the call is turned away by the client's own name for the field, and no host hears of it. */
+/** Contract 2.4, 8: the call is refused by the client's own name for the field, and no host gets a request. */
 async function expectRefusal(call: Promise<unknown>, path: string): Promise<void> {
-  const before = stand.simulator.stats().requests;
+  const before = harness.simulator.stats().requests;
   const failure = await failureOf(call);
   expect(failure).toMatchObject({ status: 400 });
   expect(failure.message).toContain(`${path}: `);
-  expect(stand.simulator.stats().requests).toBe(before);
+  expect(harness.simulator.stats().requests).toBe(before);
 }
 /** Contract 2.4: images are PNG by default, whatever the host makes. */
 const usualPng = ({ usual }: ImageFamily): string => `png ${usual.split(" ")[1]}`;
 const bytesOf = ({ generatedImages = [] }: ImageAnswer) => generatedImages.map(({ image }) => image?.imageBytes);
 const receiptFor = ({ sdkHttpResponse }: ImageAnswer) =>
-  receiptOf(stand, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
+  receiptOf(harness, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
 
-/** The notes that a family is expected to make of settings, and of a field of the size. */
+/** The notes that are expected for a family's settings, and for the field of the size. */
 function expectedNotes({ takes }: ImageFamily, settings: readonly Setting[], size: string, path: string): string[] {
   const dropped = settings.filter((one) => !takes.includes(one)).map((one) => `dropped parameters.${one}`);
   if (size.startsWith("~")) dropped.push(`approximated ${path}`);
@@ -73,10 +73,10 @@ for (const family of families) {
   const two = Math.min(2, family.most);
 
   for (const { version, connect, error } of GENAI_IMAGES) {
-    // What a generation sends does not depend on the model: the older one shows its ways at a few of them.
+    // What a generation sends does not depend on the model: a few models are enough for the older one.
     const thorough = version === "2" || BOTH_GENERATIONS.includes(model);
     describe(`genai ${version}, ${model}`, () => {
-      const client = () => connect(contractDoor(stand.gateway.url, stand.gateway.key));
+      const client = () => connect(contractDoor(harness.gateway.url, harness.gateway.key));
 
       test("contract 2.4: a prompt alone", async () => {
         const answer = await client().generate(model, PROMPT);
@@ -132,11 +132,11 @@ for (const family of families) {
         });
 
       if (thorough)
-        test("H09: a strict key, and a strict call, are refused what would be lost", async () => {
+        test("H09: a strict key, and a strict call, are refused where a field would be dropped", async () => {
           const everything = everythingFor(family);
           const config = { ...everything, httpOptions: { headers: { "x-trivium-strict": "true" } } };
           const lost = expectedNotes(family, SETTINGS, "", "");
-          const strict = connect(contractDoor(stand.gateway.url, STRICT_KEY));
+          const strict = connect(contractDoor(harness.gateway.url, STRICT_KEY));
           for (const call of [client().generate(model, PROMPT, config), strict.generate(model, PROMPT, everything)]) {
             if (lost.length === 0) {
               expect(bytesOf(await call)).toHaveLength(1);
@@ -157,26 +157,26 @@ for (const family of families) {
     const door = IMAGE_DOORS[index % IMAGE_DOORS.length] ?? "";
     describe(`openai ${version} at ${door}, ${model}`, () => {
       const client = () =>
-        connect({ baseURL: `${stand.gateway.url}${door}`, apiKey: stand.gateway.key, maxRetries: 0 });
+        connect({ baseURL: `${harness.gateway.url}${door}`, apiKey: harness.gateway.key, maxRetries: 0 });
 
       if (version === "7")
-        test("contract 4: without a word about it an image keeps the host's own type", async () => {
+        test("contract 4: an image keeps the host's own type by default", async () => {
           const { data = [] } = await client().images.generate({ model, prompt: PROMPT });
           expect(await lookAtAll(data.map(({ b64_json }) => b64_json))).toEqual([family.usual]);
         });
 
-      test("contract 4, choices 5: images without a stream, several, as the type asked for", async () => {
+      test("contract 4, choices 5: several images without a stream, in the requested type", async () => {
         const format = version === "7" ? "png" : "jpeg";
         const asked = client().images.generate({ model, prompt: PROMPT, n: two, output_format: format });
         const { data: answer, response } = await asked.withResponse();
         const images = (answer.data ?? []).map(({ b64_json }) => b64_json);
         expect(await lookAtAll(images)).toEqual(new Array(two).fill(`${format} ${family.usual.split(" ")[1]}`));
         expect(answer).toMatchObject({ output_format: format, background: expect.any(String) });
-        expectBilled(await receiptOf(stand, response.headers.get("x-trivium-receipt")), family, two);
+        expectBilled(await receiptOf(harness, response.headers.get("x-trivium-receipt")), family, two);
         table.good(family, `openai-${version}`);
       });
 
-      test("contract 8: more than the model makes at once is refused, by the client's own name for it", async () => {
+      test("contract 8: more images than the model makes are refused, by the client's own name for the field", async () => {
         const failure = await failureOf(client().images.generate({ model, prompt: PROMPT, n: family.most + 1 }));
         expect(failure).toBeInstanceOf(errors.BadRequestError);
         expect(failure).toMatchObject({ param: "n", type: "invalid_request_error" });
@@ -187,13 +187,13 @@ for (const family of families) {
 }
 
 describe("genai 1 at the drop-in door", () => {
-  // The second generation refuses the call by itself where it is given a host alone.
+  // The second generation itself refuses the call where it has a host alone.
   const first = GENAI_IMAGES.find(({ version }) => version === "1");
 
   test.each(["own/wan-2.7", "google/imagen-4.0-generate-001:gemini", "openai/gpt-image-1.5"])(
     "choices 1: with a host alone, %s",
     async (model) => {
-      const client = first?.connect(dropInDoor(stand.gateway.url, stand.gateway.key));
+      const client = first?.connect(dropInDoor(harness.gateway.url, harness.gateway.key));
       const answer = await client?.generate(model, PROMPT, { numberOfImages: 2, aspectRatio: "1:1" });
       expect(await lookAtAll(bytesOf(answer ?? {}))).toEqual(["png 1024x1024", "png 1024x1024"]);
     },
@@ -207,8 +207,8 @@ describe("types that a provider does not make", () => {
     "contract 2.14 output_format: %s as webp",
     async (model) => {
       const client = openai?.connect({
-        baseURL: `${stand.gateway.url}/api/v1`,
-        apiKey: stand.gateway.key,
+        baseURL: `${harness.gateway.url}/api/v1`,
+        apiKey: harness.gateway.key,
         maxRetries: 0,
       });
       const sizes: number[] = [];
@@ -228,18 +228,18 @@ describe("fan-out over what a provider makes in one call", () => {
   const [genai] = GENAI_IMAGES;
   const narrow = families.filter(({ perCall, most }) => perCall < most);
 
-  test.each(narrow)("contract 2.4 sampleCount: $model makes its most by several calls", async (family) => {
-    const before = stand.simulator.stats().byModel;
-    const client = genai?.connect(contractDoor(stand.gateway.url, stand.gateway.key));
+  test.each(narrow)("contract 2.4 sampleCount: $model makes its maximum by several calls", async (family) => {
+    const before = harness.simulator.stats().byModel;
+    const client = genai?.connect(contractDoor(harness.gateway.url, harness.gateway.key));
     const answer = await client?.generate(family.model, PROMPT, { numberOfImages: family.most, seed: 7 });
     const images = bytesOf(answer ?? {});
     expect(images).toHaveLength(family.most);
     for (const image of images) expect(await lookAt(image)).toBe(usualPng(family));
-    // The same seed for all of them would make the same image several times over.
+    // The same seed for all of them would make the same image several times.
     if (family.takes.includes("seed")) expect(new Set(images).size).toBe(family.most);
     const receipt = await receiptFor(answer ?? {});
     expectBilled(receipt, family, family.most);
-    const after = stand.simulator.stats().byModel;
+    const after = harness.simulator.stats().byModel;
     const calls = Object.entries(after).reduce((sum, [name, count]) => sum + count - (before[name] ?? 0), 0);
     // Two of the simulated hosts do not count by model.
     if (family.provider !== "runway" && family.provider !== "luma") expect(calls).toBe(family.most / family.perCall);

@@ -3,12 +3,12 @@ import type { InlineImage, PixelSize } from "../../src/media/image.ts";
 import { tierOf } from "../../src/media/image-size.ts";
 import { readSize } from "../../src/media/read-size.ts";
 import { receiptOf } from "./image-audit.ts";
-import type { ImageStand } from "./image-stand.ts";
+import type { ImageHarness } from "./image-harness.ts";
 import type { RandomImageRequest } from "./random-images.ts";
 
-/** How long a call may take before it counts as hung. */
+/** How long a call may take before it counts as stuck. */
 const PATIENCE_MS = 30_000;
-/** The sides of an image stand on a raster, so its shape may be off by so much. */
+/** The sides of an image are multiples of a step, so that its shape may be off by so much. */
 const SHAPE_TOLERANCE = 0.07;
 
 interface Answer {
@@ -17,19 +17,23 @@ interface Answer {
   headers: Headers;
 }
 
-/** What of the answer to a random request is not as it must be; empty where all is well. */
-export async function judgeImages(stand: ImageStand, model: string, request: RandomImageRequest): Promise<string[]> {
-  const before = stand.simulator.stats().requests;
-  const answer = await send(stand, model, request);
-  const heard = stand.simulator.stats().requests - before;
+/** The problems of the answer to a random request; empty where there are none. */
+export async function judgeImages(
+  harness: ImageHarness,
+  model: string,
+  request: RandomImageRequest,
+): Promise<string[]> {
+  const before = harness.simulator.stats().requests;
+  const answer = await send(harness, model, request);
+  const heard = harness.simulator.stats().requests - before;
   if (answer.status >= 500) return [`status ${answer.status}: ${answer.text}`];
   if (answer.status !== 200) return judgeRefusal(answer, request, heard);
-  const receipt = await receiptOf(stand, answer.headers.get("x-trivium-receipt"));
+  const receipt = await receiptOf(harness, answer.headers.get("x-trivium-receipt"));
   const noted = new Set(receipt.fields.map(({ path }) => path));
   return judgeImagesMade(answer, request, noted);
 }
 
-async function send({ gateway }: ImageStand, model: string, request: RandomImageRequest): Promise<Answer> {
+async function send({ gateway }: ImageHarness, model: string, request: RandomImageRequest): Promise<Answer> {
   const { url, body } = requestOf(model, request);
   const form = body instanceof FormData;
   const response = await fetch(gateway.url + url, {
@@ -93,7 +97,7 @@ function editForm(model: string, { settings, prompt, inputs, mask }: RandomImage
   return form;
 }
 
-/** A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it. */
+/** A refusal is the gateway's: it comes before a host gets a request, and names a field by the client's own name. */
 function judgeRefusal({ status, text }: Answer, request: RandomImageRequest, heard: number): string[] {
   if (status !== 400) return [`status ${status}: ${text}`];
   if (heard > 0) return [`refused by the host: ${text}`];
@@ -167,7 +171,7 @@ function imagesOf({ text, headers }: Answer, { door, settings }: RandomImageRequ
   return errors === undefined ? data.map(({ b64_json }) => ({ base64: b64_json })) : JSON.stringify(errors);
 }
 
-/** Contract 2.4: PNG by default there; the other addresses keep the host's own type. */
+/** Contract 2.4: PNG by default there; the other endpoints keep the host's own type. */
 function typeOf({ door, settings }: RandomImageRequest): string | undefined {
   if (door === "predict")
     return (settings["outputOptions"] as { mimeType?: string } | undefined)?.mimeType ?? "image/png";
@@ -175,30 +179,30 @@ function typeOf({ door, settings }: RandomImageRequest): string | undefined {
   return typeof format === "string" ? `image/${format}` : undefined;
 }
 
-/** What was asked for and not noted must be so. */
+/** What was requested and not noted must be met. */
 function judgeSize(made: PixelSize, request: RandomImageRequest, noted: ReadonlySet<string>): string[] {
   const { door, settings, likeSdk } = request;
   const predict = door === "predict";
-  const told = (name: string) =>
+  const isNoted = (name: string) =>
     noted.has(predict && !(likeSdk && PASSTHROUGH.includes(name)) ? `parameters.${name}` : name);
   const facts = `${made.width}x${made.height}`;
   const problems: string[] = [];
   const sizeName = predict ? "imageSize" : "size";
   const word = settings[sizeName];
   const { size, tier } = (typeof word === "string" && readSize(word)) || {};
-  if (size !== undefined && size !== "auto" && !told(sizeName) && facts !== `${size.width}x${size.height}`) {
+  if (size !== undefined && size !== "auto" && !isNoted(sizeName) && facts !== `${size.width}x${size.height}`) {
     problems.push(`${facts} instead of ${String(word)}`);
   }
   const ratioName = predict ? "aspectRatio" : "aspect_ratio";
   const ratio = readRatio(String(settings[ratioName] ?? ""));
-  if (ratio !== undefined && !told(ratioName) && ratioDistance(made.width / made.height, ratio) > SHAPE_TOLERANCE) {
+  if (ratio !== undefined && !isNoted(ratioName) && ratioDistance(made.width / made.height, ratio) > SHAPE_TOLERANCE) {
     problems.push(`${facts} instead of ${ratioName} ${String(settings[ratioName])}`);
   }
   const tierName = typeof settings["sampleImageSize"] === "string" ? "sampleImageSize" : sizeName;
   const level = tierName === "sampleImageSize" ? String(settings["sampleImageSize"]).toUpperCase() : tier;
-  // A wide image of a level has its longer side, and less of an area: hosts make no side longer than the level's.
+  // A wide image has the level's side as its longer one, and a smaller area: hosts make no side longer than the level's.
   const reaches = Math.max(made.width, made.height) >= Number.parseInt(level ?? "", 10) * 1024;
-  if (level !== undefined && !told(tierName) && tierOf(made) !== level && !reaches) {
+  if (level !== undefined && !isNoted(tierName) && tierOf(made) !== level && !reaches) {
     problems.push(`${facts} instead of ${tierName} ${level}`);
   }
   return problems;

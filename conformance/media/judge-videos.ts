@@ -1,6 +1,6 @@
 import type { InlineImage } from "../../src/media/image.ts";
 import type { RandomVideoRequest } from "./random-videos.ts";
-import type { VideoStand } from "./video-stand.ts";
+import type { VideoHarness } from "./video-harness.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -14,9 +14,9 @@ export function videoBody({ prompt, image, lastFrame, parameters }: RandomVideoR
   return { instances: [instance], parameters };
 }
 
-/** What of the answer to a random submit is not as it must be; empty where all is well. */
+/** The problems of the answer to a random submit; empty where there are none. */
 export async function judgeVideos(
-  { gateway, simulator, database }: VideoStand,
+  { gateway, simulator, database }: VideoHarness,
   model: string,
   request: RandomVideoRequest,
 ): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function judgeVideos(
     return count === asked ? failed : [`${count} videos instead of ${asked}`, ...failed];
   }
   if (response.status !== 400) return [`status ${response.status}: ${text}`];
-  // A refusal is ours: it comes before a host has heard of the call, and names a field by the client's own word for it.
+  // A refusal is the gateway's: it comes before a host gets a request, and names a field by the client's own name.
   const { error } = JSON.parse(text) as { error: { details?: { fieldViolations?: { field: string }[] }[] } };
   const path = error.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
   const own = ["instances[0].prompt", "instances[0].image", "instances[0].lastFrame"];

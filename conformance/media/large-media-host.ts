@@ -2,12 +2,12 @@ import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 
 export interface LargeMediaHost {
   url: string;
-  /** The image that every call for one is answered with. */
+  /** The image in every answer. */
   image: Uint8Array;
   videoBytes: number;
   /** Bytes of the forms that have arrived. */
   uploadedBytes: number;
-  /** Nobody is answered before so many calls have come in whole: only then is all of it in flight at once. */
+  /** Holds all answers until so many calls have arrived completely: only then is everything in flight at once. */
   awaitCalls(calls: number): void;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ const VIDEO_PIECE = new Uint8Array(1024 * 1024);
 export async function startLargeMediaHost(imageBytes: number, videoBytes: number): Promise<LargeMediaHost> {
   const image = new Uint8Array(imageBytes);
   crypto.getRandomValues(image.subarray(imageBytes - 32_768));
-  // A whole image, and behind its end whatever fills the size: readers stop at the end.
+  // A complete image, followed by filler up to the size: readers stop at the image's end.
   const drawn = await drawImage({ prompt: "large", width: 64, height: 64, seed: 1, format: "png" });
   image.set(drawn);
   const large = Buffer.from(imagesAnswer(image));
@@ -69,7 +69,7 @@ const imagesAnswer = (image: Uint8Array): string =>
 
 const job = (id: string, status: string) => ({ id, object: "video", status, seconds: "4", size: "1280x720" });
 
-/** A wait that ends for all when the last one of so many has come. */
+/** A barrier that opens for all when the last of so many has come. */
 function openGate(calls: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;
@@ -79,7 +79,7 @@ function openGate(calls: number): () => Promise<void> {
   };
 }
 
-/** One piece after the other, when it is asked for. */
+/** One chunk after the other, on demand. */
 function video(size: number): ReadableStream<Uint8Array> {
   let left = size;
   return new ReadableStream({

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
+import { type ImageHarness, STRICT_KEY, startImageHarness } from "./image-harness.ts";
 
-/** Inputs and fields that a model does not take: each is told by its place in the request, or refused (H09, docs/media.md). */
+/** Inputs and fields that a model does not take: each is noted by its path in the request, or refused (H09, docs/media.md). */
 
 const PAINTS = "openai/gpt-image-2";
 const MASKLESS = "bytedance/doubao-seedream-4-5-251128";
@@ -12,15 +12,15 @@ const dataUrl = ({ base64 }: { base64: string }) => `data:image/png;base64,${bas
 const IMAGE = dataUrl(plainPng(320, 320));
 const MASK = dataUrl(halfTransparent(320, 320));
 
-let stand: ImageStand;
+let harness: ImageHarness;
 
 beforeAll(async () => {
-  stand = await startImageStand();
+  harness = await startImageHarness();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 async function ask(path: string, body: object, key: string) {
-  const response = await fetch(stand.gateway.url + path, {
+  const response = await fetch(harness.gateway.url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -35,7 +35,7 @@ const addressOf = (model: string, verb: string) => `/api/genai/v1/publishers/${m
 async function expectNoted(path: string, body: object, places: readonly string[]): Promise<void> {
   const answer = await ask(path, body, TEST_KEY);
   expect([answer.status, answer.dropped]).toEqual([200, places.join(",")]);
-  const { fields } = await stand.gateway.receipt(answer.response);
+  const { fields } = await harness.gateway.receipt(answer.response);
   expect(fields.map((field) => field.path)).toEqual([...places]);
   const strict = await ask(path, body, STRICT_KEY);
   expect(strict.status).toBe(400);
@@ -66,32 +66,32 @@ describe("H09: inputs of a conversation with a model that only makes images", ()
       "contents[0].parts[1]",
     ));
 
-  test("a document is told", () =>
+  test("a document is noted", () =>
     expectNoted(generate, contents({ inlineData: { mimeType: "application/pdf", data: "JVBERi0xLjQK" } }), [
       "contents[0].parts[1]",
     ]));
 
-  test("the id of a file, and sound, are told", async () => {
+  test("the id of a file, and sound, are noted", async () => {
     await expectNoted(chat, messages({ type: "file", file: { file_id: "f" } }), ["messages[0].content[1]"]);
     const sound = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };
     await expectNoted(chat, messages(sound), ["messages[0].content[1]"]);
   });
 });
 
-describe("H12, contract 4: a mask beside the image in the JSON of images/generations", () => {
+describe("H12, contract 4: a mask and an image in the JSON of images/generations", () => {
   const path = "/api/v1/images/generations";
   const body = (mask: unknown, model = PAINTS) => ({ model, prompt: "a hat", image: IMAGE, mask });
 
-  test("it reaches the host, as an edit's does", async () => {
+  test("it reaches the host, like that of an edit", async () => {
     for (const address of [path, "/api/v1/images/edits"]) {
       expect(await ask(address, body(MASK), STRICT_KEY)).toMatchObject({ status: 200, dropped: null });
-      const sent = stand.simulator.stats().last;
+      const sent = harness.simulator.stats().last;
       expect(sent?.path).toEndWith("/images/edits");
       expect(String(sent?.body).includes('name="mask"')).toBe(true);
     }
   });
 
-  test("one that is none, or that the model does not take, is refused", async () => {
+  test("an invalid one, or one that the model does not take, is refused", async () => {
     await expectRefused(path, body(12), "mask must be");
     await expectRefused(path, body(dataUrl(halfTransparent(64, 64))), "mask");
     await expectRefused(path, body(MASK, MASKLESS), "takes no mask");
@@ -99,8 +99,8 @@ describe("H12, contract 4: a mask beside the image in the JSON of images/generat
   });
 });
 
-describe("H09: fields that no provider knows are told by the name that they have in the request", () => {
-  test("in predict, wherever they stand", () =>
+describe("H09: fields that no provider knows are noted by their path in the request", () => {
+  test("in predict, wherever they are", () =>
     expectNoted(
       addressOf(PAINTS, "predict"),
       { instances: [{ prompt: "a fox", tone: 1, foo: 1 }], bar: 2, parameters: { foo: 3 } },

@@ -24,7 +24,7 @@ let folder: string;
 let gateway: Bun.Subprocess<"ignore", "pipe", "inherit">;
 let url: string;
 
-/** A fresh process for each measure: what one leaves behind must not hide what the next one takes. */
+/** A fresh process for each measurement: memory that one leaves must not hide what the next one takes. */
 async function startGateway(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "trivium-memory-"));
   const file = join(folder, "trivium.yaml");
@@ -55,7 +55,7 @@ function residentBytes(of: "VmRSS" | "VmHWM"): number {
   return Number(new RegExp(`^${of}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
 }
 
-/** How much `work` makes the gateway grow at its peak. */
+/** The peak growth of the gateway during `work`. */
 async function growthBy(what: string, inFlight: number, work: () => Promise<void>): Promise<number> {
   const idle = residentBytes("VmRSS");
   await work();
@@ -133,7 +133,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     expect(growth).toBeLessThan(4 * CALLS * IMAGE_BYTES);
   }, 40_000);
 
-  test(`H22: ${VIDEOS} videos of 50 MB go to the file store in pieces`, async () => {
+  test(`H22: ${VIDEOS} videos of 50 MB go to the file store in chunks`, async () => {
     const growth = await growthBy("videos", VIDEOS * VIDEO_BYTES, async () => {
       const path = "/api/genai/v1/publishers/openai/models/sora-2";
       const names = await all(VIDEOS, async (index) => {

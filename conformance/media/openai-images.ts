@@ -2,7 +2,7 @@ import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
 import type { AnswerPromise, ChatErrors, ChatSetup } from "../sdk/openai-clients.ts";
 
-/** What the scenarios use of a client. Both generations that know streams of images are assigned to it. */
+/** What the scenarios use of a client. Both generations with image streams are assignable to it. */
 export interface ImagesClient {
   images: { generate: Ask<GenerateBody>; edit: Ask<EditBody> };
 }
@@ -79,5 +79,5 @@ export const OPENAI_IMAGES: readonly OpenaiImages[] = [
   { version: "5", errors: OpenAi5, connect: (setup) => new OpenAi5(setup) },
 ];
 
-/** Both doors have the same addresses below them. */
+/** Both doors have the same paths below them. */
 export const IMAGE_DOORS = ["/api/v1", "/v1"] as const;

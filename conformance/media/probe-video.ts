@@ -12,12 +12,12 @@ export interface VideoFacts {
   sound: boolean;
 }
 
-const LONGEST_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
 const THUMBNAIL = { width: 64, height: 36 };
 const THUMBNAIL_BYTES = THUMBNAIL.width * THUMBNAIL.height * 3;
 
-/** False where frames cannot be looked at, which continuous integration does not let pass. */
+/** False where frames cannot be decoded, which fails in continuous integration. */
 export function canDecodeFrames(): boolean {
   if (Bun.which("ffmpeg") !== null) return true;
   const message = "first and last frames are not compared: ffmpeg is not installed";
@@ -31,7 +31,7 @@ function thumbnails(media: Uint8Array): Uint8Array[] {
   return withFile(media, (file) => {
     const small = ["-vf", `scale=${THUMBNAIL.width}:${THUMBNAIL.height}`, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"];
     const { stdout, stderr, success } = Bun.spawnSync(["ffmpeg", "-v", "error", "-i", file, ...small], {
-      timeout: LONGEST_MS,
+      timeout: MAX_WAIT_MS,
     });
     if (!success) throw new Error(`ffmpeg refused a video: ${stderr.toString()}`);
     const count = Math.floor(stdout.length / THUMBNAIL_BYTES);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { InlineImage } from "../../src/media/image.ts";
 import { halfTransparent, plainPng, recoded } from "../../src/media/images.sample.ts";
 
-/** One of the three addresses for images, and what is sent there. */
+/** One of the three endpoints for images, and what is sent there. */
 export interface RandomImageRequest {
   door: "predict" | "generations" | "edits";
   /** The settings by the door's own names; `predict` has those of `parameters`. */
@@ -27,7 +27,7 @@ const IMAGES: readonly InlineImage[] = [
 ];
 const MASK = halfTransparent(SIDE, SIDE);
 
-/** An image of one colour: its pixels are a row of codes that never grow, because the table is emptied before they would. */
+/** An image of one colour: its codes never grow, because the table is cleared before they would. */
 function gif(width: number, height: number): string {
   const head = Buffer.from("GIF89a\0\0\0\0\x80\0\0\xc8\x1e\x1e\0\0\0,\0\0\0\0\0\0\0\0\0\x02", "latin1");
   for (const place of [6, 24]) {
@@ -150,7 +150,7 @@ const requestAt = (door: RandomImageRequest["door"], settings: fc.Arbitrary<Reco
       return { ...rest, door, inputs: mask ? [SQUARE, ...inputs.slice(1)] : inputs, mask: mask ? MASK : undefined };
     });
 
-/** Requests that are valid at their address, whether or not a model can do what they ask for. */
+/** Requests that are valid at their endpoint, whether or not a model can meet them. */
 export const randomImageRequest: fc.Arbitrary<RandomImageRequest> = fc.oneof(
   { weight: 3, arbitrary: requestAt("predict", few(predictSettings), 0) },
   { weight: 2, arbitrary: requestAt("generations", few(generationSettings), 0) },

@@ -6,19 +6,19 @@ import { decodeEditBody, decodeGeneration } from "../../src/media/images-api/dec
 import { decodePredict } from "../../src/media/predict/decode-predict.ts";
 import { decodeVideo } from "../../src/media/predict-long-running/decode-video.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
-import { type ImageStand, OWN_MODELS, own, startImageStand } from "./image-stand.ts";
+import { type ImageHarness, OWN_MODELS, own, startImageHarness } from "./image-harness.ts";
 import { generationBody, judgeImages, predictBody } from "./judge-images.ts";
 import { judgeVideos, videoBody } from "./judge-videos.ts";
 import { type RandomImageRequest, randomImageRequest } from "./random-images.ts";
 import { randomVideoRequest } from "./random-videos.ts";
 import { type Maker, unsentImageOptions, unsentVideoOptions, upstreamModelOf } from "./unsent-options.ts";
+import { startVideoHarness, type VideoHarness } from "./video-harness.ts";
 import { CONFIGURED_MODELS, CONFIGURED_PRICE, VIDEO_MODELS } from "./video-models.ts";
-import { startVideoStand, type VideoStand } from "./video-stand.ts";
 
 /**
  * Random requests for images and videos at every family of models, through the gateway to the strict hosts of the
- * simulator. What comes back is what was asked for, or a refusal of ours that names a field of the client's; never the
- * host's refusal of something that could have been known, and what is not honoured is noted.
+ * simulator. The result is what was asked for, or a refusal of the gateway that names a field of the client; never the
+ * host's refusal of something that could have been known. What is not honoured is noted.
  */
 
 const RUNS = Number(process.env["TRIVIUM_FUZZ_RUNS"] ?? 4);
@@ -63,7 +63,7 @@ const MORE_VIDEOS = [
   video("more/ray-3", "luma", "ray-3"),
 ];
 
-/** What a request reads as at its address; throws where it is refused there. */
+/** The request as its endpoint reads it; throws where it is refused there. */
 function requestOf(model: string, request: RandomImageRequest): ImageRequest {
   if (request.door === "predict") return decodePredict(predictBody(request));
   const body = generationBody(model, request);
@@ -71,7 +71,7 @@ function requestOf(model: string, request: RandomImageRequest): ImageRequest {
   return decodeEditBody({ ...body, ...(request.mask && { mask: `data:image/png;base64,${request.mask.base64}` }) });
 }
 
-/** Refusals are judged where the gateway is asked; here they only mean that nothing was sent. */
+/** Refusals are judged elsewhere; here they only mean that nothing was sent. */
 function unlessRefused(unsent: () => string[]): string[] {
   try {
     return unsent();
@@ -82,11 +82,11 @@ function unlessRefused(unsent: () => string[]): string[] {
 }
 
 describe("images", () => {
-  let stand: ImageStand;
+  let harness: ImageHarness;
   beforeAll(async () => {
-    stand = await startImageStand(MORE_IMAGES);
+    harness = await startImageHarness(MORE_IMAGES);
   });
-  afterAll(() => stand.stop());
+  afterAll(() => harness.stop());
 
   const families: readonly { model: string; provider: string }[] = [
     ...IMAGE_FAMILIES,
@@ -94,17 +94,17 @@ describe("images", () => {
   ];
   for (const { model, provider } of families) {
     test(
-      `contract 2.4, 4: ${model} makes what was asked for and not noted, or the refusal is ours`,
+      `contract 2.4, 4: ${model} makes what was asked for and not noted, or the gateway refuses`,
       async () => {
         const property = fc.asyncProperty(randomImageRequest, async (request) => {
-          expect(await judgeImages(stand, model, request)).toEqual([]);
+          expect(await judgeImages(harness, model, request)).toEqual([]);
         });
         await fc.assert(property, { numRuns: RUNS, ...seeded });
       },
       TIMEOUT_MS,
     );
 
-    test(`H09: ${model} is told of every option that is not noted`, () => {
+    test(`H09: ${model} gets every option that is not noted`, () => {
       const upstreamModel = upstreamModelOf(model, [...OWN_MODELS, ...MORE_IMAGES]);
       const property = fc.property(randomImageRequest, (request) => {
         const unsent = unlessRefused(() =>
@@ -118,25 +118,25 @@ describe("images", () => {
 });
 
 describe("videos", () => {
-  let stand: VideoStand;
+  let harness: VideoHarness;
   beforeAll(async () => {
-    // Submits are what is judged: no video is ever finished.
-    stand = await startVideoStand({
+    // Only submits are judged: no video is ever finished.
+    harness = await startVideoHarness({
       models: [...CONFIGURED_MODELS, ...MORE_VIDEOS],
       jobMs: 3_600_000,
       timings: { mediaPollFactor: 100 },
     });
   });
-  afterAll(() => stand.stop());
+  afterAll(() => harness.stop());
 
   const configured = [...CONFIGURED_MODELS, ...MORE_VIDEOS];
   const models = [...VIDEO_MODELS.map(({ id }) => id), ...MORE_VIDEOS.map(({ id }) => id)];
   for (const model of models) {
     test(
-      `contract 2.1: ${model} is submitted as asked, or the refusal is ours`,
+      `contract 2.1: ${model} is submitted as asked, or the gateway refuses`,
       async () => {
         const property = fc.asyncProperty(randomVideoRequest, async (request) => {
-          expect(await judgeVideos(stand, model, request)).toEqual([]);
+          expect(await judgeVideos(harness, model, request)).toEqual([]);
         });
         await fc.assert(property, { numRuns: RUNS * 3, ...seeded });
       },
@@ -144,7 +144,7 @@ describe("videos", () => {
     );
 
     if (model !== "sim/video")
-      test(`H09: ${model} is told of every option that is not noted`, () => {
+      test(`H09: ${model} gets every option that is not noted`, () => {
         const maker = makerOf(model);
         const property = fc.property(randomVideoRequest, (request) => {
           expect(unlessRefused(() => unsentVideoOptions(decodeVideo(videoBody(request)), maker))).toEqual([]);
@@ -153,7 +153,7 @@ describe("videos", () => {
       });
   }
 
-  /** Whose videos they are: as configured, as the client says, or by the publisher's name. */
+  /** The provider of the videos: as configured, as the client says, or by the publisher's name. */
   function makerOf(model: string): Maker {
     const [id = "", named] = model.split(":");
     const publishers: Readonly<Record<string, string>> = { bytedance: "volcengine", klingai: "kling" };

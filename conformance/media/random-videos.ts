@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { InlineImage } from "../../src/media/image.ts";
 import { plainPng, recoded } from "../../src/media/images.sample.ts";
 
-/** A request for videos, whether or not a model can do what it asks for. */
+/** A request for videos, whether or not a model can meet it. */
 export interface RandomVideoRequest {
   prompt: string | undefined;
   image: InlineImage | undefined;
@@ -47,5 +47,5 @@ export const randomVideoRequest: fc.Arbitrary<RandomVideoRequest> = fc
     lastFrame: frame,
     parameters,
   })
-  // Nothing at all is no request.
+  // A request needs a prompt or an image.
   .filter(({ prompt, image }) => prompt !== undefined || image !== undefined);

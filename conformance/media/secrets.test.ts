@@ -3,10 +3,10 @@ import { plainPng } from "../../src/media/images.sample.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const SECRET = "upstream-secret-of-the-host";
-/** What stands for a key at the place where a provider's words are cut. */
+/** A fake key at the position where a provider's text is cut. */
 const AT_THE_CUT = "x".repeat(1985);
 
-/** How the host answers, whatever it is asked, until the next test. */
+/** How the host answers every request until the next test. */
 let play: (request: Request) => Response;
 let host: Bun.Server<undefined>;
 let gateway: TestGateway;
@@ -44,13 +44,13 @@ const post = (path: string, body: object) =>
 
 const failure = (code: string, message = `not ${SECRET}`) => ({ error: { code, message, param: SECRET } });
 
-function expectClean(text: string, told: string | RegExp = "[secret]"): void {
+function expectClean(text: string, shown: string | RegExp = "[secret]"): void {
   expect(text).not.toContain("upstream-sec");
-  if (typeof told === "string") expect(text).toContain(told);
-  else expect(text).toMatch(told);
+  if (typeof shown === "string") expect(text).toContain(shown);
+  else expect(text).toMatch(shown);
 }
 
-describe("S10: what a host says of images is told without the gateway's key", () => {
+describe("S10: a host's text about images is shown without the gateway's key", () => {
   const ASKS = {
     images: { path: "/api/v1/images/generations", body: { model: "test/images", prompt: "p", n: 2 } },
     stream: { path: "/api/v1/images/generations", body: { model: "test/images", prompt: "p", n: 2, stream: true } },
@@ -76,7 +76,7 @@ describe("S10: what a host says of images is told without the gateway's key", ()
     }
   });
 
-  test("contract 7: one of two held back, beside one that was made", async () => {
+  test("contract 7: one of two is blocked, the other is made", async () => {
     const made = { b64_json: plainPng(8, 8).base64 };
     play = () => Response.json({ data: [made, failure("OutputImageSensitiveContentDetected")] });
     expectClean(await textOf(ASKS.genai));
@@ -92,11 +92,11 @@ describe("S10: what a host says of images is told without the gateway's key", ()
   });
 });
 
-describe("S10: what a host says of videos is told without the gateway's key", () => {
+describe("S10: a host's text about videos is shown without the gateway's key", () => {
   const VIDEOS = "/api/genai/v1/publishers/test/models/videos";
   const submit = () => post(`${VIDEOS}:predictLongRunning`, { instances: [{ prompt: "p" }] });
 
-  /** What a client is told in the end of a job of which the host says this. */
+  /** What a client finally gets for a job that the host reports like this. */
   async function endOf(job: object, status = 200): Promise<string> {
     play = ({ method }) => (method === "POST" ? Response.json({ id: "job" }) : Response.json(job, { status }));
     const { name } = (await (await submit()).json()) as { name: string };
@@ -112,7 +112,7 @@ describe("S10: what a host says of videos is told without the gateway's key", ()
     expectClean(await (await submit()).text());
   });
 
-  test("jobs that are held back, that fail, and that cannot be asked about", async () => {
+  test("jobs that are blocked, that fail, and that cannot be polled", async () => {
     expectClean(await endOf({ status: "failed", ...failure("OutputVideoSensitiveContentDetected") }));
     expectClean(await endOf({ status: "failed", ...failure("InternalServiceError") }));
     expectClean(await endOf({ status: "failed", ...failure("InternalServiceError", AT_THE_CUT + SECRET) }), "xxx");

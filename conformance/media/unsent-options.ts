@@ -10,13 +10,13 @@ import type { FittedVideoCall } from "../../src/media/video-call.ts";
 import { createProvider } from "../../src/providers/index.ts";
 import type { ProviderMedia } from "../../src/providers/media-adapters/provider-media.ts";
 
-/** Who makes the images or videos of a model, under which name. */
+/** The provider of a model, and its name there. */
 export interface Maker {
   kind: string;
   upstreamModel: string;
 }
 
-/** What a model is called by those who make it: as the catalogue says, or as it is configured. */
+/** The provider's own name of a model, by the catalogue or the configuration. */
 export function upstreamModelOf(model: string, configured: readonly ConfiguredModel[]): string {
   const id = model.split(":")[0] ?? "";
   const name =
@@ -49,7 +49,7 @@ function mediaOf(kind: string): ProviderMedia {
   return media;
 }
 
-/** Another value for each option. A request that is the same with either of them does not tell the host of it. */
+/** Another value for each option. A request that is the same with either of them does not carry the option. */
 const OTHER_IMAGE_OPTIONS: Readonly<Record<ImageOption, unknown>> = {
   negativePrompt: "another thing",
   quality: undefined,
@@ -66,7 +66,7 @@ const OTHER_IMAGE_OPTIONS: Readonly<Record<ImageOption, unknown>> = {
   editMode: "another",
 };
 
-/** The options of a call that its model is told nothing of although no note says so, by their paths. */
+/** The paths of a call's options that are not sent to the model although no note says so. */
 export function unsentImageOptions(request: ImageRequest, { kind, upstreamModel }: Maker): string[] {
   const media = mediaOf(kind);
   const adapter = media.images(upstreamModel);

@@ -1,7 +1,7 @@
 import { TEST_KEY } from "../../testing/test-key.ts";
-import type { VideoModel } from "./crash-stand.ts";
+import type { VideoModel } from "./crash-harness.ts";
 
-/** One order of videos, which its client repeats until it has heard the name, and asks about until it has ended. */
+/** One submit, which its client repeats until it has the operation's name, and polls until it has ended. */
 export interface VideoOrder {
   number: number;
   video: VideoModel;
@@ -11,9 +11,9 @@ export interface VideoOrder {
 
 export interface VideoOutcome {
   order: VideoOrder;
-  /** Every name that was heard, the last one being that of the videos. */
+  /** Every name that was received; the last one has the videos. */
   names: string[];
-  /** Addresses of the videos. */
+  /** The URLs of the videos. */
   videos: string[];
   /** Videos that were not made, because a gateway was killed while it submitted them. */
   lost: number;
@@ -24,7 +24,7 @@ const STOPPED =
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 100;
 
-interface Told {
+interface OperationAnswer {
   name?: string;
   done?: boolean;
   metadata?: { failures?: { message: string }[] };
@@ -32,7 +32,7 @@ interface Told {
   error?: { message: string };
 }
 
-/** `urlOf`: the gateway for this question; where nobody answers there, it is asked again. */
+/** `urlOf`: the gateway for this request, which is repeated where no gateway answers. */
 export async function orderVideos(ordered: VideoOrder, urlOf: () => string): Promise<VideoOutcome> {
   let order = ordered;
   const names: string[] = [];
@@ -40,26 +40,26 @@ export async function orderVideos(ordered: VideoOrder, urlOf: () => string): Pro
   for (;;) {
     const { name = "" } = await ask(order, "predictLongRunning", textOf(order), urlOf, giveUpAtMs);
     names.push(name);
-    const told = await awaitEnd(order, name, urlOf, giveUpAtMs);
-    if (told.error?.message === STOPPED) {
+    const answered = await awaitEnd(order, name, urlOf, giveUpAtMs);
+    if (answered.error?.message === STOPPED) {
       if (order.idempotencyKey !== undefined) order = { ...order, idempotencyKey: `${order.idempotencyKey}-again` };
       continue;
     }
-    if (told.error) throw new Error(`order ${order.number} failed: ${told.error.message}`);
-    const failures = told.metadata?.failures ?? [];
+    if (answered.error) throw new Error(`order ${order.number} failed: ${answered.error.message}`);
+    const failures = answered.metadata?.failures ?? [];
     const other = failures.find(({ message }) => message !== STOPPED);
     if (other) throw new Error(`a video of order ${order.number} failed: ${other.message}`);
-    return { order, names, videos: told.response?.videos.map(({ gcsUri }) => gcsUri) ?? [], lost: failures.length };
+    return { order, names, videos: answered.response?.videos.map(({ gcsUri }) => gcsUri) ?? [], lost: failures.length };
   }
 }
 
-/** The same submit again: with its key it must be told the same name, whatever has happened since. */
+/** The same submit again: with its key it must get the same name, whatever has happened since. */
 export async function repeatOrder({ order, names }: VideoOutcome, url: string): Promise<boolean> {
   const { name } = await ask(order, "predictLongRunning", textOf(order), () => url, performance.now() + PATIENCE_MS);
   return name === names.at(-1);
 }
 
-/** The texts differ, so that no order is taken for another's repetition; the video is the same, so that it is encoded once. */
+/** The prompts differ, so that no submit counts as another's repetition; the video is the same, so that it is encoded once. */
 function textOf({ number, video, count }: VideoOrder): string {
   const parameters = {
     sampleCount: count,
@@ -70,11 +70,16 @@ function textOf({ number, video, count }: VideoOrder): string {
   return JSON.stringify({ instances: [{ prompt: "a fox" }], parameters }) + " ".repeat(number);
 }
 
-async function awaitEnd(order: VideoOrder, name: string, urlOf: () => string, giveUpAtMs: number): Promise<Told> {
+async function awaitEnd(
+  order: VideoOrder,
+  name: string,
+  urlOf: () => string,
+  giveUpAtMs: number,
+): Promise<OperationAnswer> {
   for (;;) {
     const body = JSON.stringify({ operationName: name });
-    const told = await ask(order, "fetchPredictOperation", body, urlOf, giveUpAtMs);
-    if (told.done) return told;
+    const answered = await ask(order, "fetchPredictOperation", body, urlOf, giveUpAtMs);
+    if (answered.done) return answered;
     await Bun.sleep(PAUSE_MS);
   }
 }
@@ -85,7 +90,7 @@ async function ask(
   body: string,
   urlOf: () => string,
   giveUpAtMs: number,
-): Promise<Told> {
+): Promise<OperationAnswer> {
   const [publisher, model] = video.id.split("/");
   const headers = {
     authorization: `Bearer ${TEST_KEY}`,
@@ -97,8 +102,8 @@ async function ask(
     const answer = await fetch(url, { method: "POST", headers, body, keepalive: false })
       .then(async (response) => ({ status: response.status, text: await response.text() }))
       .catch(() => undefined);
-    if (answer?.status === 200) return JSON.parse(answer.text) as Told;
-    // Nobody is there, or another process still holds the same order.
+    if (answer?.status === 200) return JSON.parse(answer.text) as OperationAnswer;
+    // No gateway listens, or another process still holds the same submit.
     if (answer !== undefined && answer.status !== 429) throw new Error(`${verb}: ${answer.status} ${answer.text}`);
     await Bun.sleep(PAUSE_MS);
   }

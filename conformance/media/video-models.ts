@@ -1,25 +1,25 @@
 import type { VideoFacts } from "./probe-video.ts";
 
-/** A family of models, and what comes of the calls that every one of them gets. */
+/** A family of models, and the expected results of the calls that all of them get. */
 export interface VideoModel {
-  /** As the client names it, with a provider behind a colon where two offer it. */
+  /** The client's name of it, with a provider after a colon where two offer it. */
   id: string;
-  /** Where the catalogue does not know it: who has it, and under which name. */
+  /** Where the catalogue does not have it: its provider, and its name there. */
   offer?: { provider: string; model: string };
-  /** The frames that it takes; `needed` where it makes no video without the first one. */
+  /** The frames that it takes; `needed` where it requires the first one. */
   frames: "none" | "first" | "first and last" | "needed" | "both, needed";
-  /** Of the call with every parameter. Models that need an image get the one that lies. */
+  /** Of the call with every parameter. Models that need an image get the landscape one. */
   made: VideoFacts;
-  /** Parameters of that call which change nothing that is seen or paid for, and which the model has not: they are noted. */
+  /** Parameters of that call that the model lacks, and that change neither the result nor the price: they are noted. */
   notes: readonly string[];
-  /** Parameters of that call which it refuses, with what it takes instead; undefined where it takes none. */
+  /** Parameters of that call that it refuses, with what it takes instead; undefined where it takes none. */
   instead: Readonly<Record<string, unknown>>;
   /** The length of a video with a last frame, where it is another. */
   lastFrameSeconds?: number;
   usdPerSecond: number;
-  /** What the videos of a plain call with an image cost, where they are silent where nothing is asked for. */
+  /** The cost of the videos of a plain call with an image, where they are silent by default. */
   silentUsdPerSecond?: number;
-  /** Where the host's words for an outcome are not the usual ones. */
+  /** Where the host reports an outcome in an unusual way. */
   tells?: Readonly<Record<string, number | string>>;
 }
 
@@ -50,7 +50,7 @@ export function parametersFor({ instead }: VideoModel): Partial<typeof EVERY_PAR
   return Object.fromEntries(taken) as typeof EVERY_PARAMETER;
 }
 
-/** What every model is told. */
+/** The prompt for every model. */
 type ChosenByAll = Pick<typeof EVERY_PARAMETER, "durationSeconds" | "resolution">;
 
 /** What a configured model costs; those of the catalogue have its prices. */
@@ -64,7 +64,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     notes: all(...WORDS, "seed"),
     instead: { fps: undefined },
     usdPerSecond: 0.1,
-    // The address of the video is the API's own there.
+    // The URL of the video is the API's own there.
     tells: { expired: "HTTP status 404" },
   },
   {
@@ -76,7 +76,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     lastFrameSeconds: 8,
     usdPerSecond: 0.4,
     silentUsdPerSecond: 0.2,
-    // The video is inside the answer, so that no link can die.
+    // The answer holds the video itself, so that no link can die.
     tells: { expired: "made" },
   },
   {
@@ -163,7 +163,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     notes: all(...["negativePrompt", "personGeneration"], ...["seed"]),
     instead: { durationSeconds: 6, resolution: "768p", aspectRatio: undefined, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
-    // Too much work is told as a time that has run out.
+    // An overload is reported as a timeout.
     tells: { overloaded: 504 },
   },
   {
@@ -181,7 +181,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     notes: all(...WORDS, "seed"),
     instead: { durationSeconds: 5 },
     usdPerSecond: 0,
-    // The host says of a job that it failed, and never why.
+    // The host reports that a job failed, and never why.
     tells: { moderated: "could not finish the job", overloaded: 429 },
   },
   {

@@ -9,24 +9,24 @@ import {
   KEYS,
   newerClient,
   receiptOf,
-  startVideoStand,
+  startVideoHarness,
   until,
-  type VideoStand,
-} from "./video-stand.ts";
+  type VideoHarness,
+} from "./video-harness.ts";
 
 const SECONDS = 4;
 const USD_PER_SECOND = 0.02;
 const LONG_MS = 60_000;
-/** A gateway learns of a connection that was closed a moment later. */
+/** A gateway notices a closed connection a moment later. */
 const NOTICED_MS = 300;
 
 let host: HeldVideoHost;
-let stand: VideoStand;
+let harness: VideoHarness;
 
 beforeAll(async () => {
   host = startHeldVideoHost();
   const upstream = { kind: "volcengine", base_url: host.url, api_key: "first-secret" };
-  stand = await startVideoStand({
+  harness = await startVideoHarness({
     providers: { held: upstream },
     models: [
       {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 beforeEach(() => host.finish(true));
 afterAll(async () => {
   host.release();
-  await stand.stop();
+  await harness.stop();
   await host.stop();
 });
 
@@ -56,7 +56,7 @@ interface Submitting {
 
 function submit({ prompt, model = "held/video", key = TEST_KEY, headers, parameters, signal }: Submitting) {
   const address = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
-  return fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
+  return fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
     body: JSON.stringify({
@@ -76,7 +76,7 @@ const errorIn = async (response: Response) => ((await response.json()) as Spoken
 
 function poll(name: string, key = TEST_KEY): Promise<Response> {
   const address = `${name.split("/operations/")[0]}:fetchPredictOperation`;
-  return fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
+  return fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ operationName: name }),
@@ -99,7 +99,7 @@ async function ended(name: string): Promise<Polled> {
 }
 
 const receiptsOf = (receiptId: string | null) =>
-  stand.database.query("SELECT id FROM receipts WHERE id = ?").all(receiptId);
+  harness.database.query("SELECT id FROM receipts WHERE id = ?").all(receiptId);
 
 describe("contract 2.2: whose operation it is", () => {
   test("S09: another project's key sees neither the operation nor its video", async () => {
@@ -112,16 +112,16 @@ describe("contract 2.2: whose operation it is", () => {
     const fetchAs = (key: string) => fetch(bare, { headers: { authorization: `Bearer ${key}` } });
     expect((await fetchAs(KEYS.stranger)).status).toBe(404);
     expect((await fetchAs(TEST_KEY)).status).toBe(200);
-    // Whoever was given the signed address may fetch, as an SDK does, without a key.
+    // The signed URL can be fetched without a key, as an SDK does.
     expect((await fetch(video)).status).toBe(200);
   });
 
-  test("choices 5: an unknown operation and one whose time is over are 404, by the SDK's own error", async () => {
-    const client = newerClient(stand.gateway);
+  test("choices 5: an unknown operation and an expired one are 404, by the SDK's own error", async () => {
+    const client = newerClient(harness.gateway);
     const operation = await client.models.generateVideos({ model: "held/video", source: { prompt: "short-lived" } });
     const name = operation.name ?? "";
     await ended(name);
-    stand.database.run("UPDATE operations SET expires_at_ms = ? WHERE id = ?", [Date.now() - 1, idOf(name)]);
+    harness.database.run("UPDATE operations SET expires_at_ms = ? WHERE id = ?", [Date.now() - 1, idOf(name)]);
     const asked = (which: string) => {
       operation.name = which;
       return client.operations.getVideosOperation({ operation }).catch((error: unknown) => error);
@@ -138,7 +138,7 @@ describe("contract 2.2: whose operation it is", () => {
 test(
   "contract 2.2: with x-trivium-media: inline the video is in the answer",
   async () => {
-    const client = newerClient(stand.gateway);
+    const client = newerClient(harness.gateway);
     const config = { durationSeconds: SECONDS, resolution: "480p" };
     const operation = await client.models.generateVideos({ model: "sim/video", source: { prompt: "a fox" }, config });
     const linked = (await followToEnd(client, operation)).response?.generatedVideos?.[0]?.video;
@@ -153,7 +153,7 @@ test(
   LONG_MS,
 );
 
-test("H24: an operation that nobody polls is settled all the same, once", async () => {
+test("H24: an operation that no client polls is settled all the same, once", async () => {
   const response = await submit({
     prompt: "unwatched",
     parameters: { sampleCount: 2, seed: 3, negativePrompt: "blur" },
@@ -161,15 +161,15 @@ test("H24: an operation that nobody polls is settled all the same, once", async 
   expect(response.headers.get("x-trivium-dropped")).toBe("parameters.negativePrompt");
   const receiptId = response.headers.get("x-trivium-receipt");
   await until(() => receiptsOf(receiptId).length > 0, "the receipt is written");
-  const receipt = await stand.gateway.receipt(response);
+  const receipt = await harness.gateway.receipt(response);
   expect(receipt.usage["seconds"]).toBe(2 * SECONDS);
   expect(receipt.cost_nano_usd).toBe(2 * SECONDS * USD_PER_SECOND * 1e9);
-  // Asking afterwards, however often, is no second bill.
+  // Polling afterwards, however often, makes no second bill.
   const name = await nameIn(response);
   const answers = await Promise.all(Array.from({ length: 5 }, () => ended(name)));
   for (const { response: made } of answers) expect(made?.videos).toHaveLength(2);
   expect(receiptsOf(receiptId)).toHaveLength(1);
-  expect(await stand.gateway.receipt(response)).toEqual(receipt);
+  expect(await harness.gateway.receipt(response)).toEqual(receipt);
 });
 
 describe("choices 5: Idempotency-Key", () => {
@@ -195,7 +195,7 @@ describe("choices 5: Idempotency-Key", () => {
     expect(idOf(theirs)).not.toBe(idOf(ours));
   });
 
-  test("while the first is on its way, a repetition gets its name and nothing is begun twice", async () => {
+  test("during the first submit, a repetition gets its name and nothing is started twice", async () => {
     const before = host.taken();
     host.hold();
     const first = submit({ prompt: "in flight", headers: keyed("d") });
@@ -210,7 +210,7 @@ describe("choices 5: Idempotency-Key", () => {
     expect(host.taken() - before).toBe(1);
   });
 
-  test("of many at the same moment one begins; the others get its name or are asked to wait", async () => {
+  test("of many concurrent ones one starts; the others get its name or are asked to wait", async () => {
     const before = host.taken();
     const all = await Promise.all(
       Array.from({ length: 8 }, () => submit({ prompt: "all at once", headers: keyed("e") })),
@@ -226,7 +226,7 @@ describe("choices 5: Idempotency-Key", () => {
   });
 });
 
-describe("a submit whose answer was not heard", () => {
+describe("a submit whose answer was lost", () => {
   test("H24: repeated with the same key and body it is the same operation, and once only", async () => {
     const before = host.taken();
     host.hold();
@@ -241,12 +241,12 @@ describe("a submit whose answer was not heard", () => {
     const heard = await nameIn(await submit({ prompt: "lost" }));
     expect(host.taken() - before).toBe(1);
     expect((await ended(heard)).response?.videos).toHaveLength(1);
-    // Now it is heard: the same words again are a new request.
+    // Now the name was received: the same prompt again is a new request.
     expect(await nameIn(await submit({ prompt: "lost" }))).not.toBe(heard);
     expect(host.taken() - before).toBe(2);
   });
 
-  test("two clients that ask for the same at the same moment get a video each", async () => {
+  test("two clients with the same request at the same moment get a video each", async () => {
     const before = host.taken();
     host.hold();
     const first = submit({ prompt: "twins" });
@@ -259,9 +259,9 @@ describe("a submit whose answer was not heard", () => {
   });
 });
 
-describe("H24: an operation is bound to the credential that took it", () => {
+describe("H24: an operation is bound to the credential that submitted it", () => {
   function configure(api_key: string): void {
-    const { configFile, app } = stand.gateway;
+    const { configFile, app } = harness.gateway;
     const config = JSON.parse(readFileSync(configFile, "utf8")) as { providers: { held: { api_key: string } } };
     config.providers.held.api_key = api_key;
     writeFileSync(configFile, JSON.stringify(config));
@@ -269,27 +269,27 @@ describe("H24: an operation is bound to the credential that took it", () => {
   }
 
   test(
-    "a new key is not shown to the host for it; the old one brings it to its end",
+    "a new key is not sent to the host for it; the old one brings it to its end",
     async () => {
       host.finish(false);
       const name = await nameIn(await submit({ prompt: "bound" }));
       await until(() => host.asked.length > 0, "the job is asked about");
       configure("second-secret");
       const failuresOf = () => {
-        const row = stand.database.query("SELECT parts FROM operations WHERE id = ?").get(idOf(name));
+        const row = harness.database.query("SELECT parts FROM operations WHERE id = ?").get(idOf(name));
         return (JSON.parse((row as { parts: string }).parts) as { failures: number }[])[0]?.failures ?? 0;
       };
       await until(() => failuresOf() > 0, "the poller has found nobody to ask");
       expect(host.asked).not.toContain("Bearer second-secret");
       expect((await (await poll(name)).json()) as Polled).toEqual({ name } as Polled);
       host.finish(true);
-      // What is begun now is the new key's, beside it.
+      // A new submit uses the new key.
       expect((await ended(await nameIn(await submit({ prompt: "after" })))).response?.videos).toHaveLength(1);
       const withSecond = host.asked.filter((credential) => credential === "Bearer second-secret").length;
       expect(withSecond).toBeGreaterThan(0);
       configure("first-secret");
       expect((await ended(name)).response?.videos).toHaveLength(1);
-      expect((await receiptOf(stand, name)).usage["seconds"]).toBe(SECONDS);
+      expect((await receiptOf(harness, name)).usage["seconds"]).toBe(SECONDS);
       expect(host.asked.filter((credential) => credential === "Bearer second-secret")).toHaveLength(withSecond);
     },
     LONG_MS,
@@ -299,7 +299,7 @@ describe("H24: an operation is bound to the credential that took it", () => {
 describe("H23: a budget", () => {
   const request = (prompt: string, key = KEYS.frugal) => submit({ prompt, model: "sim/video", key });
 
-  test("is held from the submit until the end, and given back where nothing was made", async () => {
+  test("is held from the submit until the end, and released where nothing was made", async () => {
     const failing = await request("sim:fails");
     expect(failing.status).toBe(200);
     const refused = await request("too much");
@@ -310,7 +310,7 @@ describe("H23: a budget", () => {
   });
 
   test(
-    "is spent by what was made, and parallel submits do not pass on the same remainder",
+    "is spent by what was made, and concurrent submits do not spend the same remainder",
     async () => {
       const all = await Promise.all(["one", "two", "three"].map((prompt) => request(prompt, KEYS.thrifty)));
       expect(all.map(({ status }) => status).sort()).toEqual([200, 402, 402]);

@@ -2,30 +2,30 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GenerateVideosOperation, Image } from "@google/genai";
 import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
-import { CONFIGURED_MODELS, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
 import {
   followToEnd,
   newerClient,
   receiptOf,
-  startVideoStand,
+  startVideoHarness,
   type VideoClient,
-  type VideoStand,
-} from "./video-stand.ts";
+  type VideoHarness,
+} from "./video-harness.ts";
+import { CONFIGURED_MODELS, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
 
 const LONG_MS = 60_000;
 
-let stand: VideoStand;
+let harness: VideoHarness;
 let client: VideoClient;
 let frame: Image;
 
 beforeAll(async () => {
-  // A dead link is asked for many times, at growing intervals, before its video is given up.
-  stand = await startVideoStand({ models: CONFIGURED_MODELS, timings: { mediaPollFactor: 0.0002 } });
-  client = newerClient(stand.gateway);
+  // A dead link is tried many times, at growing intervals, before its video fails.
+  harness = await startVideoHarness({ models: CONFIGURED_MODELS, timings: { mediaPollFactor: 0.0002 } });
+  client = newerClient(harness.gateway);
   const image = await drawImage({ prompt: "frame", width: 640, height: 360, seed: 1, format: "png" });
   frame = { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function submit(model: VideoModel, outcome: string, numberOfVideos = 1): Promise<GenerateVideosOperation> {
   const { id, frames } = model;
@@ -47,13 +47,13 @@ async function failureOf(model: VideoModel, outcome: string): Promise<SdkFailure
 async function endOf(model: VideoModel, outcome: string): Promise<GenerateVideosOperation> {
   const submitted = await submit(model, outcome);
   const ended = await followToEnd(client, submitted);
-  const receipt = await receiptOf(stand, submitted.name);
+  const receipt = await receiptOf(harness, submitted.name);
   expect({ outcome, cost: receipt.cost_nano_usd }).toEqual({ outcome, cost: 0 });
   expect(ended.response?.generatedVideos ?? []).toEqual([]);
   return ended;
 }
 
-/** What a provider says at once is an answer to the submit. */
+/** What a provider reports immediately is an answer to the submit. */
 const AT_ONCE = [
   ["blocked", 400, "INVALID_ARGUMENT"],
   ["busy", 429, "RESOURCE_EXHAUSTED"],
@@ -65,7 +65,7 @@ const AT_ONCE = [
 const STATUS_WORDS: Readonly<Record<number, string>> = { 429: "RESOURCE_EXHAUSTED", 504: "DEADLINE_EXCEEDED" };
 
 describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
-  test("choices 4: what the host refuses at once is an error of the submit", async () => {
+  test("choices 4: what the host refuses immediately is an error of the submit", async () => {
     await Promise.all(
       AT_ONCE.map(async ([outcome, usual, word]) => {
         const failure = await failureOf(model, outcome);
@@ -78,7 +78,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
     );
   });
 
-  test("contract 7: a video that moderation holds back is a done operation without it", async () => {
+  test("contract 7: a blocked video is a done operation without it", async () => {
     const { error, response } = await endOf(model, "moderated");
     const untold = model.tells?.["moderated"];
     if (typeof untold === "string") {
@@ -97,7 +97,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
     expect(String(error?.["message"])).toContain("could not finish the job: ");
   });
 
-  test("a job that the host has forgotten is told in the gateway's words, not by the host's names", async () => {
+  test("a job that the host has forgotten is reported in the gateway's words, without the host's ids", async () => {
     const { error } = await endOf(model, "forgotten");
     const message = expect.stringMatching(/^Provider `\S+` no longer knows the job: it has expired there\.$/);
     expect(error).toEqual({ code: 14, message });
@@ -111,7 +111,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
       expect(ended.response?.generatedVideos).toHaveLength(1);
       if (model.tells?.["moderated"] === undefined) expect(ended.response?.raiMediaFilteredCount).toBe(1);
       else expect(ended.metadata?.["failures"]).toHaveLength(1);
-      const receipt = await receiptOf(stand, submitted.name);
+      const receipt = await receiptOf(harness, submitted.name);
       const one = receipt.usage["seconds"] ?? 0;
       expect(one).toBe(model.made.seconds);
     },
@@ -120,7 +120,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
 });
 
 test(
-  "a video whose link is dead is given up in the end, and its address is not told",
+  "a video whose link is dead fails in the end, and its URL is not shown",
   async () => {
     await Promise.all(
       VIDEO_MODELS.map(async (model) => {
@@ -142,7 +142,7 @@ test(
 );
 
 test(
-  "a question that goes without an answer is put again: every video is made once, and is there",
+  "a poll without an answer is repeated: every video is made once, and stored",
   async () => {
     // One of each vendor: here, unlike above, all of them have to be made. The gateway's own simulator is another one.
     const vendorOf = ({ id }: VideoModel) => id.slice(0, id.indexOf("/"));
@@ -150,17 +150,17 @@ test(
       (model, index) =>
         index === VIDEO_MODELS.findIndex((one) => vendorOf(one) === vendorOf(model)) && vendorOf(model) !== "sim",
     );
-    const before = stand.simulator.stats().mediaJobs;
+    const before = harness.simulator.stats().mediaJobs;
     await Promise.all(
       models.map(async (model) => {
         const submitted = await submit(model, "unsteady");
         const { response } = await followToEnd(client, submitted);
         expect({ id: model.id, videos: response?.generatedVideos?.length }).toEqual({ id: model.id, videos: 1 });
-        const { usage } = await receiptOf(stand, submitted.name);
+        const { usage } = await receiptOf(harness, submitted.name);
         expect(usage["seconds"]).toBe(model.made.seconds);
       }),
     );
-    expect(stand.simulator.stats().mediaJobs - before).toBe(models.length);
+    expect(harness.simulator.stats().mediaJobs - before).toBe(models.length);
   },
   LONG_MS,
 );

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { digestOf } from "../../src/relay/media/repeated-operation.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type HeldVideoHost, startHeldVideoHost } from "./held-video-host.ts";
-import { BUDGET_USD, idOf, KEYS, startVideoStand, until, type VideoStand } from "./video-stand.ts";
+import { BUDGET_USD, idOf, KEYS, startVideoHarness, until, type VideoHarness } from "./video-harness.ts";
 
 const UPSTREAM_MODEL = "doubao-seedance-1-5-pro-251215";
 const SECONDS = 4;
@@ -23,7 +23,7 @@ const ANSWERS = {
   refused: "HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
 };
 
-/** A host of whose answers to a submit one breaks off, one names no job, and one is a refusal. */
+/** A host with three answers to a submit: one breaks off, one names no job, and one is a refusal. */
 function startLosingHost() {
   let posts = 0;
   let loss: keyof typeof ANSWERS = "cut";
@@ -50,7 +50,7 @@ function startLosingHost() {
 
 let held: HeldVideoHost;
 let losing: ReturnType<typeof startLosingHost>;
-let stand: VideoStand;
+let harness: VideoHarness;
 
 beforeAll(async () => {
   held = startHeldVideoHost();
@@ -63,7 +63,7 @@ beforeAll(async () => {
     offers: offers.map((offer) => ({ model: UPSTREAM_MODEL, ...offer })),
   });
   const [atCheap, atHalf, atDear] = [CHEAP, HALF, DEAR].map((usd) => ({ provider: "held", pricings: pricesOf(usd) }));
-  stand = await startVideoStand({
+  harness = await startVideoHarness({
     providers: { held: upstream(held.url), losing: upstream(losing.url), other: upstream(held.url) },
     models: [
       model("held/video", CHEAP, [{ provider: "held" }]),
@@ -77,7 +77,7 @@ beforeAll(async () => {
 });
 afterEach(() => held.finish(true));
 afterAll(async () => {
-  await stand.stop();
+  await harness.stop();
   losing.stop();
   await held.stop();
 });
@@ -101,7 +101,7 @@ const textOf = ({ prompt, image, parameters }: Submitting) =>
 function submit(submitting: Submitting): Promise<Response> {
   const { model, under, key = TEST_KEY } = submitting;
   const address = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
-  return fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
+  return fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${key}`,
@@ -116,7 +116,7 @@ const nameIn = async (response: Response): Promise<string> => ((await response.j
 
 async function polled(name: string): Promise<{ done?: boolean; error?: { message: string } }> {
   const address = `${name.split("/operations/")[0]}:fetchPredictOperation`;
-  const response = await fetch(`${stand.gateway.url}/api/genai/v1/${address}`, {
+  const response = await fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
     method: "POST",
     headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
     body: JSON.stringify({ operationName: name }),
@@ -126,7 +126,7 @@ async function polled(name: string): Promise<{ done?: boolean; error?: { message
 
 const receiptIdOf = (response: Response) => response.headers.get("x-trivium-receipt");
 
-describe("decision 0014: no submit is sent twice in doubt", () => {
+describe("decision 0014: a submit that may have arrived is not sent twice", () => {
   for (const [what, loss, message] of [
     ["whose connection broke", "cut", /^Provider `\S+` broke off the connection/],
     ["whose success names no job", "unread", /^Provider `\S+` answered without the name of a job\.$/],
@@ -149,7 +149,7 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
         });
       }
       expect(losing.posts() - before).toBe(1);
-      // Who wants to take the risk says so with a new key.
+      // A client takes the risk by sending a new key.
       expect((await submit({ ...request, under: `risk-${loss}` })).status).toBe(502);
       expect(losing.posts() - before).toBe(2);
     });
@@ -166,18 +166,18 @@ describe("decision 0014: no submit is sent twice in doubt", () => {
 });
 
 describe("choices 5: the repetition of a submit", () => {
-  test("is the same answer though the link to its frame has died since", async () => {
+  test("is the same answer even if the link to its frame has died since", async () => {
     const request = { model: "held/video", prompt: "a fox", under: "dead link" };
     const name = await nameIn(await submit(request));
-    // No test can fetch from a public address: the operation is given to a request whose link is dead.
+    // No test can fetch from a public URL: the repeated request has a dead link instead.
     const linked = { ...request, image: { gcsUri: "https://127.0.0.1/frame.png" } };
     const digest = digestOf("default", "held/video", textOf(linked));
-    stand.database.run("UPDATE operations SET request_digest = ? WHERE id = ?", [digest, idOf(name)]);
+    harness.database.run("UPDATE operations SET request_digest = ? WHERE id = ?", [digest, idOf(name)]);
     const repeated = await submit(linked);
     expect({ status: repeated.status, name: await nameIn(repeated) }).toEqual({ status: 200, name });
   });
 
-  test("choices 6: tells what was dropped as the first answer did, during the submit and after it", async () => {
+  test("choices 6: reports what was dropped like the first answer, during the submit and after it", async () => {
     const request = {
       model: "held/video",
       prompt: "dropped",
@@ -196,14 +196,14 @@ describe("choices 5: the repetition of a submit", () => {
   });
 });
 
-describe("H23: a video is held against the budget at the price that it will be billed by", () => {
+describe("H23: the budget holds the price at which a video will be billed", () => {
   const request = (model: string, key = KEYS.frugal) => submit({ model, prompt: model, key });
 
-  test("of an offer that is dearer than its model", async () => {
+  test("of an offer that is more expensive than its model", async () => {
     expect((await request("own/dear")).status).toBe(402);
   });
 
-  test("of the dearest offer that may take it", async () => {
+  test("of the most expensive offer that may accept it", async () => {
     expect((await request("own/cheap-then-dear")).status).toBe(402);
   });
 
@@ -221,7 +221,7 @@ describe("H23: a video is held against the budget at the price that it will be b
       held.finish(true);
       const name = await nameIn(taken);
       await until(async () => (await polled(name)).done === true, "the video is made");
-      expect((await stand.gateway.receipt(taken)).cost_usd).toBeCloseTo(HALF * SECONDS, 9);
+      expect((await harness.gateway.receipt(taken)).cost_usd).toBeCloseTo(HALF * SECONDS, 9);
       expect((await request("own/half", KEYS.thrifty)).status).toBe(402);
     },
     LONG_MS,

@@ -3,27 +3,27 @@ import type { GenerateVideosOperation, Image } from "@google/genai";
 import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 import { FAILURES } from "../support/sdk-failure.ts";
 import { canDecodeFrames, distances, probeVideo, type VideoFacts } from "./probe-video.ts";
-import { CONFIGURED_MODELS, EVERY_PARAMETER, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
 import {
   followToEnd,
   KEYS,
   newerClient,
   olderClient,
   receiptOf,
-  startVideoStand,
-  type VideoStand,
-} from "./video-stand.ts";
+  startVideoHarness,
+  type VideoHarness,
+} from "./video-harness.ts";
+import { CONFIGURED_MODELS, EVERY_PARAMETER, parametersFor, VIDEO_MODELS, type VideoModel } from "./video-models.ts";
 
 const LONG_MS = 60_000;
 const PROMPT = "a fox";
 const decoding = canDecodeFrames();
 
-let stand: VideoStand;
+let harness: VideoHarness;
 let frames: { first: Image; last: Image };
 const outcomes = new Map<string, string[]>();
 
 beforeAll(async () => {
-  stand = await startVideoStand({ models: CONFIGURED_MODELS });
+  harness = await startVideoHarness({ models: CONFIGURED_MODELS });
   const frame = async (seed: number): Promise<Image> => {
     const image = await drawImage({ prompt: "frame", width: 640, height: 360, seed, format: "png" });
     return { imageBytes: Buffer.from(image).toString("base64"), mimeType: "image/png" };
@@ -32,10 +32,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   console.log(table());
-  await stand.stop();
+  await harness.stop();
 });
 
-/** What each model made of each call, for whoever reads the run. */
+/** What each model made for each call, for readers of the log. */
 function table(): string {
   const width = Math.max(...[...outcomes.keys()].map((id) => id.length));
   return [...outcomes].map(([id, cells]) => `${id.padEnd(width)}  ${cells.join("  ")}`).join("\n");
@@ -58,22 +58,22 @@ async function videosOf(operation: GenerateVideosOperation): Promise<Uint8Array[
 const factsOf = async (operation: GenerateVideosOperation): Promise<VideoFacts[]> =>
   (await videosOf(operation)).map(probeVideo);
 
-/** Two images of which one was made after the other are less apart than this, and any others more. */
+/** Two images of which one was made from the other differ by less than this, and any others by more. */
 const ALIKE = 8;
 
 const bytesOf = ({ imageBytes }: Image) => Buffer.from(imageBytes ?? "", "base64");
 
 const needsFrame = ({ frames: taken }: VideoModel) => taken.endsWith("needed");
 const withFirst = (model: VideoModel) => (needsFrame(model) ? { image: frames.first } : {});
-const told = ({ width, height, seconds, fps, sound }: VideoFacts) =>
+const described = ({ width, height, seconds, fps, sound }: VideoFacts) =>
   `${width}x${height} ${seconds}s ${fps}fps ${sound ? "sound" : "silent"}`;
 
 describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id, model) => {
   test(
     "contract 2.1: two videos under one name, with every parameter, by @google/genai 2",
     async () => {
-      const client = newerClient(stand.gateway);
-      const before = stand.simulator.stats().mediaJobs;
+      const client = newerClient(harness.gateway);
+      const before = harness.simulator.stats().mediaJobs;
       const submitted = await client.models.generateVideos({
         model: id,
         source: { prompt: PROMPT, ...withFirst(model) },
@@ -85,15 +85,15 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
       expect(ended.error).toBeUndefined();
       expect(await factsOf(ended)).toEqual([model.made, model.made]);
       const { seconds } = model.made;
-      const receipt = await receiptOf(stand, submitted.name);
+      const receipt = await receiptOf(harness, submitted.name);
       expect(receipt).toMatchObject({ model: publicId, lane: "translated", usage_source: "measured" });
       expect(receipt.usage["seconds"]).toBe(2 * seconds);
       expect(receipt.cost_nano_usd).toBe(Math.round(2 * seconds * model.usdPerSecond * 1e9));
       expect(receipt.fields.map(({ path }) => path).sort()).toEqual([...model.notes]);
-      // The simulator behind `sim/` is the gateway's own, which counts for itself.
+      // The simulator of `sim/` is the gateway's own, which counts for itself.
       const jobs = id === "sim/video" ? 0 : id.endsWith(":vertex") ? 1 : 2;
-      expect(stand.simulator.stats().mediaJobs - before).toBe(jobs);
-      note(id, `2 x ${told(model.made)}`);
+      expect(harness.simulator.stats().mediaJobs - before).toBe(jobs);
+      note(id, `2 x ${described(model.made)}`);
     },
     LONG_MS,
   );
@@ -101,12 +101,12 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
   test(
     "contract 2.1: one video, by @google/genai 1",
     async () => {
-      const client = olderClient(stand.gateway);
+      const client = olderClient(harness.gateway);
       const call = { model: id, prompt: PROMPT, ...withFirst(model), config: parametersFor(model) };
       const submitted = await client.models.generateVideos(call);
       const ended = await followToEnd(client, submitted);
       expect(await factsOf(ended)).toEqual([model.made]);
-      expect((await receiptOf(stand, submitted.name)).usage["seconds"]).toBe(model.made.seconds);
+      expect((await receiptOf(harness, submitted.name)).usage["seconds"]).toBe(model.made.seconds);
     },
     LONG_MS,
   );
@@ -114,7 +114,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
   test(
     "contract 2.1: a first frame begins the video, or is refused by its path",
     async () => {
-      const client = newerClient(stand.gateway);
+      const client = newerClient(harness.gateway);
       const { durationSeconds, resolution } = parametersFor(model);
       const config = { durationSeconds, resolution };
       const source = { prompt: PROMPT, image: frames.first };
@@ -130,7 +130,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
       const { silentUsdPerSecond } = model;
       if (silentUsdPerSecond === undefined) return note(id, "first");
       expect(made.sound).toBe(false);
-      const receipt = await receiptOf(stand, submitted.name);
+      const receipt = await receiptOf(harness, submitted.name);
       expect(receipt.cost_nano_usd).toBe(Math.round(model.made.seconds * silentUsdPerSecond * 1e9));
       note(id, "first");
     },
@@ -140,7 +140,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
   test(
     "contract 2.1: a last frame ends the video, or is refused by its path",
     async () => {
-      const client = newerClient(stand.gateway);
+      const client = newerClient(harness.gateway);
       const { durationSeconds, resolution } = parametersFor(model);
       const seconds = model.lastFrameSeconds ?? durationSeconds;
       const config = { durationSeconds: seconds, resolution, lastFrame: frames.last };
@@ -157,8 +157,8 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
     LONG_MS,
   );
 
-  test("contract 2.1, 8: a parameter that it cannot meet is refused by its path, and nothing is begun", async () => {
-    const client = newerClient(stand.gateway);
+  test("contract 2.1, 8: a parameter that it cannot meet is refused by its path, and nothing is started", async () => {
+    const client = newerClient(harness.gateway);
     for (const name of Object.keys(model.instead)) {
       const config = { ...parametersFor(model), [name]: EVERY_PARAMETER[name as keyof typeof EVERY_PARAMETER] };
       const source = { prompt: PROMPT, ...withFirst(model) };
@@ -166,15 +166,15 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
     }
   });
 
-  test("contract 2.1: a model that animates refuses to invent", async () => {
+  test("contract 2.1: a model that only animates images refuses text alone", async () => {
     if (!needsFrame(model)) return;
-    const asked = () => newerClient(stand.gateway).models.generateVideos({ model: id, source: { prompt: PROMPT } });
+    const asked = () => newerClient(harness.gateway).models.generateVideos({ model: id, source: { prompt: PROMPT } });
     await expectRefusal(asked, "instances[0].image");
   });
 });
 
 async function expectRefusal(asked: () => Promise<unknown>, path: string): Promise<{ message: string }> {
-  const before = stand.simulator.stats().mediaJobs;
+  const before = harness.simulator.stats().mediaJobs;
   const thrown: unknown = await asked().then(
     () => undefined,
     (error: unknown) => error,
@@ -182,7 +182,7 @@ async function expectRefusal(asked: () => Promise<unknown>, path: string): Promi
   const failure = FAILURES.genai(thrown);
   expect(failure).toMatchObject({ class: "ApiError", status: 400, type: "INVALID_ARGUMENT" });
   expect(JSON.parse((thrown as Error).message).error.details[0].fieldViolations[0].field).toBe(path);
-  expect(stand.simulator.stats().mediaJobs).toBe(before);
+  expect(harness.simulator.stats().mediaJobs).toBe(before);
   return failure;
 }
 
@@ -198,18 +198,18 @@ describe("prices", () => {
   test.each(priced)(
     "contract 2.9: %s",
     async (_, call, config, usd) => {
-      const client = newerClient(stand.gateway);
+      const client = newerClient(harness.gateway);
       const submitted = await client.models.generateVideos({ ...call, config });
       expect((await followToEnd(client, submitted)).response?.generatedVideos).toHaveLength(1);
-      expect((await receiptOf(stand, submitted.name)).cost_nano_usd).toBe(Math.round(usd * 1e9));
+      expect((await receiptOf(harness, submitted.name)).cost_nano_usd).toBe(Math.round(usd * 1e9));
     },
     LONG_MS,
   );
 });
 
-test("H09: a strict key is refused what the model cannot honour, and nothing is begun", async () => {
-  const client = newerClient(stand.gateway, KEYS.strict);
-  const before = stand.simulator.stats().mediaJobs;
+test("H09: a strict key is refused where the model cannot honour a setting, and nothing is started", async () => {
+  const client = newerClient(harness.gateway, KEYS.strict);
+  const before = harness.simulator.stats().mediaJobs;
   const asked = client.models.generateVideos({
     model: "openai/sora-2",
     source: { prompt: PROMPT },
@@ -219,7 +219,7 @@ test("H09: a strict key is refused what the model cannot honour, and nothing is 
   const failure = FAILURES.genai(thrown);
   expect(failure).toMatchObject({ status: 400, type: "INVALID_ARGUMENT" });
   expect(failure.message).toContain("parameters.seed");
-  expect(stand.simulator.stats().mediaJobs).toBe(before);
+  expect(harness.simulator.stats().mediaJobs).toBe(before);
 });
 
 describe("contract 2.1, 8: what was asked for, or a 400 that says what the model takes", () => {
@@ -233,7 +233,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
     [{ fps: 30 }, "parameters.fps", "cannot be chosen"],
   ])("%j", async (config, path, says) => {
     const asked = () =>
-      newerClient(stand.gateway).models.generateVideos({ model: veo, source: { prompt: PROMPT }, config });
+      newerClient(harness.gateway).models.generateVideos({ model: veo, source: { prompt: PROMPT }, config });
     const failure = await expectRefusal(asked, path);
     expect(failure.message).toContain(`${path}: `);
     expect(failure.message).toContain(says);
@@ -241,14 +241,14 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
   });
 
   test(
-    "an offer that can is asked in place of one that cannot",
+    "an offer that can meet the request is tried instead of one that cannot",
     async () => {
-      // The catalogue's first offer of it makes sound always, the second as it is told to.
-      const client = newerClient(stand.gateway);
+      // The first offer in the catalogue always makes sound, the second on request.
+      const client = newerClient(harness.gateway);
       const config = { durationSeconds: 4, generateAudio: false };
       const submitted = await client.models.generateVideos({ model: veo, source: { prompt: PROMPT }, config });
       await followToEnd(client, submitted);
-      const receipt = await receiptOf(stand, submitted.name);
+      const receipt = await receiptOf(harness, submitted.name);
       expect(receipt).toMatchObject({ provider: "vertex", fields: [], offers: [{ provider: "vertex" }] });
     },
     LONG_MS,
@@ -256,7 +256,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
 });
 
 test("H24: every operation of this run has one receipt, and no video is without its file", () => {
-  const { database } = stand;
+  const { database } = harness;
   const operations = database.query("SELECT id, receipt_id, state, parts FROM operations").all() as {
     id: string;
     receipt_id: string;

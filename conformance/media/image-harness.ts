@@ -4,17 +4,17 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** A key whose calls are refused where something of them would be lost (H09). */
+/** A key whose calls are refused where any field would be dropped (H09). */
 export const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
 
-export interface ImageStand {
+export interface ImageHarness {
   gateway: TestGateway;
   simulator: Simulator;
   stop(): Promise<void>;
 }
 
-/** One gateway with every provider that makes images, each at the host that the simulator plays. */
-export async function startImageStand(more: readonly OwnModel[] = []): Promise<ImageStand> {
+/** One gateway with every provider that makes images, each at its simulated host. */
+export async function startImageHarness(more: readonly OwnModel[] = []): Promise<ImageHarness> {
   const simulator = await startSimulator({ mediaJobMs: 40, tokenDelayMs: 0 });
   const gateway = await startTestGateway({
     config: {
@@ -69,7 +69,7 @@ function providersAt(simulatorUrl: string): Record<string, object> {
   };
 }
 
-/** Of two offers the first gives links, the second images. */
+/** The first of two offers answers with links, the second with images. */
 export const TWO_OFFERS = "own/two-offers";
 
 export type OwnModel = ReturnType<typeof own>;
@@ -82,7 +82,7 @@ export const own = (id: string, provider: string, model: string) => ({
   offers: [{ provider, model }],
 });
 
-/** Models that the built-in catalogue does not have, or has no price for. */
+/** Models that are not in the built-in catalogue, or have no price there. */
 export const OWN_MODELS = [
   own("own/dall-e-2", "openai", "dall-e-2"),
   own("own/dall-e-3", "openai", "dall-e-3"),

@@ -6,7 +6,7 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
-/** A model of each way that a job and its video are had, and what a video of it costs here. */
+/** A model for each way to get a job and its video, and what its video costs here. */
 export const VIDEO_MODELS = [
   { id: "volcengine/video", model: "doubao-seedance-1-5-pro-251215", seconds: 4, audio: false },
   { id: "kling/video", model: "kling-v2-6", seconds: 5, audio: false },
@@ -22,7 +22,7 @@ const SOUND_NANO_USD = 20_000_000;
 export const videoCostNanoUsd = ({ seconds, audio }: VideoModel): number =>
   seconds * (audio ? SOUND_NANO_USD : SILENT_NANO_USD);
 
-/** What the simulated hosts were asked, and when. */
+/** The requests to the simulated hosts, with their times. */
 export interface Question {
   method: string;
   path: string;
@@ -38,7 +38,7 @@ const PATHS = {
 const READY_MS = 20_000;
 const MOMENT_MS = 2_000;
 
-/** What a gateway may be in the midst of, told by what the simulator hears from it. */
+/** What a gateway may be doing, known from its requests to the simulator. */
 export type Moment = "submit" | "question" | "fetch";
 
 function momentOf({ method, path }: Pick<Question, "method" | "path">): Moment {
@@ -46,7 +46,7 @@ function momentOf({ method, path }: Pick<Question, "method" | "path">): Moment {
   return path.includes("/results/") ? "fetch" : "question";
 }
 
-/** One place of a gateway: an address and the process that listens there now, with another one that is ready to follow. */
+/** One gateway slot: a URL and the process that listens there now, with another one ready to follow. */
 class Place {
   readonly url: string;
   readonly #command: string[];
@@ -95,13 +95,13 @@ class Place {
   }
 }
 
-export interface CrashStand {
+export interface CrashHarness {
   places: readonly Place[];
   simulator: Simulator;
   questions: readonly Question[];
-  /** Resolves as soon as a gateway is heard that is in the midst of this, before it is answered. */
+  /** Resolves as soon as a gateway is doing this, before it is answered. */
   moment(wanted: Moment): Promise<void>;
-  /** What gateways wrote to their logs about things that went wrong; whole once they are closed. */
+  /** The problems in the gateways' logs; complete once they are closed. */
   said: readonly string[];
   storage: string;
   filesFolder: string;
@@ -109,7 +109,7 @@ export interface CrashStand {
 }
 
 /** So many gateways on one database and one folder of files. Their simulator is in this process, so that jobs outlive them. */
-export async function startCrashStand(gateways: number, storageUrl?: string): Promise<CrashStand> {
+export async function startCrashHarness(gateways: number, storageUrl?: string): Promise<CrashHarness> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-crash-"));
   const storage = storageUrl ?? `sqlite:${join(folder, "trivium.db")}`;
   const filesFolder = join(folder, "files");
@@ -174,7 +174,7 @@ export async function startCrashStand(gateways: number, storageUrl?: string): Pr
   };
 }
 
-/** In one file the gateway loads in half the time, and it is loaded for every death. */
+/** As one file the gateway loads in half the time, and it is loaded for every kill. */
 async function bundle(folder: string): Promise<string> {
   const entry = new URL("gateway.child.ts", import.meta.url).pathname;
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "bun", outdir: folder });

@@ -10,7 +10,7 @@ import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } f
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
- * H26: what a client began is billed by what the provider makes, whether or not the client stays. Contract 4 images/*, 2.4
+ * H26: a call is billed by what the provider makes, whether or not the client stays connected. Contract 4 images/*, 2.4
  * `:predict`, and conversations with a model that makes nothing but images.
  */
 const PRICE_NANO_USD = 40_000_000;
@@ -83,7 +83,7 @@ const rowsIn = (path: string): Row[] => {
 };
 const databaseOf = (gateway: TestGateway) => join(gateway.folder, "data", "trivium.db");
 
-/** Requests that the host has taken and not yet answered. */
+/** Requests that the host has accepted and not yet answered. */
 function holdRequests(): ServerResponse[] {
   const held: ServerResponse[] = [];
   upstream.play((_request, response) => void held.push(response));
@@ -142,7 +142,7 @@ const WAYS: readonly (readonly [string, string, () => unknown])[] = [
   ],
 ];
 
-describe("H26: a client that leaves", () => {
+describe("H26: a client that disconnects", () => {
   let gateway: TestGateway;
   const seen = new Set<string>();
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe("H26: a client that leaves", () => {
   });
   afterAll(() => gateway.stop());
 
-  /** The rows since the last look; waits for so many. */
+  /** The rows since the last check; waits for so many. */
   async function newRows(count: number): Promise<Row[]> {
     let rows: Row[] = [];
     await until(() => {
@@ -175,7 +175,7 @@ describe("H26: a client that leaves", () => {
         if (afterHeaders) expect((await asked)?.status).toBe(200);
         leaving.abort();
         await asked;
-        // The gateway has noticed, and the provider is still at work.
+        // The gateway has noticed, and the provider is still working.
         await Bun.sleep(50);
         expect(upstream.left).toBe(0);
         const [response] = held;
@@ -217,7 +217,7 @@ describe("H26: a client that leaves", () => {
     ]);
   });
 
-  test("pays nothing for what the provider then fails at, and nobody else is asked", async () => {
+  test("pays nothing for what then fails at the provider, and no other offer is tried", async () => {
     const held = holdRequests();
     const leaving = new AbortController();
     const asked = post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), leaving.signal).catch(() => undefined);
@@ -231,7 +231,7 @@ describe("H26: a client that leaves", () => {
     expect(upstream.seen).toHaveLength(1);
   });
 
-  test("of ten images asked for one by one pays for those that were begun; no more are begun", async () => {
+  test("with ten images made one by one pays for those that were started; no more are started", async () => {
     const held = holdRequests();
     const leaving = new AbortController();
     const body = { model: "own/one-by-one", prompt: "a fox", n: 10 };
@@ -247,7 +247,7 @@ describe("H26: a client that leaves", () => {
     expect(upstream.seen).toHaveLength(5);
   });
 
-  test("beyond the bound ends its provider's work, and pays what the image was expected to cost", async () => {
+  test("beyond the limit ends its provider's work, and pays the expected cost of the image", async () => {
     const held = holdRequests();
     const leaving = Array.from({ length: MAX_LEFT_IMAGES + 2 }, () => new AbortController());
     const asked = leaving.map(({ signal }) =>
@@ -274,7 +274,7 @@ describe("H26: a client that leaves", () => {
 });
 
 describe("H26, choices 7: shutting down", () => {
-  /** What the ledger holds when the gateway has stopped. */
+  /** The rows of the ledger when the gateway has stopped. */
   async function rowsAfterStop(gateway: TestGateway): Promise<Row[]> {
     await gateway.app.stop();
     const rows = rowsIn(databaseOf(gateway));
@@ -291,7 +291,7 @@ describe("H26, choices 7: shutting down", () => {
     await Bun.sleep(30);
   }
 
-  test("the drain waits for an image whose client has left", async () => {
+  test("the drain waits for an image whose client has disconnected", async () => {
     const gateway = await startGateway(5);
     const held = holdRequests();
     await askAndLeave(gateway, held);
@@ -301,7 +301,7 @@ describe("H26, choices 7: shutting down", () => {
     ]);
   });
 
-  test("when its time is up such an image is ended, and billed at what it was expected to cost", async () => {
+  test("when its time is up such an image is aborted, and billed at its expected cost", async () => {
     const gateway = await startGateway(0.2);
     const held = holdRequests();
     await askAndLeave(gateway, held);
@@ -310,7 +310,7 @@ describe("H26, choices 7: shutting down", () => {
     ]);
   });
 
-  test("a client that is still there is told in its own protocol, and pays nothing", async () => {
+  test("a client that is still connected gets an error in its own protocol, and pays nothing", async () => {
     const gateway = await startGateway(0.2);
     const held = holdRequests();
     const ways = WAYS.filter(([name]) => !name.includes("edits"));

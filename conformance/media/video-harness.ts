@@ -19,23 +19,23 @@ export const KEYS = {
 /** What the keys with a budget may spend in a day. */
 export const BUDGET_USD = 0.15;
 
-export interface VideoStand {
+export interface VideoHarness {
   simulator: Simulator;
   gateway: TestGateway;
   database: Database;
   stop(): Promise<void>;
 }
 
-export interface VideoStandOptions {
+export interface VideoHarnessOptions {
   timings?: Partial<Timings>;
   providers?: Record<string, object>;
   models?: object[];
-  /** How long the hosts work at a video. */
+  /** How long the hosts take for a video. */
   jobMs?: number;
 }
 
-/** A gateway with every provider that makes videos, each at the host of it that a simulator plays. */
-export async function startVideoStand(options: VideoStandOptions = {}): Promise<VideoStand> {
+/** A gateway with every provider that makes videos, each at its simulated host. */
+export async function startVideoHarness(options: VideoHarnessOptions = {}): Promise<VideoHarness> {
   const { timings, providers, models = [], jobMs = 60 } = options;
   const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: jobMs });
   const limits = { budget_usd_per_day: BUDGET_USD };
@@ -98,11 +98,11 @@ const optionsFor = (gateway: TestGateway, apiKey: string) => ({
 export const newerClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =>
   new GoogleGenAI(optionsFor(gateway, key));
 
-/** What the older generation answers has the same fields; only its classes are others. */
+/** Answers of the older generation have the same fields; only its classes differ. */
 export const olderClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =>
   new OlderGenAI(optionsFor(gateway, key)) as unknown as VideoClient;
 
-const LONGEST_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 const POLL_MS = 40;
 
 /** Polls as a client does, until the operation is done. */
@@ -110,10 +110,10 @@ export async function followToEnd(
   client: VideoClient,
   operation: GenerateVideosOperation,
 ): Promise<GenerateVideosOperation> {
-  const givenUpAtMs = Date.now() + LONGEST_MS;
+  const givenUpAtMs = Date.now() + MAX_WAIT_MS;
   let latest = operation;
   while (!latest.done) {
-    if (Date.now() > givenUpAtMs) throw new Error(`${operation.name} is not done after ${LONGEST_MS} ms`);
+    if (Date.now() > givenUpAtMs) throw new Error(`${operation.name} is not done after ${MAX_WAIT_MS} ms`);
     await Bun.sleep(POLL_MS);
     latest = await client.operations.getVideosOperation({ operation: latest });
   }
@@ -122,18 +122,18 @@ export async function followToEnd(
 
 export const idOf = (name: string | undefined): string => name?.split("/operations/")[1] ?? "";
 
-/** The receipt of an operation, which the SDK does not tell: its id is in the operation's row. */
-export async function receiptOf({ gateway, database }: VideoStand, name: string | undefined): Promise<ReceiptData> {
+/** The receipt of an operation, which the SDK does not show: its id is in the operation's row. */
+export async function receiptOf({ gateway, database }: VideoHarness, name: string | undefined): Promise<ReceiptData> {
   const row = database.query("SELECT receipt_id FROM operations WHERE id = ?").get(idOf(name));
   const { receipt_id } = row as { receipt_id: string };
   return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": receipt_id } }));
 }
 
-/** Waits until something holds that no answer tells of. */
+/** Waits for a condition that no answer shows. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const givenUpAtMs = Date.now() + LONGEST_MS;
+  const givenUpAtMs = Date.now() + MAX_WAIT_MS;
   while (!(await holds())) {
-    if (Date.now() > givenUpAtMs) throw new Error(`${what}: not after ${LONGEST_MS} ms`);
+    if (Date.now() > givenUpAtMs) throw new Error(`${what}: not after ${MAX_WAIT_MS} ms`);
     await Bun.sleep(POLL_MS);
   }
 }

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { lookAt, notesOf, receiptOf } from "./image-audit.ts";
-import { type ImageStand, STRICT_KEY, startImageStand } from "./image-stand.ts";
+import { type ImageHarness, STRICT_KEY, startImageHarness } from "./image-harness.ts";
 
 const PROMPT = "a red fox in the snow";
 const SEEDREAM = "bytedance/doubao-seedream-5-0-pro-260628";
 
-let stand: ImageStand;
+let harness: ImageHarness;
 beforeAll(async () => {
-  stand = await startImageStand();
+  harness = await startImageHarness();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 async function post(path: string, body: object, key = TEST_KEY) {
-  const response = await fetch(stand.gateway.url + path, {
+  const response = await fetch(harness.gateway.url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -32,7 +32,7 @@ function predict(model: string, body: { instance?: object; parameters?: object }
 
 const generate = (body: object, key?: string) => post("/api/v1/images/generations", { prompt: PROMPT, ...body }, key);
 
-interface Told {
+interface StatedSettings {
   type?: string;
   b64_json: string;
   background: string;
@@ -40,10 +40,10 @@ interface Told {
   size: string;
 }
 
-const eventsOf = (text: string): Told[] =>
-  [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as Told);
+const eventsOf = (text: string): StatedSettings[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as StatedSettings);
 
-describe("docs/media.md, what is billed: images that were made, at the price of the size that they have", () => {
+describe("docs/media.md, what is billed: images that were made, at the price of their real size", () => {
   test.each([
     [{ sampleImageSize: "1K" }, "png 1024x1024", 0.045],
     [{ sampleImageSize: "2K" }, "png 2048x2048", 0.09],
@@ -52,13 +52,13 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
     const { text, receiptId } = await predict(SEEDREAM, { parameters });
     const { predictions } = JSON.parse(text) as { predictions: { bytesBase64Encoded: string }[] };
     expect(await lookAt(predictions[0]?.bytesBase64Encoded)).toBe(image);
-    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(cost);
+    expect((await receiptOf(harness, receiptId)).cost_usd).toBe(cost);
   });
 
   test("in a stream", async () => {
     const { text, receiptId } = await generate({ model: SEEDREAM, size: "2048x2048", stream: true });
     expect(eventsOf(text).at(-1)?.size).toBe("2048x2048");
-    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
+    expect((await receiptOf(harness, receiptId)).cost_usd).toBe(0.09);
   });
 
   test("in a conversation", async () => {
@@ -67,11 +67,11 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
       contents: [{ role: "user", parts: [{ text: PROMPT }] }],
       generationConfig: { imageConfig: { imageSize: "2K" } },
     });
-    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.09);
+    expect((await receiptOf(harness, receiptId)).cost_usd).toBe(0.09);
   });
 
   test("contract 2.4, 8: a size that the model does not make is refused in each protocol, and costs nothing", async () => {
-    const before = stand.simulator.stats().requests;
+    const before = harness.simulator.stats().requests;
     const [publisher, name] = SEEDREAM.split("/");
     const conversation = await post(`/api/genai/v1/publishers/${publisher}/models/${name}:generateContent`, {
       contents: [{ role: "user", parts: [{ text: PROMPT }] }],
@@ -91,36 +91,36 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
       expect(text).toContain(`"${paths[index]}: ${SEEDREAM} makes`);
     }
     expect(JSON.parse(streamed.text)).toMatchObject({ error: { param: "size", type: "invalid_request_error" } });
-    expect((await receiptOf(stand, conversation.receiptId)).cost_usd).toBe(0);
-    expect(stand.simulator.stats().requests).toBe(before);
+    expect((await receiptOf(harness, conversation.receiptId)).cost_usd).toBe(0);
+    expect(harness.simulator.stats().requests).toBe(before);
   });
 
-  test("a conversation that asks for its cost is told that of its receipt", async () => {
+  test("a conversation that asks for its cost gets that of its receipt", async () => {
     const { text, receiptId } = await post("/api/v1/chat/completions", {
       model: SEEDREAM,
       messages: [{ role: "user", content: PROMPT }],
       usage: { include: true },
     });
     expect(JSON.parse(text)).toMatchObject({ usage: { cost: 0.045 } });
-    expect((await receiptOf(stand, receiptId)).cost_usd).toBe(0.045);
+    expect((await receiptOf(harness, receiptId)).cost_usd).toBe(0.045);
   });
 });
 
-describe("contract 2.14, H09: partial images that a model does not show", () => {
+describe("contract 2.14, H09: partial images of a model that does not stream them", () => {
   const silent = ["own/glm-image", "bytedance/doubao-seedream-4-5-251128", "google/gemini-3-pro-image"];
 
   test.each(silent)("%s: one completed event and a note; refused where the call is strict", async (model) => {
     const body = { model, stream: true, partial_images: 2 };
     const { text, receiptId } = await generate(body);
     expect(eventsOf(text).map(({ type }) => type)).toEqual(["image_generation.completed"]);
-    expect(notesOf(await receiptOf(stand, receiptId))).toEqual(["dropped partial_images"]);
+    expect(notesOf(await receiptOf(harness, receiptId))).toEqual(["dropped partial_images"]);
     const strict = await generate(body, STRICT_KEY);
     expect(strict.status).toBe(400);
     expect(JSON.parse(strict.text)).toMatchObject({ error: { param: "partial_images" } });
     expect((await generate({ ...body, partial_images: 0 }, STRICT_KEY)).status).toBe(200);
   });
 
-  test("where they are shown nothing is noted", async () => {
+  test("where they are streamed nothing is noted", async () => {
     const { text, status } = await generate(
       { model: "openai/gpt-image-1", stream: true, partial_images: 2 },
       STRICT_KEY,
@@ -130,7 +130,7 @@ describe("contract 2.14, H09: partial images that a model does not show", () => 
   });
 });
 
-describe("contract 2.14, choices 5: an answer tells the settings that its images were made with", () => {
+describe("contract 2.14, choices 5: an answer states the settings that its images were made with", () => {
   const OPTIONS = { size: "1024x1536", background: "transparent", quality: "low" };
 
   test.each([
@@ -150,16 +150,18 @@ describe("contract 2.14, choices 5: an answer tells the settings that its images
       { size: "864x1152", background: "auto", quality: "medium" },
     ],
     ["openai/gpt-image-1", OPTIONS, OPTIONS],
-  ])("%s", async (model, options, told) => {
-    const answer = JSON.parse((await generate({ model, ...options })).text) as Told & { data: Told[] };
-    expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${told.size}`);
-    expect(answer).toMatchObject(told);
+  ])("%s", async (model, options, stated) => {
+    const answer = JSON.parse((await generate({ model, ...options })).text) as StatedSettings & {
+      data: StatedSettings[];
+    };
+    expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${stated.size}`);
+    expect(answer).toMatchObject(stated);
     const events = eventsOf((await generate({ model, ...options, stream: true })).text);
-    expect(events).toEqual([expect.objectContaining(told)]);
+    expect(events).toEqual([expect.objectContaining(stated)]);
   });
 
-  test("a size that nobody asked for is that of the image", async () => {
-    const answer = JSON.parse((await generate({ model: "google/gemini-3-pro-image", n: 2 })).text) as Told;
+  test("a size that was not asked for is that of the image", async () => {
+    const answer = JSON.parse((await generate({ model: "google/gemini-3-pro-image", n: 2 })).text) as StatedSettings;
     expect(answer.size).toBe("1024x1024");
   });
 });
@@ -181,11 +183,11 @@ describe("docs/media.md: an input or a mask that a model does not take is refuse
     ["a mask beside the image", { image: raw.referenceImage, mask }, "instances[0].mask"],
   ])("contract 2.4: %s", async (_, instance, field) => {
     for (const model of ["openai/gpt-image-1", "own/azure-image"]) {
-      const before = stand.simulator.stats().requests;
+      const before = harness.simulator.stats().requests;
       const { status, text } = await predict(model, { instance });
       expect(status).toBe(400);
       expect(text).toContain(`"field":"${field}"`);
-      expect(stand.simulator.stats().requests).toBe(before);
+      expect(harness.simulator.stats().requests).toBe(before);
     }
   });
 });
