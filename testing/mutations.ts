@@ -2,16 +2,19 @@
  * `npm run mutations`: would a unit test notice? Changes one place of the core at a time, in a copy of the tree, and runs the
  * unit tests. A change that no test notices is printed: either a test is missing, or the place says nothing.
  *
- * Options: `--count 40`, `--seed 1` (which places are chosen), `--folder src/relay` (may be given several times).
+ * Options: `--count 40`, `--seed 1` (which places are chosen), `--folder src/relay` (may be given several times), or
+ * `--folder src/relay/settle.ts` for one file.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 
 const FOLDERS = ["src/relay", "src/routing", "src/access", "src/ledger"];
-const TEST_TIMEOUT_MS = 120_000;
+/** A change may make a loop endless. Tests that take this many times as long as without it are ended, which is as good as failed. */
+const MAX_SLOWDOWN = 3;
+const MIN_TIMEOUT_MS = 15_000;
 
 interface Mutation {
   file: string;
@@ -20,6 +23,8 @@ interface Mutation {
   end: number;
   was: string;
   becomes: string;
+  /** For people. */
+  shown: string;
 }
 
 /** What stands for what. The formatter puts a space on either side of an operator, and none around the angles of a type. */
@@ -53,14 +58,22 @@ function codeOf(text: string): string {
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
-/** Whether it is a program; types do not matter. */
-function parses(text: string): boolean {
+/** The program without its types; undefined where it is none. */
+function programOf(text: string): string | undefined {
   try {
-    transpiler.transformSync(text);
-    return true;
+    return transpiler.transformSync(text);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+const SHOWN_BESIDE = 50;
+
+/** The change in its line: `if (used [< → <=] budget) continue;` */
+function shownIn(text: string, { start, end, was, becomes }: Omit<Mutation, "shown">): string {
+  const before = text.slice(text.lastIndexOf("\n", start) + 1, start).trimStart();
+  const after = text.slice(end).split("\n", 1)[0] ?? "";
+  return `${before.slice(-SHOWN_BESIDE)}[${was} → ${becomes}]${after.slice(0, SHOWN_BESIDE)}`;
 }
 
 function mutationsOf(root: string, file: string): Mutation[] {
@@ -70,11 +83,18 @@ function mutationsOf(root: string, file: string): Mutation[] {
   for (const { pattern, becomes } of CHANGES) {
     for (const { 0: masked, index: start } of code.matchAll(pattern)) {
       const end = start + masked.length;
-      const mutation = { file, line: text.slice(0, start).split("\n").length, start, end, was: text.slice(start, end) };
-      found.push({ ...mutation, becomes: becomes(mutation.was) });
+      const was = text.slice(start, end);
+      const line = text.slice(0, start).split("\n").length;
+      const mutation = { file, line, start, end, was, becomes: becomes(was) };
+      found.push({ ...mutation, shown: shownIn(text, mutation) });
     }
   }
-  return found.filter((mutation) => parses(apply(text, mutation)));
+  const program = programOf(text);
+  return found.filter((mutation) => {
+    const changed = programOf(apply(text, mutation));
+    // A change of a type alone leaves the program as it is.
+    return changed !== undefined && changed !== program;
+  });
 }
 
 const apply = (text: string, { start, end, becomes }: Mutation): string =>
@@ -100,15 +120,34 @@ function choose(all: Mutation[], count: number, seed: number): Mutation[] {
   return chosen;
 }
 
-/** Whether the unit tests fail. */
-async function isNoticed(copy: string, folders: readonly string[]): Promise<boolean> {
-  const tests = Bun.spawn(["bin/bun", "test", "--bail", "--timeout", "20000", ...folders.map((one) => `./${one}`)], {
+type Verdict = "noticed" | "hung" | "SURVIVED";
+
+/** What the unit tests of these folders say, within a time. */
+async function runTests(copy: string, folders: readonly string[], timeoutMs: number): Promise<Verdict> {
+  const tests = Bun.spawn(["bin/bun", "test", "--bail", "--timeout", "10000", ...folders.map((one) => `./${one}`)], {
     cwd: copy,
     stdout: "ignore",
     stderr: "ignore",
-    timeout: TEST_TIMEOUT_MS,
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
   });
-  return (await tests.exited) !== 0;
+  const code = await tests.exited;
+  if (tests.signalCode === "SIGKILL") return "hung";
+  return code === 0 ? "SURVIVED" : "noticed";
+}
+
+/** Makes the change, runs the tests, and takes it back. */
+async function tryOut(copy: string, mutation: Mutation, folders: readonly string[], timeoutMs: number) {
+  const path = join(copy, mutation.file);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, apply(text, mutation));
+  // The tests that stand next to it most likely notice, so the others are seldom needed.
+  const own = folders.filter((folder) => mutation.file.startsWith(`${folder}/`));
+  const others = folders.filter((folder) => !own.includes(folder));
+  let verdict = await runTests(copy, own, timeoutMs);
+  if (verdict === "SURVIVED" && others.length > 0) verdict = await runTests(copy, others, timeoutMs);
+  writeFileSync(path, text);
+  return verdict;
 }
 
 function copyTree(root: string): string {
@@ -120,7 +159,8 @@ function copyTree(root: string): string {
   return copy;
 }
 
-const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, " ").slice(0, 90);
+/** Where tests are: a folder stands for itself, a file for its folder. */
+const testFolder = (path: string): string => (path.endsWith(".ts") ? dirname(path) : path);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -131,30 +171,24 @@ async function main(): Promise<number> {
     },
   });
   const root = new URL("..", import.meta.url).pathname;
-  const files = values.folder.flatMap((folder) =>
-    [...new Glob(`${folder}/**/*.ts`).scanSync(root)].filter(
-      (file) => !/\.(test|sample|child|contract)\.ts$/.test(file),
-    ),
-  );
+  const files = values.folder
+    .flatMap((one) => (one.endsWith(".ts") ? [one] : [...new Glob(`${one}/**/*.ts`).scanSync(root)]))
+    .filter((file) => !/\.(test|sample|child|contract)\.ts$/.test(file));
   const all = files.sort().flatMap((file) => mutationsOf(root, file));
   const places = all.length;
   const chosen = choose(all, Number(values.count), Number(values.seed));
+  const folders = [...new Set(values.folder.map(testFolder))];
   const copy = copyTree(root);
   const survivors: Mutation[] = [];
   try {
-    if (await isNoticed(copy, values.folder)) throw new Error("The unit tests fail without any change.");
+    const startedMs = performance.now();
+    if ((await runTests(copy, folders, 600_000)) !== "SURVIVED") throw new Error("The tests fail without any change.");
+    const timeoutMs = Math.ceil(Math.max(MIN_TIMEOUT_MS, MAX_SLOWDOWN * (performance.now() - startedMs)));
     for (const [index, mutation] of chosen.entries()) {
-      const path = join(copy, mutation.file);
-      const text = readFileSync(path, "utf8");
-      writeFileSync(path, apply(text, mutation));
-      const noticed = await isNoticed(copy, values.folder);
-      writeFileSync(path, text);
-      if (!noticed) survivors.push(mutation);
-      const { file, line } = mutation;
-      const row = (source: string) => oneLine(source.split("\n")[line - 1] ?? "");
-      const verdict = noticed ? "noticed " : "SURVIVED";
+      const verdict = await tryOut(copy, mutation, folders, timeoutMs);
+      if (verdict === "SURVIVED") survivors.push(mutation);
       console.log(
-        `${String(index + 1).padStart(3)} ${verdict} ${file}:${line}  ${row(text)}  →  ${row(apply(text, mutation))}`,
+        `${String(index + 1).padStart(3)} ${verdict.padEnd(8)} ${mutation.file}:${mutation.line}  ${mutation.shown}`,
       );
     }
   } finally {
