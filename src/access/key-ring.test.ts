@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import type { TimerOptions } from "../base/clock.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import { hashKey, isWellFormedKey, newApiKey } from "./key-hash.ts";
+import { hashKey, hintOf, isWellFormedKey, newApiKey } from "./key-hash.ts";
 import { KeyRing } from "./key-ring.ts";
 import { createKey, listKeys, revokeKey } from "./keys.ts";
 
@@ -21,6 +23,48 @@ function refusalOf(ring: KeyRing, presented: string): GatewayError {
     throw thrown;
   }
   throw new Error("the key was taken");
+}
+
+/** A storage whose answers can be lost or kept waiting, and whose questions are counted. */
+class WatchedStorage implements Storage {
+  readonly engine: Storage["engine"];
+  down = false;
+  /** The next question is answered, as of when it was asked, when this is resolved. */
+  held: Promise<void> | undefined;
+  readonly asked = { stamps: 0, queries: 0 };
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+    this.engine = storage.engine;
+  }
+
+  async query(text: string, parameters?: readonly (string | number | null)[]) {
+    this.asked.queries += 1;
+    const { held } = this;
+    this.held = undefined;
+    const rows = await this.#storage.query(text, parameters);
+    await held;
+    return rows;
+  }
+
+  async changeStamp(): Promise<string> {
+    this.asked.stamps += 1;
+    if (this.down) throw new Error("down");
+    return await this.#storage.changeStamp();
+  }
+
+  transaction<Result>(work: Parameters<Storage["transaction"]>[0]): Promise<Result> {
+    return this.#storage.transaction(work) as Promise<Result>;
+  }
+
+  runForEach(text: string, rows: readonly (readonly (string | number | null)[])[]): Promise<void> {
+    return this.#storage.runForEach(text, rows);
+  }
+
+  close(): Promise<void> {
+    return this.#storage.close();
+  }
 }
 
 describe("KeyRing", () => {
@@ -43,6 +87,41 @@ describe("KeyRing", () => {
     expect(JSON.stringify(rows)).not.toContain(key.slice(7, -4));
     const principal = (await open()).authenticate(key);
     expect(principal).toEqual({ keyId: id, keyName: "ci", project: "default", models: ["*"], limits: {} });
+  });
+
+  test("S05: a caller has the bounds of its key, be it stored or in the configuration", async () => {
+    const bounds = {
+      models: ["acme/*"],
+      protocols: ["chat"] as const,
+      limits: { concurrent: 2 },
+      strict: true,
+      expiresAtMs: nowMs + 10,
+    };
+    const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
+    const { key, id } = await createKey(storage, { name: "stored", project: "p", ...bounds }, sources);
+    const ring = await open([{ name: "static", project: "q", key: "a-key-of-the-configuration", ...bounds }]);
+    expect(ring.authenticate(key)).toEqual({ keyId: id, keyName: "stored", project: "p", ...bounds });
+    expect(ring.authenticate("a-key-of-the-configuration")).toEqual({
+      keyId: "static:static",
+      keyName: "static",
+      project: "q",
+      ...bounds,
+    });
+    nowMs += 10;
+    expect(refusalOf(ring, "a-key-of-the-configuration").message).toContain("expired on 2026-01-01T00:00:00.010Z");
+  });
+
+  test("a key of the configuration may have 512 characters, no more; a longer one is known to nobody", async () => {
+    const common = { name: "long", project: "default", models: ["*"] };
+    const ring = await open([{ ...common, key: "k".repeat(512) }]);
+    expect(ring.authenticate("k".repeat(512)).keyName).toBe("long");
+    expect(refusalOf(ring, "k".repeat(513)).message).toContain("is not known here");
+    expect(() => ring.replaceStatic([{ ...common, key: "k".repeat(513) }])).toThrow("1 to 512 characters");
+  });
+
+  test("the hint of a key that is short, and might be guessed from it, is empty", () => {
+    expect(hintOf("a".repeat(19))).toBe("");
+    expect(hintOf(`${"a".repeat(16)}wxyz`)).toBe("wxyz");
   });
 
   test("H21: authentication asks nothing of the storage", async () => {
@@ -159,11 +238,11 @@ describe("KeyRing", () => {
     expect(String(problems[0])).toContain(odd.id);
   });
 
-  test("choices 7: a key made or revoked by another process counts within a second", async () => {
+  test("choices 7: a key made or revoked by another process counts here", async () => {
     const url = `sqlite:${join(folder, "shared.db")}`;
     const shared = await openStorage(url, system.clock);
     const ring = await KeyRing.open({ storage: shared, staticKeys: [], clock: system.clock });
-    const stop = ring.startWatching();
+    const stop = ring.startWatching(10);
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "key-maker.child.ts"), url], {
       stdin: "pipe",
       stdout: "pipe",
@@ -197,83 +276,134 @@ describe("KeyRing", () => {
     await shared.close();
   });
 
-  test("a refresh that took long does not undo a later one", async () => {
-    const { key, id } = await createKey(storage, { name: "ci", project: "default" }, system);
-    const held = Promise.withResolvers<void>();
-    let hold = false;
-    const slow: Storage = {
-      engine: storage.engine,
-      query: async (text, parameters) => {
-        const waits = hold;
-        hold = false;
-        const rows = await storage.query(text, parameters);
-        if (waits) await held.promise;
-        return rows;
-      },
-      transaction: (work) => storage.transaction(work),
-      runForEach: (text, rows) => storage.runForEach(text, rows),
-      changeStamp: () => storage.changeStamp(),
-      close: () => storage.close(),
-    };
-    const ring = await KeyRing.open({ storage: slow, staticKeys: [], clock: { ...system.clock, wallMs: () => nowMs } });
-    hold = true;
-    const early = ring.refresh();
-    await Bun.sleep(5);
-    await revokeKey(storage, id, system);
-    await ring.refresh();
-    held.resolve();
-    await early;
-    expect(refusalOf(ring, key).message).toContain("revoked");
-  });
-
-  test("H21, H29: while the storage fails the watcher says so once, keeps its keys, and looks again", async () => {
-    const { key, id } = await createKey(storage, { name: "ci", project: "default" }, system);
-    let down = true;
-    const problems: unknown[] = [];
-    const flaky: Storage = {
-      engine: storage.engine,
-      query: (text, parameters) => storage.query(text, parameters),
-      transaction: (work) => storage.transaction(work),
-      runForEach: (text, rows) => storage.runForEach(text, rows),
-      changeStamp: () => (down ? Promise.reject(new Error("down")) : storage.changeStamp()),
-      close: () => storage.close(),
-    };
-    down = false;
-    const ring = await KeyRing.open({
-      storage: flaky,
-      staticKeys: [],
-      clock: { ...system.clock, wallMs: () => nowMs },
-      onProblem: (error) => problems.push(error),
+  describe("looking for keys that others made or revoked", () => {
+    let clock: VirtualClock;
+    let watched: WatchedStorage;
+    let problems: string[];
+    beforeEach(() => {
+      clock = new VirtualClock();
+      watched = new WatchedStorage(storage);
+      problems = [];
     });
-    down = true;
-    const stop = ring.startWatching(5);
-    await revokeKey(storage, id, system);
-    await Bun.sleep(150);
-    expect(problems).toHaveLength(1);
-    expect(ring.blindMs).toBeGreaterThan(100);
-    expect(ring.authenticate(key).keyName).toBe("ci");
-    down = false;
-    await Bun.sleep(150);
-    expect(refusalOf(ring, key).message).toContain("revoked");
-    expect(ring.blindMs).toBeLessThan(100);
-    stop();
-  });
+    const openWatched = (): Promise<KeyRing> =>
+      KeyRing.open({ storage: watched, staticKeys: [], clock, onProblem: (error) => problems.push(String(error)) });
+    const create = (name: string) => createKey(storage, { name, project: "default" }, { ...system, clock });
 
-  test("H29: a key that is revoked here stops at once, and the storage learns of it when it can", async () => {
-    const { key, id } = await createKey(storage, { name: "ci", project: "default" }, system);
-    const twin = await createKey(storage, { name: "twin", project: "default" }, system);
-    await createKey(storage, { name: "twin", project: "default" }, system);
-    const ring = await KeyRing.open({ storage, staticKeys: [], clock: { ...system.clock, wallMs: () => nowMs } });
-    expect(ring.revokeHere("unheard of")).toBe(false);
-    expect(ring.revokeHere("twin")).toBe(false);
-    expect(ring.revokeHere("ci")).toBe(true);
-    expect(refusalOf(ring, key).message).toContain("revoked");
-    expect(ring.authenticate(twin.key).keyName).toBe("twin");
-    const stop = ring.startWatching(5);
-    const isRevoked = async () => (await listKeys(storage)).find((one) => one.id === id)?.revokedAtMs === nowMs;
-    while (!(await isRevoked())) await Bun.sleep(5);
-    stop();
-    await ring.refresh();
-    expect(refusalOf(ring, key).message).toContain("revoked");
+    test("a refresh that took long does not undo a later one", async () => {
+      const { key, id } = await create("ci");
+      const ring = await openWatched();
+      const answer = Promise.withResolvers<void>();
+      watched.held = answer.promise;
+      const early = ring.refresh();
+      await clock.pass(0);
+      await revokeKey(storage, id, { clock });
+      await ring.refresh();
+      answer.resolve();
+      await early;
+      expect(refusalOf(ring, key).message).toContain("revoked");
+    });
+
+    test("choices 7, H21: what changed counts within half a second, and nothing is read where nothing changed", async () => {
+      const ring = await openWatched();
+      const stop = ring.startWatching();
+      const { key, id } = await create("ci");
+      await clock.pass(499);
+      expect(() => ring.authenticate(key)).toThrow(GatewayError);
+      await clock.pass(1);
+      expect(ring.authenticate(key).keyName).toBe("ci");
+      await revokeKey(storage, id, { clock });
+      await clock.pass(500);
+      expect(refusalOf(ring, key).message).toContain("revoked");
+      Object.assign(watched.asked, { stamps: 0, queries: 0 });
+      await clock.pass(5_000);
+      expect(watched.asked).toEqual({ stamps: 10, queries: 0 });
+      stop();
+    });
+
+    test("when it is stopped it looks no more, even if it is just looking, and it keeps no process alive", async () => {
+      const options: (TimerOptions | undefined)[] = [];
+      const after: VirtualClock["after"] = (ms, run, given?: TimerOptions) => {
+        options.push(given);
+        return clock.after(ms, run);
+      };
+      const { nowMs, wallMs, every, sleep } = clock;
+      const recording = { nowMs, wallMs, every, sleep, after };
+      const ring = await KeyRing.open({ storage: watched, staticKeys: [], clock: recording });
+      ring.startWatching()();
+      expect(clock.timers).toBe(0);
+      const stop = ring.startWatching();
+      await create("ci");
+      const answer = Promise.withResolvers<void>();
+      watched.held = answer.promise;
+      await clock.pass(500);
+      stop();
+      answer.resolve();
+      await clock.pass(0);
+      expect(clock.timers).toBe(0);
+      expect(options).toEqual([{ background: true }, { background: true }]);
+    });
+
+    test("H21, H29: while the storage fails the watcher says so once, keeps its keys, and looks again", async () => {
+      const { key, id } = await create("ci");
+      const ring = await openWatched();
+      const stop = ring.startWatching();
+      for (const told of [1, 2]) {
+        await clock.pass(1_000);
+        expect(ring.blindMs).toBe(0);
+        watched.down = true;
+        await clock.pass(60_000);
+        expect(problems).toHaveLength(told);
+        expect(problems.at(-1)).toContain("API keys cannot be refreshed: those in memory stay valid");
+        expect(ring.blindMs).toBe(60_000);
+        watched.down = false;
+      }
+      await revokeKey(storage, id, { clock });
+      expect(ring.authenticate(key).keyName).toBe("ci");
+      await clock.pass(500);
+      expect(refusalOf(ring, key).message).toContain("revoked");
+      expect(ring.blindMs).toBe(0);
+      stop();
+    });
+
+    test("H29: a key that is revoked here stops at once, and the storage learns of it when it can", async () => {
+      const { key, id } = await create("ci");
+      const twin = await create("twin");
+      const other = await create("twin");
+      const ring = await openWatched();
+      expect(ring.revokeHere("unheard of")).toBe(false);
+      expect(ring.revokeHere("twin")).toBe(false);
+      expect(ring.revokeHere("ci")).toBe(true);
+      expect(refusalOf(ring, key).message).toContain("revoked");
+      expect(ring.authenticate(twin.key).keyName).toBe("twin");
+      const stop = ring.startWatching();
+      const revokedAtMs = clock.wallMs() + 500;
+      await clock.pass(5_000);
+      const stored = await listKeys(storage);
+      expect(stored.find((one) => one.id === id)?.revokedAtMs).toBe(revokedAtMs);
+      expect(stored.filter((one) => one.revokedAtMs !== undefined)).toHaveLength(1);
+      expect(refusalOf(ring, key).message).toContain("revoked");
+      // It is written once, and revoked already when it is asked for again.
+      Object.assign(watched.asked, { stamps: 0, queries: 0 });
+      await clock.pass(500);
+      expect(watched.asked).toEqual({ stamps: 1, queries: 0 });
+      expect(ring.revokeHere("ci")).toBe(false);
+      expect(ring.revokeHere(other.id)).toBe(true);
+      expect(refusalOf(ring, other.key).message).toContain("revoked");
+      await clock.pass(500);
+      expect(ring.revokeHere("twin")).toBe(true);
+      stop();
+    });
+
+    test("H29: a key that was revoked here does not come back where the storage goes away again after it was told", async () => {
+      const { key, id } = await create("ci");
+      const ring = await openWatched();
+      ring.revokeHere(id);
+      watched.down = true;
+      const stop = ring.startWatching();
+      await clock.pass(60_000);
+      expect((await listKeys(storage))[0]?.revokedAtMs).toBeNumber();
+      expect(refusalOf(ring, key).message).toContain("revoked");
+      stop();
+    });
   });
 });

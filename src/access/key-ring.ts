@@ -139,10 +139,8 @@ export class KeyRing {
   }
 
   async #look(): Promise<void> {
-    for (const id of this.#revokedHere) {
-      await markKeyRevoked(this.#storage, id, this.#clock.wallMs());
-      this.#revokedHere.delete(id);
-    }
+    // They stay revoked here until the storage has been read again: it may go away once more before that.
+    for (const id of this.#revokedHere) await markKeyRevoked(this.#storage, id, this.#clock.wallMs());
     if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
     this.#lookedMs = this.#clock.nowMs();
     this.#failing = false;
