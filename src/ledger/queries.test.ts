@@ -29,6 +29,7 @@ describe("ledger queries", () => {
     for (const limit of [0, 201, -1, 1.5, Number.NaN]) {
       await expect(recentReceipts(storage, { limit })).rejects.toThrow("from 1 to 200");
     }
+    for (const limit of [1, 200]) expect(await recentReceipts(storage, { limit })).toEqual([]);
   });
 
   test("recent receipts go on after the last one seen", async () => {

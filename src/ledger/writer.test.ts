@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
@@ -17,17 +18,30 @@ const ids = (prefix: string, count: number): string[] =>
 /** A storage that can be made to fail, or to take its time, in the ways a store does. */
 class TroubledStorage implements Storage {
   readonly engine: Storage["engine"];
-  /** `after`: the rows are kept, but the answer is lost on its way back. */
+  /** `after`: the rows are kept, but the answer is lost on its way back. `hang`: no answer, until `answerFirst`. */
   fault: "none" | "before" | "after" | "hang" = "none";
   /** The id of a row that is refused whenever it comes, and of one at which the store breaks down. */
   refuses: string | undefined;
   breaksAt: string | undefined;
-  inserts = 0;
+  /** Inserts of one row hang. */
+  hangsAlone = false;
+  /** When each insert came, and how many rows it had. */
+  readonly inserts: { atMs: number; rows: number }[] = [];
+  readonly #hanging: PromiseWithResolvers<void>[] = [];
   readonly #storage: Storage;
+  readonly #clock: VirtualClock;
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, clock: VirtualClock) {
     this.#storage = storage;
+    this.#clock = clock;
     this.engine = storage.engine;
+  }
+
+  /** Answers the insert that has hung for longest. */
+  answerFirst(failure?: Error): void {
+    const held = this.#hanging.shift();
+    if (failure === undefined) held?.resolve();
+    else held?.reject(failure);
   }
 
   query(text: string, parameters?: readonly (string | number | null)[]) {
@@ -35,9 +49,13 @@ class TroubledStorage implements Storage {
   }
 
   async runForEach(text: string, rows: readonly (readonly (string | number | null)[])[]) {
-    this.inserts += 1;
+    this.inserts.push({ atMs: this.#clock.passedMs, rows: rows.length });
     if (this.fault === "before") throw new Error("store is down");
-    if (this.fault === "hang") return await new Promise<never>(() => {});
+    if (this.fault === "hang" || (this.hangsAlone && rows.length === 1)) {
+      const held = Promise.withResolvers<void>();
+      this.#hanging.push(held);
+      return await held.promise;
+    }
     const holds = (id: string | undefined) => id !== undefined && rows.some((row) => row.includes(id));
     // As the runtime's binding says of a value that it does not take.
     if (holds(this.refuses))
@@ -61,235 +79,396 @@ class TroubledStorage implements Storage {
 }
 
 describe("LedgerWriter", () => {
+  let clock: VirtualClock;
   let storage: TroubledStorage;
   let problems: string[];
   beforeEach(async () => {
-    storage = new TroubledStorage(await openStorage("sqlite::memory:", system.clock));
+    clock = new VirtualClock();
+    storage = new TroubledStorage(await openStorage("sqlite::memory:", system.clock), clock);
     problems = [];
   });
   afterEach(() => storage.close());
 
   const open = (options: Partial<LedgerWriterOptions> = {}): LedgerWriter =>
-    new LedgerWriter({ storage, clock: system.clock, onProblem: (error) => problems.push(String(error)), ...options });
+    new LedgerWriter({ storage, clock, onProblem: (error) => problems.push(String(error)), ...options });
   const storedIds = async (): Promise<string[]> => {
     const rows = await storage.query("SELECT id FROM receipts ORDER BY id");
     return rows.map((row) => String(row["id"]));
   };
+  const rowsOfInserts = (): number[] => storage.inserts.map(({ rows }) => rows);
+  const timesOfInserts = (): number[] => storage.inserts.map(({ atMs }) => atMs);
+  const lostRows = (): (string | undefined)[] =>
+    problems.filter((one) => one.includes("was not kept")).map((one) => /receipt (\S+)/.exec(one)?.[1]);
 
-  test("a row alone is committed at once, without waiting for others", async () => {
-    const writer = open({ maxWaitMs: 10_000 });
-    const startedMs = performance.now();
-    await writer.write(sampleReceipt({ id: "alone" }));
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
-    expect(await storedIds()).toEqual(["alone"]);
-    expect(writer.queued).toBe(0);
-  });
+  const write = (writer: LedgerWriter, id: string, alone?: boolean): Promise<void> =>
+    writer.write(sampleReceipt({ id }), alone);
+  const writeAll = (writer: LedgerWriter, all: readonly string[]): Promise<unknown> =>
+    Promise.all(all.map((id) => write(writer, id)));
+  /** How long it took. */
+  const waited = async (work: Promise<unknown>): Promise<number> => {
+    const sinceMs = clock.nowMs();
+    await clock.until(work);
+    return clock.nowMs() - sinceMs;
+  };
 
-  test("rows of one turn, and rows soon after a commit, go together", async () => {
-    const writer = open({ maxWaitMs: 200 });
-    await Promise.all(ids("a", 50).map((id) => writer.write(sampleReceipt({ id }))));
-    expect(storage.inserts).toBe(1);
-    const later = ids("b", 20).map(async (id, index) => {
-      await Bun.sleep(index % 5);
-      await writer.write(sampleReceipt({ id }));
+  describe("group commit", () => {
+    test("a row alone is committed at once, without waiting for others", async () => {
+      const writer = open({ maxWaitMs: 10_000 });
+      expect(await waited(write(writer, "alone"))).toBe(0);
+      expect(await storedIds()).toEqual(["alone"]);
+      expect(writer.queued).toBe(0);
     });
-    await Promise.all(later);
-    expect(storage.inserts).toBe(2);
-    expect(await storedIds()).toHaveLength(70);
-  });
 
-  test("a row that nobody else will follow is committed at once, however short the last commit was ago", async () => {
-    const writer = new LedgerWriter({
-      clock: system.clock,
-      storage,
-      maxWaitMs: 10_000,
-      onProblem: (error) => problems.push(String(error)),
+    test("rows of one turn go together, and so do rows soon after a commit, at most a little later", async () => {
+      const writer = open({ maxWaitMs: 200 });
+      expect(await waited(writeAll(writer, ids("a", 50)))).toBe(0);
+      for (const [prefix, committedMs] of [
+        ["b", 200],
+        ["c", 400],
+      ] as const) {
+        for (const id of ids(prefix, 20)) {
+          void write(writer, id);
+          await clock.pass(1);
+        }
+        await clock.pass(180);
+        expect(storage.inserts.at(-1)).toEqual({ atMs: committedMs, rows: 20 });
+      }
+      expect(rowsOfInserts()).toEqual([50, 20, 20]);
+      await clock.pass(200);
+      expect(await waited(write(writer, "late"))).toBe(0);
+      expect(await storedIds()).toHaveLength(91);
     });
-    await writer.write(sampleReceipt({ id: "first" }));
-    const startedMs = performance.now();
-    await writer.write(sampleReceipt({ id: "second" }), true);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
-    expect(storage.inserts).toBe(2);
-    await writer.close();
-  });
 
-  test("no insert has more rows than it may, and a full one does not wait", async () => {
-    const writer = open({ maxRows: 10, maxWaitMs: 10_000 });
-    await writer.write(sampleReceipt({ id: "first" }));
-    await Promise.all(ids("a", 40).map((id) => writer.write(sampleReceipt({ id }))));
-    expect(storage.inserts).toBe(5);
-    expect(await storedIds()).toHaveLength(41);
-  });
-
-  test("H21: while the store is down answers go on, and the rows arrive later, once", async () => {
-    const writer = open({ patienceMs: 60 });
-    storage.fault = "before";
-    const waits = ids("a", 30).map(async (id, index) => {
-      await Bun.sleep(index);
-      const writtenMs = performance.now();
-      await writer.write(sampleReceipt({ id }));
-      return performance.now() - writtenMs;
+    test("a row that nobody else will follow is committed at once, however short the last commit was ago", async () => {
+      const writer = open({ maxWaitMs: 10_000 });
+      await write(writer, "first");
+      expect(await waited(write(writer, "second", true))).toBe(0);
+      expect(rowsOfInserts()).toEqual([1, 1]);
     });
-    const longest = Math.max(...(await Promise.all(waits)));
-    expect(longest).toBeWithin(50, 300);
-    expect(writer.queued).toBe(30);
-    expect(problems.length).toBeGreaterThan(0);
-    expect(problems[0]).toContain("receipts wait");
-    storage.fault = "none";
-    await writer.flush();
-    expect(await storedIds()).toEqual(ids("a", 30).sort());
-    expect(writer.queued).toBe(0);
-  });
 
-  test("H21: the writer tries again by itself, at growing distances", async () => {
-    const writer = open({ patienceMs: 5 });
-    storage.fault = "before";
-    await writer.write(sampleReceipt({ id: "late" }));
-    await Bun.sleep(400);
-    expect(storage.inserts).toBeWithin(3, 6);
-    storage.fault = "none";
-    for (let waits = 0; writer.queued > 0 && waits < 300; waits += 1) await Bun.sleep(10);
-    expect(await storedIds()).toEqual(["late"]);
-    await writer.write(sampleReceipt({ id: "next" }));
-    expect(await storedIds()).toEqual(["late", "next"]);
-  });
-
-  test("H21: rows whose commit was not heard of are sent again and stored once", async () => {
-    const writer = open({ patienceMs: 5 });
-    storage.fault = "after";
-    await Promise.all(ids("a", 5).map((id) => writer.write(sampleReceipt({ id }))));
-    expect(writer.queued).toBe(5);
-    storage.fault = "none";
-    await writer.flush();
-    expect(await storedIds()).toEqual(ids("a", 5));
-  });
-
-  test("H21, H06: a row that the store refuses for ever is given up aloud, with its amount; the others are stored", async () => {
-    const writer = open({ maxRows: 10 });
-    storage.refuses = "a3";
-    await Promise.all(ids("a", 20).map((id) => writer.write(sampleReceipt({ id, costNanoUsd: 777 }))));
-    expect(await storedIds()).toEqual(
-      ids("a", 20)
-        .filter((id) => id !== "a3")
-        .sort(),
-    );
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain("The receipt a3 of key key_1 (777 nano-dollars) was not kept");
-    const startedMs = performance.now();
-    await writer.write(sampleReceipt({ id: "next" }));
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
-    await writer.flush();
-    expect(writer.queued).toBe(0);
-  });
-
-  test("H21: where the store breaks down while rows go in one by one, the rest waits for it", async () => {
-    const writer = open({ patienceMs: 5 });
-    storage.refuses = "a1";
-    storage.breaksAt = "a2";
-    await Promise.all(ids("a", 4).map((id) => writer.write(sampleReceipt({ id }))));
-    for (let waits = 0; writer.queued !== 2 && waits < 300; waits += 1) await Bun.sleep(10);
-    expect(await storedIds()).toEqual(["a0"]);
-    storage.breaksAt = undefined;
-    await writer.flush();
-    expect(await storedIds()).toEqual(["a0", "a2", "a3"]);
-    expect(problems.filter((problem) => problem.includes("was not kept"))).toHaveLength(1);
-  });
-
-  test("H21: a store that never answers keeps no caller waiting", async () => {
-    const writer = open({ patienceMs: 30, drainMs: 50 });
-    storage.fault = "hang";
-    const startedMs = performance.now();
-    await writer.write(sampleReceipt());
-    expect(performance.now() - startedMs).toBeWithin(25, 400);
-    await expect(writer.flush()).rejects.toThrow("1 receipts are not stored");
-  });
-
-  test("H20: beyond the bound the oldest rows are kept, and each newer one is refused aloud", async () => {
-    const writer = open({ patienceMs: 5, maxQueued: 3 });
-    storage.fault = "before";
-    await Promise.all(ids("a", 5).map((id) => writer.write(sampleReceipt({ id }))));
-    expect(writer.queued).toBe(3);
-    const refused = problems.filter((problem) => problem.includes("was not kept"));
-    expect(refused.map((problem) => /receipt (\S+)/.exec(problem)?.[1])).toEqual(["a3", "a4"]);
-    storage.fault = "none";
-    await writer.flush();
-    expect(await storedIds()).toEqual(["a0", "a1", "a2"]);
-  });
-
-  test("closing stores what waits, and takes no more", async () => {
-    const writer = open({ maxWaitMs: 10_000 });
-    await writer.write(sampleReceipt({ id: "a" }));
-    const waiting = writer.write(sampleReceipt({ id: "b" }));
-    await writer.close();
-    await waiting;
-    expect(await storedIds()).toEqual(["a", "b"]);
-    await writer.write(sampleReceipt({ id: "c" }));
-    expect(problems.join()).toContain("receipt c");
-    expect(await storedIds()).toEqual(["a", "b"]);
-  });
-
-  test("closing while the store is down ends in time and names every row it gives up", async () => {
-    const writer = open({ patienceMs: 5_000, drainMs: 80 });
-    storage.fault = "before";
-    const writes = ids("a", 3).map((id) => writer.write(sampleReceipt({ id })));
-    await writer.close();
-    await Promise.all(writes);
-    for (const id of ids("a", 3)) expect(problems.join()).toContain(`receipt ${id} `);
-    expect(writer).toMatchObject({ queued: 0, lost: 3 });
-  });
-
-  test("H29: more rows than a log holds are given up at its pace, and their amounts are told", async () => {
-    let [waiting, most] = [0, 0];
-    const writer = open({
-      patienceMs: 5_000,
-      drainMs: 80,
-      onProblem: (error) => {
-        problems.push(String(error));
-        waiting += 1;
-        most = Math.max(most, waiting);
-      },
-      written: async () => {
-        waiting = 0;
-      },
+    test("no insert has more rows than it may; full ones do not wait, the rest does", async () => {
+      const writer = open({ maxRows: 10, maxWaitMs: 200 });
+      await write(writer, "first");
+      expect(await waited(writeAll(writer, ids("a", 45)))).toBe(200);
+      expect(storage.inserts.map(({ atMs, rows }) => [atMs, rows])).toEqual([
+        [0, 1],
+        [0, 10],
+        [0, 10],
+        [0, 10],
+        [0, 10],
+        [200, 5],
+      ]);
+      expect(await storedIds()).toHaveLength(46);
     });
-    storage.fault = "before";
-    const writes = ids("a", 1_000).map((id) =>
-      writer.write(sampleReceipt({ id, costNanoUsd: 7, usage: { input: 3 } })),
-    );
-    await writer.close();
-    await Promise.all(writes);
-    const told = problems.filter((problem) => problem.includes("(7 nano-dollars)") && problem.includes('"input":3'));
-    expect(told).toHaveLength(1_000);
-    expect(most).toBeLessThan(2_000);
-    expect(writer.lost).toBe(1_000);
+
+    test("H20: however many rows wait, there is one timer for them, and none when they are stored", async () => {
+      const writer = open({ maxWaitMs: 100 });
+      await write(writer, "first");
+      const writes = writeAll(writer, ids("a", 50));
+      // One for their commit, one for the callers' patience.
+      expect(clock.timers).toBe(2);
+      await clock.until(writes);
+      await clock.pass(1_000);
+      expect(clock.timers).toBe(0);
+    });
+
+    test("a long queue leaves the event loop free between inserts", async () => {
+      const writer = open({ clock: system.clock, patienceMs: 5 });
+      storage.fault = "before";
+      await writeAll(writer, ids("a", 5_000));
+      storage.fault = "none";
+      let turns = 0;
+      const turning = setInterval(() => {
+        turns += 1;
+      }, 1);
+      await writer.flush();
+      clearInterval(turning);
+      expect(await storedIds()).toHaveLength(5_000);
+      expect(turns).toBeGreaterThan(3);
+    });
   });
 
-  test("choices 9, H29: while the store fails the writer says why, and when no more rows can be kept", async () => {
-    const writer = open({ patienceMs: 1, maxQueued: 2 });
-    expect(writer).toMatchObject({ trouble: undefined, full: false });
-    storage.fault = "before";
-    await Promise.all(ids("a", 2).map((id) => writer.write(sampleReceipt({ id }))));
-    while (writer.trouble === undefined) await Bun.sleep(5);
-    expect(writer.trouble).toMatch(/^2 receipts wait for the store: /);
-    expect(writer.full).toBe(true);
-    storage.fault = "none";
-    await writer.flush();
-    expect(writer).toMatchObject({ trouble: undefined, full: false, lost: 0 });
+  describe("a store that fails", () => {
+    test("H21: answers go on after a short wait, and the rows arrive later, once", async () => {
+      const writer = open({ patienceMs: 60 });
+      storage.fault = "before";
+      const waits: Promise<number>[] = [];
+      const timed = async (id: string): Promise<number> => {
+        const sinceMs = clock.nowMs();
+        await write(writer, id);
+        return clock.nowMs() - sinceMs;
+      };
+      for (const id of ids("a", 30)) {
+        waits.push(timed(id));
+        await clock.pass(1);
+      }
+      expect(new Set(await clock.until(Promise.all(waits)))).toEqual(new Set([60]));
+      expect(writer.queued).toBe(30);
+      expect(problems[0]).toContain("1 receipts wait, next attempt in 50 ms");
+      storage.fault = "none";
+      await clock.until(writer.flush());
+      expect(await storedIds()).toEqual(ids("a", 30).sort());
+      expect(writer.queued).toBe(0);
+    });
+
+    test("H21: the writer tries again by itself, at growing distances, whatever comes in meanwhile", async () => {
+      const writer = open();
+      storage.fault = "before";
+      void write(writer, "late");
+      await clock.pass(20);
+      void write(writer, "later");
+      await clock.pass(7_200);
+      expect(timesOfInserts()).toEqual([0, 50, 150, 350, 750, 1_550, 3_150, 5_150, 7_150]);
+      storage.fault = "none";
+      await clock.pass(2_000);
+      expect(await storedIds()).toEqual(["late", "later"]);
+      expect(await waited(write(writer, "next"))).toBe(0);
+      // The next trouble is tried again as soon as the first was.
+      storage.inserts.length = 0;
+      storage.fault = "before";
+      await clock.pass(1_000);
+      const sinceMs = clock.passedMs;
+      void write(writer, "again");
+      await clock.pass(60);
+      expect(timesOfInserts()).toEqual([sinceMs, sinceMs + 50]);
+    });
+
+    test("H21: a flush does not wait until the next attempt is due, and rows after it go in as ever", async () => {
+      const writer = open();
+      storage.fault = "before";
+      void write(writer, "a");
+      await clock.pass(10);
+      storage.fault = "none";
+      expect(await waited(writer.flush())).toBe(0);
+      await clock.pass(1_000);
+      expect(await waited(write(writer, "b"))).toBe(0);
+      // None of them was empty.
+      expect(rowsOfInserts()).toEqual([1, 1, 1]);
+    });
+
+    test("H21: rows whose commit was not heard of are sent again and stored once", async () => {
+      const writer = open({ patienceMs: 5 });
+      storage.fault = "after";
+      await clock.until(writeAll(writer, ids("a", 5)));
+      expect(writer.queued).toBe(5);
+      storage.fault = "none";
+      await clock.until(writer.flush());
+      expect(await storedIds()).toEqual(ids("a", 5));
+    });
+
+    test("H21, H06: a row that the store refuses for ever is given up aloud, with its amount; the others are stored", async () => {
+      const writer = open({ maxRows: 10 });
+      storage.refuses = "a3";
+      const writes = ids("a", 20).map((id) => writer.write(sampleReceipt({ id, costNanoUsd: 777 })));
+      expect(await waited(Promise.all(writes))).toBe(0);
+      expect(await storedIds()).toEqual(
+        ids("a", 20)
+          .filter((id) => id !== "a3")
+          .sort(),
+      );
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toContain("The receipt a3 of key key_1 (777 nano-dollars) was not kept");
+      expect(writer).toMatchObject({ lost: 1, trouble: undefined });
+      await clock.pass(10);
+      expect(await waited(write(writer, "next"))).toBe(0);
+      expect(writer.queued).toBe(0);
+    });
+
+    test("H21: where the store breaks down while rows go in one by one, the rest waits for it", async () => {
+      const writer = open();
+      storage.refuses = "a1";
+      storage.breaksAt = "a2";
+      const [a0, a1, a2, a3] = ids("a", 4).map((id) => write(writer, id));
+      expect(await waited(Promise.all([a0, a1]))).toBe(0);
+      expect(await waited(Promise.all([a2, a3]))).toBe(250);
+      expect(writer.queued).toBe(2);
+      expect(await storedIds()).toEqual(["a0"]);
+      storage.breaksAt = undefined;
+      await clock.until(writer.flush());
+      expect(await storedIds()).toEqual(["a0", "a2", "a3"]);
+      expect(lostRows()).toEqual(["a1"]);
+    });
+
+    test("H20: beyond the bound the oldest rows are kept, and each newer one is refused aloud", async () => {
+      const writer = open({ maxQueued: 3 });
+      storage.fault = "before";
+      await clock.until(writeAll(writer, ids("a", 5)));
+      expect(writer.queued).toBe(3);
+      expect(lostRows()).toEqual(["a3", "a4"]);
+      storage.fault = "none";
+      await clock.until(writer.flush());
+      expect(await storedIds()).toEqual(["a0", "a1", "a2"]);
+    });
+
+    test("choices 9, H29: the writer says why rows wait, and when no more of them can be kept", async () => {
+      const writer = open({ maxQueued: 2 });
+      expect(writer).toMatchObject({ trouble: undefined, full: false });
+      storage.fault = "before";
+      void write(writer, "a");
+      await clock.pass(1);
+      expect(writer.full).toBe(false);
+      void write(writer, "b");
+      expect(writer.trouble).toBe("2 receipts wait for the store: store is down");
+      expect(writer.full).toBe(true);
+      storage.fault = "none";
+      await clock.until(writer.flush());
+      expect(writer).toMatchObject({ trouble: undefined, full: false, lost: 0 });
+    });
   });
 
-  test("a long queue leaves the event loop free between inserts", async () => {
-    const writer = open({ patienceMs: 5 });
-    storage.fault = "before";
-    await Promise.all(ids("a", 5_000).map((id) => writer.write(sampleReceipt({ id }))));
-    storage.fault = "none";
-    let turns = 0;
-    const turning = setInterval(() => {
-      turns += 1;
-    }, 1);
-    await writer.flush();
-    clearInterval(turning);
-    expect(await storedIds()).toHaveLength(5_000);
-    expect(turns).toBeGreaterThan(3);
+  describe("a store that does not answer (H29)", () => {
+    test("H21: it keeps no caller waiting", async () => {
+      const writer = open({ patienceMs: 30, drainMs: 50 });
+      storage.fault = "hang";
+      expect(await waited(write(writer, "a"))).toBe(30);
+      const flush = writer.flush();
+      expect(await waited(flush.catch(() => {}))).toBe(50);
+      await expect(flush).rejects.toThrow("1 receipts are not stored");
+      // One insert is under way at a time.
+      expect(storage.inserts).toHaveLength(1);
+    });
+
+    test("after ten seconds the attempt has failed, and its rows are sent again", async () => {
+      const writer = open();
+      storage.fault = "hang";
+      void write(writer, "a");
+      await clock.pass(9_999);
+      expect(writer.trouble).toBeUndefined();
+      expect(storage.inserts).toHaveLength(1);
+      storage.fault = "none";
+      await clock.pass(251);
+      expect(writer.trouble).toBe("1 receipts wait for the store: The store did not answer within 10000 ms.");
+      await clock.pass(50);
+      expect(await storedIds()).toEqual(["a"]);
+      expect(writer).toMatchObject({ queued: 0, trouble: undefined });
+    });
+
+    for (const late of [undefined, new Error("connection lost"), new TypeError("a refusal")]) {
+      test(`an answer that comes later still (${late?.message ?? "stored"}) says nothing of the rows of the next attempt`, async () => {
+        const writer = open();
+        storage.fault = "hang";
+        void write(writer, "a");
+        await clock.pass(10_250);
+        storage.fault = "none";
+        await clock.pass(1_000);
+        storage.fault = "hang";
+        void write(writer, "b");
+        await clock.pass(1);
+        const { length: inserts } = storage.inserts;
+        expect(problems).toHaveLength(1);
+        storage.fault = "none";
+        storage.answerFirst(late);
+        await clock.pass(1);
+        expect(writer).toMatchObject({ queued: 1, trouble: undefined, lost: 0 });
+        expect(storage.inserts).toHaveLength(inserts);
+        expect(problems).toHaveLength(1);
+      });
+    }
+
+    test("nor does one of a row that went in alone", async () => {
+      const writer = open();
+      storage.refuses = "a1";
+      storage.hangsAlone = true;
+      void writeAll(writer, ids("a", 2));
+      await clock.pass(10_250);
+      storage.hangsAlone = false;
+      await clock.pass(1_000);
+      expect(lostRows()).toEqual(["a1"]);
+      storage.fault = "hang";
+      void write(writer, "b");
+      await clock.pass(1);
+      storage.answerFirst();
+      await clock.pass(1);
+      expect(writer.queued).toBe(1);
+      expect(await storedIds()).toEqual(["a0"]);
+    });
+  });
+
+  describe("flush and close", () => {
+    test("a flush ends when the rows before it are stored, and does not wait for those after it", async () => {
+      const writer = open({ maxRows: 1 });
+      storage.fault = "before";
+      void writeAll(writer, ["a", "b"]);
+      const first = writer.flush();
+      void write(writer, "c");
+      const second = writer.flush();
+      void write(writer, "d");
+      await clock.pass(1);
+      storage.fault = "none";
+      storage.breaksAt = "c";
+      await clock.until(first);
+      expect(await storedIds()).toEqual(["a", "b"]);
+      storage.breaksAt = "d";
+      await clock.until(second);
+      expect(await storedIds()).toEqual(["a", "b", "c"]);
+      expect(clock.passedMs).toBeLessThan(5_000);
+    });
+
+    test("a flush does not let rows gather, and leaves no timer that would keep the process", async () => {
+      const writer = open({ maxRows: 10, maxWaitMs: 1_000 });
+      await write(writer, "first");
+      void writeAll(writer, ids("a", 15));
+      expect(await waited(writer.flush())).toBe(0);
+      expect(rowsOfInserts()).toEqual([1, 10, 5]);
+      await clock.pass(1_000);
+      expect(clock.timers).toBe(0);
+      expect(await waited(writer.flush())).toBe(0);
+    });
+
+    test("closing stores what waits, and takes no more", async () => {
+      const writer = open({ maxWaitMs: 10_000 });
+      await write(writer, "a");
+      const waiting = write(writer, "b");
+      expect(await waited(writer.close())).toBe(0);
+      await waiting;
+      expect(await storedIds()).toEqual(["a", "b"]);
+      await write(writer, "c");
+      expect(lostRows()).toEqual(["c"]);
+      expect(problems.join()).toContain("the ledger is closed");
+      expect(await storedIds()).toEqual(["a", "b"]);
+    });
+
+    test("closing while the store is down ends in time and names every row it gives up", async () => {
+      const writer = open({ drainMs: 80 });
+      storage.fault = "before";
+      const writes = writeAll(writer, ids("a", 3));
+      expect(await waited(writer.close())).toBe(80);
+      expect(await waited(writes)).toBe(0);
+      expect(problems.join()).toContain("3 receipts are not stored");
+      expect(lostRows()).toEqual(ids("a", 3));
+      expect(writer).toMatchObject({ queued: 0, lost: 3 });
+    });
+
+    test("H29: more rows than a log holds are given up at its pace, and their amounts are told", async () => {
+      let [waiting, most] = [0, 0];
+      const writer = open({
+        drainMs: 80,
+        onProblem: (error) => {
+          problems.push(String(error));
+          waiting += 1;
+          most = Math.max(most, waiting);
+        },
+        written: async () => {
+          waiting = 0;
+        },
+      });
+      storage.fault = "before";
+      for (const id of ids("a", 1_000)) void writer.write(sampleReceipt({ id, costNanoUsd: 7, usage: { input: 3 } }));
+      await clock.until(writer.close());
+      const told = problems.filter((problem) => problem.includes("(7 nano-dollars)") && problem.includes('"input":3'));
+      expect(told).toHaveLength(1_000);
+      // A hundred rows at a time, and what was said of the store before.
+      expect(most).toBeWithin(100, 110);
+      expect(writer.lost).toBe(1_000);
+    });
+
+    test("H29: a slow log does not hold up the stop for longer than the store may; every row is told all the same", async () => {
+      const writer = open({ drainMs: 80, written: () => clock.sleep(50) });
+      storage.fault = "before";
+      void writeAll(writer, ids("a", 1_000));
+      expect(await waited(writer.close())).toBe(80 + 2 * 50);
+      expect(lostRows()).toHaveLength(1_000);
+    });
   });
 });
 
