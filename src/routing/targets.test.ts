@@ -60,8 +60,11 @@ describe("targets of conversations", () => {
   });
 
   test("an offer may be pinned to a dialect", () => {
-    const pinned = made({ offers: [{ provider: "cloud", model: CLAUDE, dialect: "messages" }] });
-    expect(pinned.targets.text(pinned.model, pinned.offers).map(({ via }) => via)).toEqual(["messages"]);
+    const { targets, model, offers } = made({ offers: [{ provider: "cloud", model: CLAUDE, dialect: "messages" }] });
+    const found = targets.text(model, offers);
+    expect(found.map(({ via }) => via)).toEqual(["messages"]);
+    // Those of a single offer, which is what most models have, are not even copied for a call.
+    expect(targets.text(model, offers)).toBe(found);
   });
 
   test("a model that no provider serves as configured is not found", () => {
@@ -103,6 +106,22 @@ describe("targets of images and videos", () => {
     const found = painting.targets.images(painting.model, painting.offers);
     expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([["painter", "media"]]);
     expect(found[0]?.adapter).toBe(providers.get("painter")?.media?.images("gpt-image-1"));
+  });
+
+  test("the same host may make one with a model and not the other", () => {
+    const filming = made({
+      outputModalities: ["image", "video"],
+      offers: [
+        { provider: "painter", model: "gpt-image-1" },
+        { provider: "painter", model: "sora-2" },
+      ],
+    });
+    const { model, offers, targets } = filming;
+    const named = (found: readonly { offer: { upstreamModel: string } }[]) =>
+      found.map(({ offer }) => offer.upstreamModel);
+    expect(named(targets.images(model, offers))).toEqual(["gpt-image-1"]);
+    expect(named(targets.videos(model, offers))).toEqual(["sora-2"]);
+    expect(targets.videos(model, offers)[0]?.adapter).toBe(providers.get("painter")?.media?.videos("sora-2"));
   });
 
   test("a model that makes something else is refused", () => {
