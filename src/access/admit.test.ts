@@ -62,6 +62,13 @@ describe("admit: scopes", () => {
     expect(refusal(who, { dialect: "messages" }).kind).toBe("unauthenticated");
   });
 
+  test("of a key with many patterns the first ten are named", () => {
+    const { refusal } = gate();
+    const models = Array.from({ length: 11 }, (_, index) => `acme/${index}`);
+    expect(refusal(principal({ models })).message).toEndWith("acme/8, acme/9, ….");
+    expect(refusal(principal({ models: models.slice(0, 10) })).message).toEndWith("acme/8, acme/9.");
+  });
+
   test("a refused call takes nothing", () => {
     const { admit, refusal, clock } = gate();
     const who = principal({
@@ -71,6 +78,7 @@ describe("admit: scopes", () => {
     refusal(who, { model: "x/y" });
     refusal(who, { estimatedTokens: 11 });
     expect(refusal(who, { estimatedCostNanoUsd: 2e9 }).kind).toBe("budget_exhausted");
+    expect(refusal(who, { estimatedTokens: 11, estimatedCostNanoUsd: 1e9 }).kind).toBe("rate_limited");
     admit(who, { estimatedTokens: 10, estimatedCostNanoUsd: 1e9 }).release({ costNanoUsd: 0, tokens: 10 });
     clock.ms += 60_000;
     admit(who, { estimatedTokens: 10, estimatedCostNanoUsd: 1e9 });
@@ -173,6 +181,24 @@ describe("admit: rates", () => {
     expect(retryAfterSeconds).toBeWithin(1, 61);
   });
 
+  test("H25: a limit that a new configuration takes away is in no header any more", () => {
+    const { admit } = gate();
+    admit(principal({ limits: { requestsPerMinute: 3, tokensPerMinute: 10 } }));
+    expect(admit(principal({ limits: { tokensPerMinute: 10 } })).rateHeaders).toEqual({
+      "x-ratelimit-limit-tokens": "10",
+      "x-ratelimit-remaining-tokens": "10",
+      "x-ratelimit-reset-tokens": "0s",
+    });
+  });
+
+  test("H25: where a new configuration lets others in meanwhile, nothing is left, not less than nothing", () => {
+    const { admissions, admit } = gate();
+    const reading = admissions.enter(principal({ limits: { requestsPerMinute: 1 } }));
+    for (let index = 0; index < 2; index += 1) admit(principal({ limits: { requestsPerMinute: 3 } }));
+    const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 0 } as const;
+    expect(reading.admit(call).rateHeaders["x-ratelimit-remaining-requests"]).toBe("0");
+  });
+
   test("concurrent calls: a place is free when a call ends, once", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { concurrent: 2 } });
@@ -266,6 +292,38 @@ describe("admit: budgets", () => {
     expect(refusal(who, call).kind).toBe("budget_exhausted");
   });
 
+  test("H23: what is kept aside is the most that a call can cost, so that calls at once cannot pass a budget together", () => {
+    const { admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 1 } });
+    const open = { estimatedCostNanoUsd: 1e8, mostCostNanoUsd: 8e8 };
+    const first = admit(who, open);
+    const refused = refusal(who, open);
+    expect(refused.message).toContain("0 are spent, 0.8 reserved by calls under way, and this call may cost 0.8.");
+    expect(refused.message).toContain("A limit of the answer's tokens in the request makes that less.");
+    // With a limit of its answer it fits.
+    expect(refusal(who, { estimatedCostNanoUsd: 2e8 + 1 }).message).not.toContain("A limit of the answer's tokens");
+    admit(who, { estimatedCostNanoUsd: 2e8 }).release({ costNanoUsd: 0, tokens: 0 });
+    first.release({ costNanoUsd: 6e8, tokens: 0 });
+    // What is left is less than the most that it can cost: it runs alone, and keeps all others out.
+    admit(who, open);
+    expect(refusal(who).kind).toBe("budget_exhausted");
+  });
+
+  test("H19: a call that only waits for others is told when to try again; one that never fits is not", () => {
+    const { admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 1 } });
+    admit(who).release({ costNanoUsd: 4e8, tokens: 0 });
+    const running = admit(who, { estimatedCostNanoUsd: 1e8 });
+    const waits = refusal(who, { estimatedCostNanoUsd: 6e8 });
+    expect(waits.retryAfterSeconds).toBe(2);
+    expect(waits.message).toEndWith("Try again when some of them have ended.");
+    const never = refusal(who, { estimatedCostNanoUsd: 6e8 + 1 });
+    expect(never.retryAfterSeconds).toBeUndefined();
+    expect(never.message).not.toContain("Try again");
+    running.release({ costNanoUsd: 6e8, tokens: 0 });
+    expect(refusal(who).retryAfterSeconds).toBeUndefined();
+  });
+
   test("a used-up budget refuses calls of unknown cost as well", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 0.1 } });
@@ -341,7 +399,8 @@ describe("admit: budgets", () => {
       pay(who);
       expect(refusal(who).kind).toBe("budget_exhausted");
     }
-    expect(refusal(daily).message).toContain("2026-02-01T00:00:00.000Z");
+    for (const who of [daily, monthly]) expect(refusal(who).message).toContain("anew at 2026-02-01T00:00:00.000Z.");
+    expect(refusal(total).message).not.toContain("anew");
     clock.ms = Date.UTC(2026, 1, 1);
     pay(daily);
     pay(monthly);
@@ -359,6 +418,41 @@ describe("admit: budgets", () => {
     admit(principal({ limits })).release({ costNanoUsd: 1e9, tokens: 0 });
     clock.ms += 86_400_000;
     expect(refusal(principal({ limits })).message).toContain("in total");
+  });
+
+  test("H30: a clock that is set again and again costs the start's sums nothing, and the last ones count", () => {
+    const { clock, admissions, refusal } = gate((_, window) => (window === "total" ? 9e8 : 0));
+    const dayMs = 86_400_000;
+    for (let day = 1; day <= 6; day += 1) admissions.learn(() => day * 1e8, clock.ms + day * dayMs);
+    const spentOn = (day: number): string => {
+      clock.stepMs = day * dayMs;
+      const who = principal({ keyId: `key_${day}`, limits: { budgetUsdPerDay: 0.01 } });
+      return /: (\S+) are spent/.exec(refusal(who, { estimatedCostNanoUsd: 1e9 }).message)?.[1] ?? "";
+    };
+    // Of keys that nobody has heard of yet: the first days are forgotten, the last three are not.
+    expect([1, 2, 3, 4, 5, 6].map(spentOn)).toEqual(["0", "0", "0", "0.4", "0.5", "0.6"]);
+    const total = principal({ keyId: "key_0", limits: { budgetUsdTotal: 1 } });
+    expect(refusal(total, { estimatedCostNanoUsd: 2e8 }).message).toContain("0.9 are spent");
+  });
+
+  test("H24: what is held for an operation counts until it ends, and then what it came to", () => {
+    const { clock, admissions, admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdPerDay: 1 } });
+    const settle = admissions.hold("key_1", 8e8);
+    expect(refusal(who, { estimatedCostNanoUsd: 3e8 }).message).toContain("0 are spent, 0.8 reserved");
+    settle(5e8, clock.ms);
+    expect(refusal(who, { estimatedCostNanoUsd: 6e8 }).message).toContain("0.5 are spent, 0 reserved");
+    admit(who, { estimatedCostNanoUsd: 5e8 });
+  });
+
+  test("H06: a call that is settled twice is charged once, with limits or without", () => {
+    for (const limits of [{}, { budgetUsdTotal: 9 }]) {
+      const { admit, refusal } = gate();
+      const call = admit(principal({ limits }));
+      call.release({ costNanoUsd: 1e9, tokens: 0 });
+      call.release({ costNanoUsd: 1e9, tokens: 0 });
+      expect(refusal(principal({ limits: { budgetUsdTotal: 1 } })).message).toContain(": 1 are spent, 0 reserved");
+    }
   });
 
   test("H25: a budget that comes with a new configuration knows what was spent without one", () => {
@@ -380,9 +474,16 @@ describe("admit: cost and memory", () => {
     const busy = principal({ keyId: "busy", limits });
     admit(busy);
     expect(admissions.trackedKeys).toBe(5_001);
-    clock.ms += 180_000;
-    admit(principal());
-    expect(admissions.trackedKeys).toBe(1);
+    // They are looked for once a minute.
+    for (const [passMs, tracked] of [
+      [60_000, 5_001],
+      [59_999, 5_001],
+      [1, 1],
+    ] as const) {
+      clock.ms += passMs;
+      admit(principal());
+      expect(admissions.trackedKeys).toBe(tracked);
+    }
     expect(refusal(busy).kind).toBe("rate_limited");
   });
 

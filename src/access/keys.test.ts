@@ -7,7 +7,7 @@ import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { readLimits } from "./key-limits.ts";
 import { checkSubset } from "./key-subset.ts";
-import { createKey, ensureProject, type KeyRequest, listKeys, revokeKey, updateKey } from "./keys.ts";
+import { createKey, ensureProject, type KeyRequest, type KeyUpdate, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
@@ -161,6 +161,89 @@ describe("keys", () => {
     expect(await make({ limits: { budgetUsdTotal: Number.NaN } })).toBe("invalid_request limits.budget_usd_total");
     expect(await listKeys(storage)).toEqual([]);
     expect(await selectProjects(storage)).toEqual([]);
+  });
+
+  test("the bounds of what a key may be called, may name and may spend are themselves allowed", async () => {
+    const nowMs = Date.UTC(2026, 0, 1);
+    const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
+    const make = (changes: Partial<KeyRequest>): Promise<unknown> =>
+      createKey(storage, { name: "n", project: "p", ...changes }, sources);
+    const patterns = (count: number, length: number) =>
+      Array.from({ length: count }, (_, index) => `${index}/`.padEnd(length, "x"));
+    await make({ name: "n".repeat(100), models: patterns(100, 200), expiresAtMs: nowMs + 1 });
+    await make({ limits: { requestsPerMinute: 1, budgetUsdTotal: 0, budgetUsdPerDay: 9_000_000 } });
+    expect(await kindOf(make({ name: "n".repeat(101) }))).toBe("invalid_request name");
+    expect(await kindOf(make({ models: patterns(101, 5) }))).toBe("invalid_request models");
+    expect(await kindOf(make({ models: patterns(2, 201) }))).toBe("invalid_request models");
+    expect(await kindOf(make({ models: ["acme/*", ""] }))).toBe("invalid_request models");
+    expect(await kindOf(make({ protocols: ["chat", "telex" as "chat"] }))).toBe("invalid_request protocols");
+    expect(await kindOf(make({ expiresAtMs: nowMs }))).toBe("invalid_request expires_at");
+    expect(await kindOf(make({ limits: { budgetUsdPerDay: 9_000_001 } }))).toBe(
+      "invalid_request limits.budget_usd_per_day",
+    );
+    expect(await kindOf(make({ limits: { budgetUsdTotal: -1 } }))).toBe("invalid_request limits.budget_usd_total");
+    expect(await kindOf(make({ limits: { concurrent: 0 } }))).toBe("invalid_request limits.concurrent");
+    expect(await listKeys(storage)).toHaveLength(2);
+  });
+
+  test("S05: a child may have exactly what its maker has", () => {
+    expect(() => checkSubset(maker, maker)).not.toThrow();
+  });
+
+  test("S05: a key that is made by a strict one is strict, and one may be strict without its maker", async () => {
+    const strict = async (changes: Partial<KeyRequest>): Promise<boolean | undefined> => {
+      const { id } = await createKey(storage, { name: "n", project: "default", ...changes }, system);
+      return (await listKeys(storage)).find((key) => key.id === id)?.strict;
+    };
+    expect(await strict({ maker: { ...maker, strict: true } })).toBe(true);
+    expect(await strict({ maker, strict: true })).toBe(true);
+    expect(await strict({ strict: true })).toBe(true);
+    expect(await strict({ maker })).toBeFalsy();
+  });
+
+  test("an update changes what it names and nothing else; null takes a bound away", async () => {
+    const expiresAtMs = Date.UTC(2100, 0);
+    const bounds = { models: ["acme/*"], protocols: ["chat"] as const, strict: true, expiresAtMs };
+    const limits = { concurrent: 3, budgetUsdTotal: 1 };
+    const { id } = await createKey(storage, { name: "ci", project: "default", ...bounds, limits }, system);
+    const stored = async () => (await listKeys(storage)).find((key) => key.id === id);
+    expect(await updateKey(storage, id, {}, system)).toMatchObject({ name: "ci", ...bounds, limits });
+    expect(await stored()).toMatchObject({ name: "ci", ...bounds, limits });
+    await updateKey(storage, id, { name: "renamed", models: ["*"], protocols: ["messages"] }, system);
+    expect(await stored()).toMatchObject({
+      ...bounds,
+      name: "renamed",
+      models: ["*"],
+      protocols: ["messages"],
+      limits,
+    });
+    const limitsChange = { concurrent: null, requests_per_minute: 5 };
+    const bare = await updateKey(
+      storage,
+      "renamed",
+      { protocols: null, expiresAtMs: null, strict: false, limits: limitsChange },
+      system,
+    );
+    expect(bare).toEqual({ ...bare, id, limits: { budgetUsdTotal: 1, requestsPerMinute: 5 } });
+    for (const gone of ["protocols", "expiresAtMs", "strict"]) expect(bare).not.toHaveProperty(gone);
+    const { strict, ...kept } = (await stored()) ?? {};
+    expect(strict).toBeFalsy();
+    expect(kept).toEqual(bare);
+  });
+
+  test("an update that cannot be kept is refused with the field, and changes nothing", async () => {
+    const { id } = await createKey(storage, { name: "ci", project: "default" }, system);
+    const before = await listKeys(storage);
+    const change = (update: KeyUpdate): Promise<string> => kindOf(updateKey(storage, id, update, system));
+    expect(await change({ name: "" })).toBe("invalid_request name");
+    expect(await change({ models: [] })).toBe("invalid_request models");
+    expect(await change({ protocols: [] })).toBe("invalid_request protocols");
+    expect(await change({ expiresAtMs: 1 })).toBe("invalid_request expires_at");
+    expect(await change({ limits: { concurrent: 0 } })).toBe("invalid_request limits.concurrent");
+    expect(await change({ limits: { speed: null } })).toBe("invalid_request limits.speed");
+    expect(await listKeys(storage)).toEqual(before);
+    await revokeKey(storage, id, system);
+    expect(await kindOf(updateKey(storage, id, { name: "x" }, system))).toBe("invalid_request");
   });
 
   test("revoking goes by id or by a name that only one valid key has", async () => {

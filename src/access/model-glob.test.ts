@@ -23,6 +23,13 @@ describe("model globs", () => {
     );
   });
 
+  test("S05: two fixed pieces of a pattern do not meet in the same characters", () => {
+    expect(matches("acme/*-mini*-mini", "acme/x-mini")).toBe(false);
+    expect(matches("acme/*-mini*-mini", "acme/x-mini-mini")).toBe(true);
+    expect(matches("acme/a*a", "acme/a")).toBe(false);
+    expect(matches("acme/a*a", "acme/aa")).toBe(true);
+  });
+
   test("characters that mean something in a regular expression are plain", () => {
     expect(matches("acme/llama-3.3", "acme/llama-353")).toBe(false);
     expect(matches("acme/(a+)+$", "acme/aaaa")).toBe(false);

@@ -27,7 +27,7 @@ export class RateWindow {
   correct(addedMs: number, nowMs: number, added: number, actual: number): void {
     this.#advance(nowMs);
     const second = secondOf(addedMs);
-    if (second > this.#second - SLOTS) this.#put(Math.min(second, this.#second), actual - added);
+    if (second > this.#second - SLOTS) this.#put(second, actual - added);
     else if (actual > added) this.#put(this.#second, actual - added);
   }
 

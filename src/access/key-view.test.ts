@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { keyView } from "./key-view.ts";
+
+const bare = { id: "key_1", name: "ci", project: "default", hint: "abcd", models: ["*"], limits: {} };
+
+test("a key is shown with all its bounds, as files spell them", () => {
+  const key = {
+    ...bare,
+    protocols: ["chat"],
+    limits: { requestsPerMinute: 60, budgetUsdTotal: 1.5 },
+    strict: true,
+    expiresAtMs: Date.UTC(2027, 0),
+    createdAtMs: Date.UTC(2026, 0),
+    madeBy: "key_0",
+    revokedAtMs: Date.UTC(2026, 6),
+  };
+  expect(keyView(key)).toEqual({
+    ...bare,
+    protocols: ["chat"],
+    limits: { requests_per_minute: 60, budget_usd_total: 1.5 },
+    strict: true,
+    expires_at: "2027-01-01T00:00:00.000Z",
+    created_at: "2026-01-01T00:00:00.000Z",
+    made_by: "key_0",
+    revoked_at: "2026-07-01T00:00:00.000Z",
+  });
+});
+
+test("what a key does not have is null, and a key without limits shows none", () => {
+  expect(keyView(bare)).toEqual({
+    ...bare,
+    protocols: null,
+    strict: false,
+    expires_at: null,
+    created_at: null,
+    made_by: null,
+    revoked_at: null,
+  });
+});

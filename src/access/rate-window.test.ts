@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { RateWindow } from "./rate-window.ts";
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** The same questions answered the slow, obvious way: every amount with its second. */
+class SlowWindow {
+  readonly #amounts: { second: number; amount: number }[] = [];
+
+  used(nowMs: number): number {
+    return this.#amounts.reduce((sum, { second, amount }) => sum + (second > secondOf(nowMs) - 60 ? amount : 0), 0);
+  }
+
+  add(nowMs: number, amount: number): void {
+    this.#amounts.push({ second: secondOf(nowMs), amount });
+  }
+
+  correct(addedMs: number, nowMs: number, added: number, actual: number): void {
+    if (secondOf(addedMs) > secondOf(nowMs) - 60) this.add(addedMs, actual - added);
+    else if (actual > added) this.add(nowMs, actual - added);
+  }
+
+  secondsUntil(nowMs: number, enough: (used: number) => boolean): number {
+    for (let seconds = 0; seconds < 60; seconds += 1) if (enough(this.used(nowMs + seconds * 1_000))) return seconds;
+    return 60;
+  }
+}
+
+const secondOf = (ms: number): number => Math.floor(ms / 1_000);
+
+describe("RateWindow", () => {
+  test("counts what was used in the last sixty seconds, whatever came when, and was corrected when", () => {
+    const step = fc.record({
+      passMs: fc.oneof(fc.nat(3_000), fc.nat(90_000), fc.constantFrom(0, 59_000, 60_000, 61_000)),
+      amount: fc.integer({ min: 1, max: 9 }),
+      actual: fc.nat(9),
+      /** How many steps ago something was added that is corrected now. */
+      back: fc.nat(6),
+      asks: fc.constantFrom("used", "room", "empty", "nothing"),
+      corrects: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let nowMs = START_MS;
+        const window = new RateWindow(nowMs);
+        const slow = new SlowWindow();
+        const added: { atMs: number; amount: number }[] = [];
+        for (const { passMs, amount, actual, back, asks, corrects } of steps) {
+          nowMs += passMs;
+          const corrected = corrects ? added.splice(-1 - back, 1)[0] : undefined;
+          if (corrected === undefined) {
+            window.add(nowMs, amount);
+            slow.add(nowMs, amount);
+            added.push({ atMs: nowMs, amount });
+          } else {
+            window.correct(corrected.atMs, nowMs, corrected.amount, actual);
+            slow.correct(corrected.atMs, nowMs, corrected.amount, actual);
+          }
+          // Time passes between what is counted and the question about it.
+          nowMs += passMs;
+          if (asks === "used") expect(window.used(nowMs)).toBe(slow.used(nowMs));
+          if (asks === "empty") {
+            expect(window.secondsUntilEmpty(nowMs)).toBe(slow.secondsUntil(nowMs, (used) => used === 0));
+          }
+          if (asks === "room") {
+            const until = slow.secondsUntil(nowMs, (used) => used + amount <= 9);
+            // Nobody asks while there is room; then the answer is the least that a client can be told.
+            expect(window.secondsUntilRoom(nowMs, 9, amount)).toBe(Math.max(1, until));
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("what never fits is told to wait for a minute", () => {
+    const window = new RateWindow(START_MS);
+    window.add(START_MS, 5);
+    expect(window.secondsUntilRoom(START_MS, 10, 11)).toBe(60);
+  });
+});

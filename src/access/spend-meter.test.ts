@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { SpendMeter, windowEndMs } from "./spend-meter.ts";
+
+const NOTHING = { day: 0, month: 0, total: 0 };
+const DAY_MS = 86_400_000;
+
+describe("SpendMeter", () => {
+  test("H23: however many days and months pass, today's and this month's spending counts", () => {
+    const startMs = Date.UTC(2026, 0, 15);
+    const meter = new SpendMeter(NOTHING, startMs);
+    for (let day = 0; day < 500; day += 1) {
+      const nowMs = startMs + day * DAY_MS;
+      const before = meter.spent("month", nowMs);
+      meter.add(2, nowMs);
+      meter.add(1, nowMs + DAY_MS - 1);
+      expect(meter.spent("day", nowMs)).toBe(3);
+      expect(meter.spent("month", nowMs)).toBe(before + 3);
+      expect(meter.spent("day", nowMs + DAY_MS)).toBe(0);
+    }
+    expect(meter.spent("total", startMs + 500 * DAY_MS)).toBe(1_500);
+  });
+
+  test("H30: a clock that was set far away and back finds what its days held, as long as the days were few", () => {
+    const meter = new SpendMeter(NOTHING, 0);
+    const today = 20_000 * DAY_MS;
+    for (const away of [0, 1, -1, 2, -2, 3, -3]) meter.add(10 + away, today + away * DAY_MS);
+    // The start's day, 1970, is the farthest and the first to go; no other one goes with it.
+    meter.add(1, today + 4 * DAY_MS);
+    for (const away of [0, 1, -1, 2, -2, 3, -3]) {
+      expect(meter.spent("day", today + away * DAY_MS)).toBe(10 + away);
+    }
+    // Of those, the farthest from the day that comes in.
+    meter.add(1, today - 4 * DAY_MS);
+    expect(meter.spent("day", today + 4 * DAY_MS)).toBe(0);
+    expect(meter.spent("day", today + 3 * DAY_MS)).toBe(13);
+    expect(meter.spent("day", today - 4 * DAY_MS)).toBe(1);
+  });
+
+  test("H30: the same month of another year is another month", () => {
+    const meter = new SpendMeter(NOTHING, Date.UTC(2026, 0, 1));
+    meter.add(5, Date.UTC(2026, 10, 30));
+    meter.add(7, Date.UTC(2026, 11, 31, 23, 59));
+    expect(meter.spent("month", Date.UTC(2026, 11, 1))).toBe(7);
+    expect(meter.spent("month", Date.UTC(2027, 11, 1))).toBe(0);
+    expect(meter.spent("month", Date.UTC(2025, 11, 1))).toBe(0);
+    expect(meter.spent("month", Date.UTC(2027, 0, 1))).toBe(0);
+  });
+
+  test("H30: what the ledger is found to hold of a day raises the sum of that day, and never lowers it", () => {
+    const nowMs = Date.UTC(2026, 4, 3);
+    const meter = new SpendMeter({ day: 5, month: 50, total: 500 }, nowMs);
+    meter.learn({ day: 3, month: 70 }, nowMs);
+    expect(["day", "month", "total"].map((window) => meter.spent(window as "day", nowMs))).toEqual([5, 70, 500]);
+  });
+});
+
+test("a budget starts anew at the end of the UTC day or month, a total never", () => {
+  const nowMs = Date.UTC(2026, 11, 31, 13, 14, 15);
+  expect(windowEndMs("day", nowMs)).toBe(Date.UTC(2027, 0, 1));
+  expect(windowEndMs("month", nowMs)).toBe(Date.UTC(2027, 0, 1));
+  expect(windowEndMs("month", Date.UTC(2028, 1, 29))).toBe(Date.UTC(2028, 2, 1));
+  expect(windowEndMs("total", nowMs)).toBeUndefined();
+});
