@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type SampleRequest, sampleRequests } from "../scripts/sample-requests.ts";
-import { checkedRequest } from "../scripts/translate-sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
+import { type SampleRequest, sampleRequests } from "../testing/sample-requests.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
+import { checkedRequest } from "../testing/translate-sample.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { signedSample } from "./support/signed-sample.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";

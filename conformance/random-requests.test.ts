@@ -1,6 +1,5 @@
 import { describe, test } from "bun:test";
 import fc from "fast-check";
-import { checkedRequest } from "../scripts/translate-sample.ts";
 import { HostError } from "../simulator/host-error.ts";
 import { readRequest as readMessages } from "../simulator/hosts/anthropic/text/read-request.ts";
 import { readConverse } from "../simulator/hosts/bedrock/text/read-request.ts";
@@ -24,6 +23,7 @@ import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { createProvider } from "../src/providers/index.ts";
 import { resolveMedia } from "../src/relay/resolve-media.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
+import { checkedRequest } from "../testing/translate-sample.ts";
 import { PDF, PNG, randomSpec, requestOf } from "./support/random-requests.ts";
 
 /** Random requests of every dialect at every target: what a host's own reader refuses, our translation must not write. */

@@ -9,10 +9,10 @@ import { GenerateContentRequest } from "../src/dialects/genai/schema.ts";
 import { MessagesRequest } from "../src/dialects/messages/schema.ts";
 import type { SchemaNode } from "../src/dialects/schema-node.ts";
 import { parseInOrder } from "../src/wire/ordered-json.ts";
+import type { SampleRequest } from "../testing/sample-requests.ts";
+import { checkedRequest, TARGETS, translate, wireText } from "../testing/translate-sample.ts";
 import { meaningOf } from "./fields-apart.ts";
-import type { SampleRequest } from "./sample-requests.ts";
-import { type Member, membersOf } from "./schema-places.ts";
-import { checkedRequest, TARGETS, translate, wireText } from "./translate-sample.ts";
+import { type Member, membersOf } from "./schema-paths.ts";
 
 export const REQUEST_SCHEMAS: Readonly<Record<DialectName, SchemaNode>> = {
   chat: nodeOf(ChatRequest),
@@ -122,7 +122,7 @@ function judged(dialect: DialectName, members: readonly Member[]): Member[] {
     const inner = members.filter((other) => holds(member.path, other.path));
     if (inner.some((other) => meaningOf(dialect, other) !== "tag")) return [];
     const [kind] = inner;
-    return [kind === undefined ? member : { ...member, place: kind.place.replace(/\.\w+$/, "") }];
+    return [kind === undefined ? member : { ...member, schemaPath: kind.schemaPath.replace(/\.\w+$/, "") }];
   });
 }
 

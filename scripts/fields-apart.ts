@@ -1,6 +1,6 @@
 import { isObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import type { Member } from "./schema-places.ts";
+import type { Member } from "./schema-paths.ts";
 
 /** Fields that the gateway itself honours: none of them has to reach a provider. */
 const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
@@ -21,13 +21,13 @@ interface Tag {
   because: string;
 }
 
-const isAt = (place: RegExp) => (member: Member) => place.test(member.place);
+const isAt = (schemaPath: RegExp) => (member: Member) => schemaPath.test(member.schemaPath);
 
 /** Fields that say nothing by themselves, each with the reason why it is none to be missed. */
 const TAGS: readonly Tag[] = [
   {
-    fits: ({ place, nodes }) =>
-      /\.(type|role)$/.test(place) && nodes.length > 0 && nodes.every(({ enum: words }) => words === undefined),
+    fits: ({ schemaPath, nodes }) =>
+      /\.(type|role)$/.test(schemaPath) && nodes.length > 0 && nodes.every(({ enum: words }) => words === undefined),
     because: "It tells the kind of an object, and the object that goes up is of a kind that tells the same.",
   },
   {
@@ -68,12 +68,13 @@ const TAGS: readonly Tag[] = [
   },
   {
     dialect: "messages",
-    fits: ({ place, value }) => place.endsWith("cache_control") && isObject(value) && value["ttl"] === undefined,
+    fits: ({ schemaPath, value }) =>
+      schemaPath.endsWith("cache_control") && isObject(value) && value["ttl"] === undefined,
     because: "Targets that cache by themselves need no mark, and nothing is lost where it asked for no time to live.",
   },
   {
     dialect: "genai",
-    fits: ({ place, value }) => place === "contents[].role" && value === "function",
+    fits: ({ schemaPath, value }) => schemaPath === "contents[].role" && value === "function",
     because: "It is another word for the user's turns that hold results of functions.",
   },
   {
@@ -99,7 +100,7 @@ const TAGS: readonly Tag[] = [
 ];
 
 export function meaningOf(dialect: DialectName, member: Member): "gateway" | "tag" | undefined {
-  const { place } = member;
-  if (GATEWAY[dialect].some((field) => place === field || place.startsWith(`${field}.`))) return "gateway";
+  const { schemaPath } = member;
+  if (GATEWAY[dialect].some((field) => schemaPath === field || schemaPath.startsWith(`${field}.`))) return "gateway";
   return TAGS.some((tag) => (tag.dialect ?? dialect) === dialect && tag.fits(member)) ? "tag" : undefined;
 }

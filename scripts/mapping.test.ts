@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../src/canon/dialect-name.ts";
+import { sampleRequests } from "../testing/sample-requests.ts";
+import { checkedRequest } from "../testing/translate-sample.ts";
 import { type FieldOutcome, outcomesOf, REQUEST_SCHEMAS } from "./field-outcomes.ts";
 import { MAPPING_FILE, mappingDocument } from "./mapping.ts";
-import { sampleRequests } from "./sample-requests.ts";
-import { fieldsIn, fieldsOf } from "./schema-places.ts";
-import { checkedRequest } from "./translate-sample.ts";
+import { fieldsIn, fieldsOf } from "./schema-paths.ts";
 
 const samples = sampleRequests("every-field");
 const outcomes = (await Promise.all(samples.map(outcomesOf))).flat();

@@ -4,9 +4,9 @@
  */
 import { writeFileSync } from "node:fs";
 import { DIALECT_NAMES, type DialectName, UPSTREAM_DIALECT_NAMES } from "../src/canon/dialect-name.ts";
+import { sampleRequests } from "../testing/sample-requests.ts";
 import { type FieldOutcome, type Outcome, outcomesOf } from "./field-outcomes.ts";
 import { type MappingRow, mergeRows } from "./merge-rows.ts";
-import { sampleRequests } from "./sample-requests.ts";
 
 export const MAPPING_FILE = new URL("../docs/mapping.md", import.meta.url);
 
@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<DialectName, string>> = {
 };
 
 /** The first pattern that fits a field says where it is told. */
-const AREAS: readonly (readonly [title: string, place: RegExp])[] = [
+const AREAS: readonly (readonly [title: string, schemaPath: RegExp])[] = [
   ["System text", /^(system|systemInstruction|messages\[(system|developer)\])/],
   ["Reasoning", /^(thinking|reasoning|output_config\.effort|generationConfig\.thinkingConfig)/],
   ["Conversation", /^(messages|contents)/],
@@ -63,14 +63,14 @@ function section(dialect: DialectName, outcomes: readonly FieldOutcome[]): strin
     return footnotes.indexOf(reason) + 1;
   });
   const tables = AREAS.flatMap(([title]) => {
-    const own = rows.filter(({ place }) => areaOf(place) === title);
+    const own = rows.filter(({ schemaPath }) => areaOf(schemaPath) === title);
     return own.length === 0 ? [] : [`### ${title}\n\n${table(own)}\n`];
   });
   const told = footnotes.map((reason, index) => `${index + 1}. ${reason}`);
   return `## ${TITLES[dialect]}\n\n${tables.join("\n")}\n${told.join("\n")}\n`;
 }
 
-const areaOf = (place: string): string => AREAS.find(([, pattern]) => pattern.test(place))?.[0] ?? "";
+const areaOf = (schemaPath: string): string => AREAS.find(([, pattern]) => pattern.test(schemaPath))?.[0] ?? "";
 
 function table(rows: readonly MappingRow[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
@@ -81,22 +81,22 @@ function table(rows: readonly MappingRow[]): string {
   ].join("\n");
 }
 
-/** One row for each place, with what was found at every one of its members. */
+/** One row for each schema path, with what was found at every one of its members. */
 function rowsOf(outcomes: readonly FieldOutcome[], footnote: (reason: string) => number): MappingRow[] {
-  const byPlace = Map.groupBy(
-    outcomes.filter(({ isTag, member }) => !isTag || !/\.(type|role|index)$/.test(member.place)),
+  const bySchemaPath = Map.groupBy(
+    outcomes.filter(({ isTag, member }) => !isTag || !/\.(type|role|index)$/.test(member.schemaPath)),
     // What stands in a kind that nobody knows is nobody's field.
-    ({ member }) => member.place.replace(/(\[another\]).*$/, "$1"),
+    ({ member }) => member.schemaPath.replace(/(\[another\]).*$/, "$1"),
   );
-  const rows = [...byPlace].map(([place, found]) => {
+  const rows = [...bySchemaPath].map(([schemaPath, found]) => {
     const cells = UPSTREAM_DIALECT_NAMES.map((target) =>
       cell(
         found.map(({ at }) => at[target]),
         footnote,
       ),
     );
-    const marked = found.some(({ dropInOnly }) => dropInOnly) ? `${place} (drop-in addresses only)` : place;
-    return { place: marked, cells };
+    const marked = found.some(({ dropInOnly }) => dropInOnly) ? `${schemaPath} (drop-in addresses only)` : schemaPath;
+    return { schemaPath: marked, cells };
   });
   return rows.filter(({ cells }) => cells.some((each) => each !== NOTHING));
 }

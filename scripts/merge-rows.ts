@@ -1,6 +1,6 @@
 /** A field and what it becomes at each target. */
 export interface MappingRow {
-  place: string;
+  schemaPath: string;
   cells: readonly string[];
 }
 
@@ -19,9 +19,9 @@ interface Branch {
 /** Rows that say the same and stand beside each other are told as one: `a.{b, c}`, or `a.*` where it is all of `a`. */
 export function mergeRows(rows: readonly MappingRow[]): MergedRow[] {
   const root: Branch = { step: "", children: [] };
-  for (const { place, cells } of rows) {
+  for (const { schemaPath, cells } of rows) {
     let branch = root;
-    for (const step of place.split(/(?=\.)/)) branch = childOf(branch, step);
+    for (const step of schemaPath.split(/(?=\.)/)) branch = childOf(branch, step);
     branch.children.push({ step: "", cells, children: [] });
   }
   return merged(root, "");

@@ -4,7 +4,7 @@
  * checks counts as one; before it stands why something was skipped.
  */
 import { availableParallelism } from "node:os";
-import { startPostgres } from "./postgres.ts";
+import { startPostgres } from "../testing/postgres.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const chosen = process.argv.slice(2);

@@ -60,7 +60,7 @@ export async function* animate(options: VideoOptions, note?: string): AsyncGener
   const target = last && duplicate(last, whole);
   if (target) paintCaption(target, caption);
 
-  const stage = new Canvas(width, height);
+  const canvas = new Canvas(width, height);
   const frame = new Uint8Array(frameBytes(width, height));
   const frames = frameCount(options);
   let changed: Rectangle[] = [whole];
@@ -79,15 +79,15 @@ export async function* animate(options: VideoOptions, note?: string): AsyncGener
       backdrop.copy(target, index === 1 ? { ...strip, x: 0, width: strip.x + strip.width } : strip);
       changed.push(strip);
     }
-    for (const part of changed) stage.copy(backdrop, part);
+    for (const part of changed) canvas.copy(backdrop, part);
     const seconds = index / options.fps;
     const ball = ballAt(options, seconds, floor);
-    stage.disc(ball.x, ball.y, ball.radius, BALL);
-    stage.fill(clock, CLOCK_PAPER);
-    stage.text([`${seconds.toFixed(2)} s`], 2 * scale, 2 * scale, scale, CLOCK_TEXT);
+    canvas.disc(ball.x, ball.y, ball.radius, BALL);
+    canvas.fill(clock, CLOCK_PAPER);
+    canvas.text([`${seconds.toFixed(2)} s`], 2 * scale, 2 * scale, scale, CLOCK_TEXT);
     const side = 2 * ball.radius + 2;
     const moved = { x: ball.x - ball.radius - 1, y: ball.y - ball.radius - 1, width: side, height: side };
-    for (const part of [...changed, moved, clock]) writeYuv(frame, stage, part);
+    for (const part of [...changed, moved, clock]) writeYuv(frame, canvas, part);
     yield frame;
     changed = [moved];
   }

@@ -155,12 +155,12 @@ function applyLimits(segments: readonly Segment[], sequences: readonly string[],
     } else if (segment.type === "text") {
       const text = textOfSpans(segment.spans);
       const stop = firstStop(text, sequences);
-      const heard = text.slice(0, stop?.at ?? text.length);
-      const tokens = tokenize(heard);
+      const spoken = text.slice(0, stop?.at ?? text.length);
+      const tokens = tokenize(spoken);
       const kept = tokens.slice(0, Math.max(0, left())).join("");
       limited.output += Math.min(tokens.length, Math.max(0, left()));
       if (kept !== "") limited.segments.push({ type: "text", spans: cutSpans(segment.spans, kept.length) });
-      if (kept.length < heard.length) return { ...limited, stop: "length" };
+      if (kept.length < spoken.length) return { ...limited, stop: "length" };
       if (stop !== undefined) return { ...limited, stop: "sequence", stopSequence: stop.sequence };
     } else {
       const tokens = tokenize(segment.text);

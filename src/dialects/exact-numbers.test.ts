@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkedRequest, EVERY_TARGET, TARGETS, translate, wireText } from "../../scripts/translate-sample.ts";
+import { checkedRequest, EVERY_TARGET, TARGETS, translate, wireText } from "../../testing/translate-sample.ts";
 import type { JsonObject } from "../base/json.ts";
 import {
   DIALECT_NAMES,

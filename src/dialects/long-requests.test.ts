@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { TARGETS } from "../../scripts/translate-sample.ts";
+import { TARGETS } from "../../testing/translate-sample.ts";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { arrayAt, type JsonObject, stringAt } from "../base/json.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { layOutJson } from "../../scripts/lay-out-json.ts";
-import { type SampleRequest, sampleRequests } from "../../scripts/sample-requests.ts";
+import { layOutJson } from "../../testing/lay-out-json.ts";
+import { type SampleRequest, sampleRequests } from "../../testing/sample-requests.ts";
 import {
   checkedRequest,
   EVERY_TARGET,
@@ -9,7 +9,7 @@ import {
   type Target,
   translate,
   wireText,
-} from "../../scripts/translate-sample.ts";
+} from "../../testing/translate-sample.ts";
 import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sampleRequests } from "../../scripts/sample-requests.ts";
+import { sampleRequests } from "../../testing/sample-requests.ts";
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { DIALECTS } from "./index.ts";

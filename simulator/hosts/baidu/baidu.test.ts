@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { bearer, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { bearer, Rehearsal } from "../../media/rehearsal.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { baiduMedia } from "./media.ts";
@@ -8,21 +8,21 @@ import { baiduMedia } from "./media.ts";
 const BASE = "/hosts/baidu/v2";
 const ERNIE = `${BASE}/ernie-image/images/generations`;
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(baiduMedia);
+  harness = new MediaHostHarness(baiduMedia);
 });
 
 const ernie = (body: JsonObject) =>
-  rehearsal.send(ERNIE, { body: { model: "ernie-image-turbo", prompt: "a cat", ...body } });
+  harness.send(ERNIE, { body: { model: "ernie-image-turbo", prompt: "a cat", ...body } });
 const general = (body: JsonObject, verb = "generations") =>
-  rehearsal.send(`${BASE}/images/${verb}`, {
+  harness.send(`${BASE}/images/${verb}`, {
     body: { model: "qwen-image", prompt: "a cat", size: "512x512", ...body },
   });
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
 async function sizeAt(body: JsonObject, at = 0): Promise<string> {
-  const fetched = await rehearsal.fetchLink(String((body.data as JsonObject[])[at]?.url));
+  const fetched = await harness.fetchLink(String((body.data as JsonObject[])[at]?.url));
   const size = sniffImage(fetched.bytes)?.size;
   return `${size?.width}x${size?.height}`;
 }
@@ -34,15 +34,15 @@ describe("contract 2.4: images", () => {
     expect(await sizeAt(listed.body)).toBe("848x1264");
     expect(await sizeAt((await ernie({ size: "640x480" })).body)).toBe("1376x768");
     expect(await sizeAt((await ernie({})).body)).toBe("1024x1024");
-    rehearsal.nowMs += 24 * 3_600_000;
-    expect((await rehearsal.fetchLink(String((listed.body.data as JsonObject[])[0]?.url))).status).toBe(403);
+    harness.nowMs += 24 * 3_600_000;
+    expect((await harness.fetchLink(String((listed.body.data as JsonObject[])[0]?.url))).status).toBe(403);
   });
 
   test("other models have other addresses and fields", async () => {
     const several = await general({ n: 4, seed: 7, steps: 20, guidance: 3.5, negative_prompt: "dogs" });
     expect(several.body.data).toHaveLength(4);
     expect(await sizeAt(several.body, 3)).toBe("512x512");
-    const air = await rehearsal.send(`${BASE}/musesteamer/images/generations`, {
+    const air = await harness.send(`${BASE}/musesteamer/images/generations`, {
       body: { model: "musesteamer-air-image", prompt: "a cat", size: "512x512", response_format: "b64_json" },
     });
     const bytes = new Uint8Array(Buffer.from(String((air.body.data as JsonObject[])[0]?.b64_json), "base64"));
@@ -86,13 +86,13 @@ describe("contract 2.4: images", () => {
 
   test("keys and models", async () => {
     const body = { model: "ernie-image-turbo", prompt: "a cat" };
-    expect((await rehearsal.send(ERNIE, { body, headers: {} })).status).toBe(401);
-    expect(errorOf((await rehearsal.send(ERNIE, { body, headers: bearer("bce-v3/wrong") })).body).code).toBe(
+    expect((await harness.send(ERNIE, { body, headers: {} })).status).toBe(401);
+    expect(errorOf((await harness.send(ERNIE, { body, headers: bearer("bce-v3/wrong") })).body).code).toBe(
       "invalid_iam_token",
     );
     expect((await ernie({ model: "qwen-image" })).status).toBe(404);
     expect((await general({ model: "ernie-image-turbo" })).status).toBe(404);
-    expect(await rehearsal.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
+    expect(await harness.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
   test("outcomes", async () => {
@@ -110,9 +110,9 @@ describe("contract 2.4: images", () => {
     expect((await outcome("overloaded")).status).toBe(503);
     expect((await outcome("forgotten")).status).toBe(200);
     const expired = await outcome("expired");
-    expect((await rehearsal.fetchLink(String((expired.body.data as JsonObject[])[0]?.url))).status).toBe(403);
-    expect(
-      await (await rehearsal.ask(ERNIE, { body: { model: "standard", prompt: "sim:garbage" } })).text(),
-    ).toStartWith("<html>");
+    expect((await harness.fetchLink(String((expired.body.data as JsonObject[])[0]?.url))).status).toBe(403);
+    expect(await (await harness.ask(ERNIE, { body: { model: "standard", prompt: "sim:garbage" } })).text()).toStartWith(
+      "<html>",
+    );
   });
 });

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { Rehearsal } from "../../media/rehearsal.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { blackForestLabsMedia } from "./media.ts";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(blackForestLabsMedia);
+  harness = new MediaHostHarness(blackForestLabsMedia);
 });
 
 const BASE = "/hosts/black-forest-labs/v1";
@@ -16,14 +16,14 @@ const IMAGE = Buffer.from(
 ).toString("base64");
 
 const submit = (model: string, body: JsonObject) =>
-  rehearsal.send(`${BASE}/${model}`, { headers, body: { prompt: "a cat", ...body } });
+  harness.send(`${BASE}/${model}`, { headers, body: { prompt: "a cat", ...body } });
 const poll = async (submitted: JsonObject) => {
   const { pathname, search } = new URL(String(submitted["polling_url"]));
-  return (await rehearsal.send(`${pathname}${search}`, { headers })).body;
+  return (await harness.send(`${pathname}${search}`, { headers })).body;
 };
 const ended = async (model: string, body: JsonObject): Promise<JsonObject> => {
   const submitted = await submit(model, body);
-  rehearsal.nowMs += rehearsal.takesMs;
+  harness.nowMs += harness.takesMs;
   return poll(submitted.body);
 };
 const sampleOf = (body: JsonObject): unknown => (body["result"] as JsonObject)["sample"];
@@ -33,25 +33,25 @@ describe("providers 2.6: FLUX", () => {
     const { body } = await submit("flux-2-pro", { width: 128, height: 64, seed: 7 });
     expect(new URL(String(body["polling_url"])).pathname).not.toStartWith(BASE);
     expect(await poll(body)).toMatchObject({ id: body["id"], status: "Pending", result: null });
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     const ready = await poll(body);
     expect(ready).toMatchObject({
       status: "Ready",
       result: { prompt: "a cat", seed: 7, duration: expect.any(Number) },
     });
-    expect(await rehearsal.sizeOfLink(sampleOf(ready))).toEqual({ width: 128, height: 64 });
-    expect((await rehearsal.fetchLink(sampleOf(ready))).mimeType).toBe("image/jpeg");
-    rehearsal.nowMs += 10 * 60_000;
-    expect((await rehearsal.fetchLink(sampleOf(ready))).status).toBe(403);
+    expect(await harness.sizeOfLink(sampleOf(ready))).toEqual({ width: 128, height: 64 });
+    expect((await harness.fetchLink(sampleOf(ready))).mimeType).toBe("image/jpeg");
+    harness.nowMs += 10 * 60_000;
+    expect((await harness.fetchLink(sampleOf(ready))).status).toBe(403);
   });
 
   test("the older address of results works too", async () => {
     const { id } = (await submit("standard", {})).body;
-    expect((await rehearsal.send(`${BASE}/get_result?id=${String(id)}`, { headers })).body).toMatchObject({ id });
+    expect((await harness.send(`${BASE}/get_result?id=${String(id)}`, { headers })).body).toMatchObject({ id });
   });
 
   test("sizes come from the ratio, from the sides, or from the image that is filled", async () => {
-    const wide = await rehearsal.sizeOfLink(sampleOf(await ended("flux-kontext-pro", { aspect_ratio: "16:9" })));
+    const wide = await harness.sizeOfLink(sampleOf(await ended("flux-kontext-pro", { aspect_ratio: "16:9" })));
     expect(wide).toEqual({ width: 1360, height: 768 });
     const filled = await ended("flux-pro-1.0-fill", {
       image: IMAGE,
@@ -59,7 +59,7 @@ describe("providers 2.6: FLUX", () => {
       guidance: 30,
       output_format: "png",
     });
-    expect(await rehearsal.sizeOfLink(sampleOf(filled))).toEqual({ width: 128, height: 96 });
+    expect(await harness.sizeOfLink(sampleOf(filled))).toEqual({ width: 128, height: 96 });
   });
 
   test("eight images are taken", async () => {
@@ -87,11 +87,11 @@ describe("providers 2.6: FLUX", () => {
 
   test("keys, models and missing prompts", async () => {
     const wrong = { "x-key": "wrong" };
-    expect((await rehearsal.send(`${BASE}/flux-2-pro`, { headers: wrong, body: {} })).status).toBe(403);
+    expect((await harness.send(`${BASE}/flux-2-pro`, { headers: wrong, body: {} })).status).toBe(403);
     const bearer = { authorization: "Bearer any-key" };
-    expect((await rehearsal.send(`${BASE}/flux-2-pro`, { headers: bearer, body: {} })).status).toBe(403);
+    expect((await harness.send(`${BASE}/flux-2-pro`, { headers: bearer, body: {} })).status).toBe(403);
     expect((await submit("flux-9", {})).status).toBe(404);
-    expect((await rehearsal.send(`${BASE}/flux-2-pro`, { headers, body: {} })).status).toBe(422);
+    expect((await harness.send(`${BASE}/flux-2-pro`, { headers, body: {} })).status).toBe(422);
   });
 
   test("so many tasks may be active, and fewer of one model", async () => {
@@ -99,7 +99,7 @@ describe("providers 2.6: FLUX", () => {
     expect((await submit("flux-dev", {})).status).toBe(429);
     for (let count = 0; count < 6; count += 1) expect((await submit("flux-kontext-max", {})).status).toBe(200);
     expect((await submit("flux-kontext-max", {})).status).toBe(429);
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     expect((await submit("flux-kontext-max", {})).status).toBe(200);
   });
 
@@ -123,7 +123,7 @@ describe("providers 2.6: FLUX", () => {
     ];
     expect(pair.map(({ status }) => status).sort()).toEqual(["Content Moderated", "Ready"]);
     const dead = await ended("standard", { prompt: "sim:expired" });
-    expect((await rehearsal.fetchLink(sampleOf(dead))).status).toBe(403);
+    expect((await harness.fetchLink(sampleOf(dead))).status).toBe(403);
   });
 
   test.each([
@@ -133,6 +133,6 @@ describe("providers 2.6: FLUX", () => {
     ["garbage", 200],
   ] as const)("plays %s at once", async (outcome, status) => {
     expect((await submit("standard", { prompt: `sim:${outcome}` })).status).toBe(status);
-    expect(rehearsal.context.jobs.made).toBe(0);
+    expect(harness.context.jobs.made).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type GenerateContentResponse, GoogleGenAI, RawReferenceImage } from "@google/genai";
 import { GoogleGenAI as GoogleGenAIEarlier } from "genai-1";
+import { type HostReply, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
 import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
@@ -15,8 +15,8 @@ const IMAGEN = "imagen-4.0-generate-001";
 const VEO = "veo-3.1-generate-001";
 const CAPABILITY = "imagen-3.0-capability-001";
 
-const gemini = new Rehearsal(geminiMedia);
-const vertex = new Rehearsal(vertexMedia);
+const gemini = new MediaHostHarness(geminiMedia);
+const vertex = new MediaHostHarness(vertexMedia);
 let png: string;
 let narrow: string;
 
@@ -27,31 +27,31 @@ beforeAll(async () => {
   narrow = await draw(64);
 });
 
-const call = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<Heard> =>
+const call = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<HostReply> =>
   (path.startsWith("/gemini") ? gemini : vertex).send(path, { headers, body });
-const imagen = (prompt: string, parameters: JsonObject = {}, root = VERTEX): Promise<Heard> =>
+const imagen = (prompt: string, parameters: JsonObject = {}, root = VERTEX): Promise<HostReply> =>
   call(`${root}/${IMAGEN}:predict`, { instances: [{ prompt }], parameters });
 const draws = (text: string, generationConfig: JsonObject = {}, model = "gemini-3.1-flash-image", root = GEMINI) =>
   call(`${root}/${model}:generateContent`, { contents: [{ role: "user", parts: [{ text }] }], generationConfig });
-const veo = (instance: JsonObject, parameters: JsonObject = {}, root = VERTEX, model = VEO): Promise<Heard> =>
+const veo = (instance: JsonObject, parameters: JsonObject = {}, root = VERTEX, model = VEO): Promise<HostReply> =>
   call(`${root}/${model}:predictLongRunning`, { instances: [instance], parameters });
-const edit = (references: Json[], parameters: JsonObject = {}, model = CAPABILITY, root = VERTEX): Promise<Heard> =>
+const edit = (references: Json[], parameters: JsonObject = {}, model = CAPABILITY, root = VERTEX): Promise<HostReply> =>
   call(`${root}/${model}:predict`, { instances: [{ prompt: "a hat", referenceImages: references }], parameters });
 
 interface Predictions {
   predictions?: { bytesBase64Encoded?: string; mimeType?: string; raiFilteredReason?: string; contentType?: string }[];
 }
-const predictionsOf = (heard: Heard) => (heard.body as unknown as Predictions).predictions ?? [];
+const predictionsOf = (reply: HostReply) => (reply.body as unknown as Predictions).predictions ?? [];
 const seen = (base64: string | undefined) => sniffImage(new Uint8Array(Buffer.from(base64 ?? "", "base64")));
-const errorOf = (heard: Heard) => heard.body.error as { code: number; message: string; status: string };
-const candidateOf = (heard: Heard) => (heard.body as unknown as GenerateContentResponse).candidates?.[0];
+const errorOf = (reply: HostReply) => reply.body.error as { code: number; message: string; status: string };
+const candidateOf = (reply: HostReply) => (reply.body as unknown as GenerateContentResponse).candidates?.[0];
 
 describe("contract 2.4: images of Imagen", () => {
   test("an image has the ratio, size and type that were asked for, on both hosts", async () => {
     const asked = { aspectRatio: "16:9", outputOptions: { mimeType: "image/jpeg", compressionQuality: 60 } };
     for (const root of [GEMINI, VERTEX]) {
-      const heard = await imagen("a lighthouse", asked, root);
-      expect(seen(predictionsOf(heard)[0]?.bytesBase64Encoded)).toEqual({
+      const reply = await imagen("a lighthouse", asked, root);
+      expect(seen(predictionsOf(reply)[0]?.bytesBase64Encoded)).toEqual({
         mimeType: "image/jpeg",
         size: { width: 1408, height: 768 },
       });
@@ -63,8 +63,8 @@ describe("contract 2.4: images of Imagen", () => {
   });
 
   test("safety attributes come with an item for the prompt, and a bucket gets the image instead", async () => {
-    const heard = await imagen("a lighthouse", { includeSafetyAttributes: true, storageUri: "gs://mine/" });
-    expect(heard.body.predictions).toMatchObject([
+    const reply = await imagen("a lighthouse", { includeSafetyAttributes: true, storageUri: "gs://mine/" });
+    expect(reply.body.predictions).toMatchObject([
       { gcsUri: expect.stringMatching(/^gs:\/\/mine\/[\w-]+\/sample_0\.png$/), safetyAttributes: { scores: [0, 0] } },
       { contentType: "Positive Prompt" },
     ]);
@@ -80,10 +80,10 @@ describe("contract 2.4: images of Imagen", () => {
     ["an unknown level of safety", { safetySetting: "none" }, "safety_setting"],
     ["a bucket that is none", { storageUri: "https://example.org" }, "storage_uri"],
   ])("refuses %s", async (_, parameters, named) => {
-    const heard = await imagen("a lighthouse", parameters);
-    expect(heard.status).toBe(400);
-    expect(errorOf(heard).status).toBe("INVALID_ARGUMENT");
-    expect(errorOf(heard).message).toContain(named);
+    const reply = await imagen("a lighthouse", parameters);
+    expect(reply.status).toBe(400);
+    expect(errorOf(reply).status).toBe("INVALID_ARGUMENT");
+    expect(errorOf(reply).message).toContain(named);
   });
 
   test("takes a seed without a watermark, and levels in capitals as the SDK writes them", async () => {
@@ -105,8 +105,8 @@ describe("contract 2.4: images of Imagen", () => {
       maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED", dilation: 0.01 },
     };
     const parameters = { editMode: "EDIT_MODE_INPAINT_INSERTION", editConfig: { baseSteps: 35 } };
-    const heard = await edit([raw, mask], parameters);
-    expect(seen(predictionsOf(heard)[0]?.bytesBase64Encoded)?.size).toEqual({ width: 128, height: 96 });
+    const reply = await edit([raw, mask], parameters);
+    expect(seen(predictionsOf(reply)[0]?.bytesBase64Encoded)?.size).toEqual({ width: 128, height: 96 });
     const smaller = { ...mask, referenceImage: { bytesBase64Encoded: narrow } };
     expect(errorOf(await edit([raw, smaller], parameters)).message).toContain("64x96");
     expect(errorOf(await edit([mask], parameters)).message).toContain("REFERENCE_TYPE_RAW");
@@ -136,9 +136,9 @@ describe("contract 2.4: images of Imagen", () => {
     ["overloaded", 503],
     ["fails", 500],
   ])("sim:%s is HTTP %i", async (outcome, status) => {
-    const heard = await imagen(`a cat sim:${outcome}`);
-    expect(heard.status).toBe(status);
-    expect(errorOf(heard).code).toBe(status);
+    const reply = await imagen(`a cat sim:${outcome}`);
+    expect(reply.status).toBe(status);
+    expect(errorOf(reply).code).toBe(status);
   });
 
   test("sim:garbage is a page, and what has no link or job cannot expire or be forgotten", async () => {
@@ -150,16 +150,16 @@ describe("contract 2.4: images of Imagen", () => {
 
 describe("contract 2.6: images of Gemini's own models", () => {
   test("an image with its signature and usage, in the ratio and size asked for", async () => {
-    const heard = await draws("a fox", {
+    const reply = await draws("a fox", {
       responseModalities: ["IMAGE"],
       imageConfig: { aspectRatio: "9:16", imageSize: "2K" },
     });
-    const [part, ...more] = candidateOf(heard)?.content?.parts ?? [];
+    const [part, ...more] = candidateOf(reply)?.content?.parts ?? [];
     expect(more).toEqual([]);
     expect(seen(part?.inlineData?.data)?.size).toEqual({ width: 1536, height: 2688 });
     expect(part?.thoughtSignature).toBeString();
-    expect(candidateOf(heard)?.finishReason as string).toBe("STOP");
-    expect(heard.body.usageMetadata).toMatchObject({
+    expect(candidateOf(reply)?.finishReason as string).toBe("STOP");
+    expect(reply.body.usageMetadata).toMatchObject({
       candidatesTokenCount: 1120,
       candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1120 }],
     });
@@ -169,7 +169,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     const first = candidateOf(await draws("a fox", { responseModalities: ["IMAGE"] }))
       ?.content as unknown as JsonObject;
     const given = { inlineData: { mimeType: "image/png", data: narrow } };
-    const ask = (model: Json): Promise<Heard> =>
+    const ask = (model: Json): Promise<HostReply> =>
       call(`${GEMINI}/gemini-3-pro-image:generateContent`, {
         contents: [
           { role: "user", parts: [{ text: "a fox" }] },
@@ -209,8 +209,8 @@ describe("contract 2.6: images of Gemini's own models", () => {
   });
 
   test("the earlier generation draws without thoughts and refuses sizes", async () => {
-    const heard = await draws("a fox", {}, "gemini-2.5-flash-image");
-    const parts = candidateOf(heard)?.content?.parts ?? [];
+    const reply = await draws("a fox", {}, "gemini-2.5-flash-image");
+    const parts = candidateOf(reply)?.content?.parts ?? [];
     expect(parts.at(-1)?.inlineData?.mimeType).toBe("image/png");
     expect(parts.some((part) => part.thoughtSignature !== undefined)).toBe(false);
     const refused = await draws("a fox", { imageConfig: { imageSize: "2K" } }, "gemini-2.5-flash-image");
@@ -224,9 +224,9 @@ describe("contract 2.6: images of Gemini's own models", () => {
     ["what only Vertex has", { imageConfig: { outputMimeType: "image/jpeg" } }, "outputMimeType"],
     ["a level beside a budget", { thinkingConfig: { thinkingLevel: "LOW", thinkingBudget: 5 } }, "together"],
   ])("refuses %s", async (_, config, named) => {
-    const heard = await draws("a fox", config);
-    expect(heard.status).toBe(400);
-    expect(errorOf(heard).message).toContain(named);
+    const reply = await draws("a fox", config);
+    expect(reply.status).toBe(400);
+    expect(errorOf(reply).message).toContain(named);
   });
 
   test("Vertex gives other types, and bytes that are no image are refused", async () => {
@@ -239,8 +239,8 @@ describe("contract 2.6: images of Gemini's own models", () => {
     expect(seen(candidateOf(jpeg)?.content?.parts?.at(-1)?.inlineData?.data)?.mimeType).toBe("image/jpeg");
     const inlineData = { mimeType: "image/png", data: Buffer.from("no image").toString("base64") };
     const path = `${GEMINI}/standard-image:generateContent`;
-    const heard = await call(path, { contents: [{ parts: [{ text: "a fox" }, { inlineData }] }] });
-    expect(errorOf(heard).message).toContain("not valid image/png");
+    const reply = await call(path, { contents: [{ parts: [{ text: "a fox" }, { inlineData }] }] });
+    expect(errorOf(reply).message).toContain("not valid image/png");
   });
 
   test("outcomes: blocked and held back are no errors in this protocol", async () => {
@@ -248,7 +248,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     expect(candidateOf(await draws("sim:moderated"))).toMatchObject({ finishReason: "IMAGE_SAFETY" });
     expect(candidateOf(await draws("sim:fails"))).toMatchObject({ finishReason: "IMAGE_OTHER" });
     const pair = [await draws("sim:one-fails"), await draws("sim:one-fails")];
-    expect(pair.map((heard) => String(candidateOf(heard)?.finishReason)).sort()).toEqual(["IMAGE_SAFETY", "STOP"]);
+    expect(pair.map((reply) => String(candidateOf(reply)?.finishReason)).sort()).toEqual(["IMAGE_SAFETY", "STOP"]);
     const at = async (outcome: string): Promise<number> => (await draws(`sim:${outcome}`)).status;
     expect([await at("busy"), await at("broken"), await at("overloaded")]).toEqual([429, 500, 503]);
     expect((await draws("sim:garbage")).text).toStartWith("<html>");
@@ -275,7 +275,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     expect(operationName).toMatch(
       /^projects\/p\/locations\/us-central1\/publishers\/google\/models\/veo-[^/]+\/operations\/[\w-]+$/,
     );
-    const poll = (headers = KEY): Promise<Heard> =>
+    const poll = (headers = KEY): Promise<HostReply> =>
       call(`${VERTEX}/${VEO}:fetchPredictOperation`, { operationName }, headers);
     expect((await poll()).body).toEqual({ name: operationName });
     expect((await poll({ "x-goog-api-key": "another" })).status).toBe(404);
@@ -292,7 +292,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     const started = await veo({ prompt: "a wave" }, { durationSeconds: 4 }, GEMINI);
     const name = String(started.body.name);
     expect(name).toMatch(/^models\/veo-[^/]+\/operations\/[a-z0-9]{12}$/);
-    const poll = (): Promise<Heard> => gemini.send(`/gemini/v1beta/${name}`, { headers: KEY });
+    const poll = (): Promise<HostReply> => gemini.send(`/gemini/v1beta/${name}`, { headers: KEY });
     expect((await poll()).body).toEqual({ name });
     gemini.nowMs += 20;
     const done = (await poll()).body as {
@@ -318,7 +318,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     expect((await gemini.answerTo(location, {}))?.status).toBe(403);
   });
 
-  async function ended(prompt: string, root: string, parameters: JsonObject = {}): Promise<Heard> {
+  async function ended(prompt: string, root: string, parameters: JsonObject = {}): Promise<HostReply> {
     const { body } = await veo({ prompt }, parameters, root);
     const operationName = String(body.name);
     (root === GEMINI ? gemini : vertex).nowMs += 20;
@@ -369,9 +369,9 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     ["a bucket on Gemini", { prompt: "a", image: { gcsUri: "gs://a/b.png" } }, {}, GEMINI, "gcsUri"],
     ["an image that is none", { prompt: "a", image: { bytesBase64Encoded: "bm9uZQ==" } }, {}, VERTEX, "not valid"],
   ])("refuses %s", async (_, instance, parameters, root, named) => {
-    const heard = await veo(instance, parameters, root);
-    expect(heard.status).toBe(400);
-    expect(errorOf(heard).message).toContain(named);
+    const reply = await veo(instance, parameters, root);
+    expect(reply.status).toBe(400);
+    expect(errorOf(reply).message).toContain(named);
   });
 
   test("the second generation makes 5 seconds, and a wrong name of an operation is refused", async () => {
@@ -411,13 +411,13 @@ describe("the vendor's SDK understands the answers", () => {
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const body = request.method === "POST" ? ((await request.json()) as Json) : undefined;
-      const stage = pathname.startsWith("/gemini") ? gemini : vertex;
+      const harness = pathname.startsWith("/gemini") ? gemini : vertex;
       const sending = {
         method: request.method,
         headers: Object.fromEntries(request.headers),
         ...(body === undefined ? {} : { body }),
       };
-      return (await stage.answerTo(`${pathname}${search}`, sending)) ?? new Response(null, { status: 404 });
+      return (await harness.answerTo(`${pathname}${search}`, sending)) ?? new Response(null, { status: 404 });
     },
   });
   afterAll(() => server.stop(true));

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
+import { MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { Rehearsal } from "../../media/rehearsal.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { hunyuanMedia } from "./media.ts";
 import { HUNYUAN_SECRET } from "./verify-signature.ts";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(hunyuanMedia);
+  harness = new MediaHostHarness(hunyuanMedia);
 });
 
 const PATH = "/hosts/hunyuan/";
@@ -29,7 +29,7 @@ interface Signing {
 
 function signed(action: string, body: JsonObject, signing: Signing): Record<string, string> {
   const { secretId = "any-id", secret = HUNYUAN_SECRET, service = "aiart", version = "2022-12-29" } = signing;
-  const timestamp = String(signing.timestamp ?? Math.floor(rehearsal.nowMs / 1000));
+  const timestamp = String(signing.timestamp ?? Math.floor(harness.nowMs / 1000));
   const day = new Date(Number(timestamp) * 1000).toISOString().slice(0, 10);
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=utf-8",
@@ -52,9 +52,9 @@ function signed(action: string, body: JsonObject, signing: Signing): Record<stri
 }
 
 async function act(action: string, body: JsonObject, signing: Signing = {}): Promise<JsonObject> {
-  const heard = await rehearsal.send(PATH, { headers: signed(action, body, signing), body });
-  expect(heard.status).toBe(200);
-  return heard.body["Response"] as JsonObject;
+  const reply = await harness.send(PATH, { headers: signed(action, body, signing), body });
+  expect(reply.status).toBe(200);
+  return reply.body["Response"] as JsonObject;
 }
 const submit = (body: JsonObject, signing: Signing = {}) =>
   act("SubmitTextToImageJob", { Prompt: "a cat", ...body }, signing);
@@ -62,21 +62,21 @@ const query = (id: unknown, signing: Signing = {}) => act("QueryTextToImageJob",
 const codeOf = (response: JsonObject): unknown => (response["Error"] as JsonObject | undefined)?.["Code"];
 const ended = async (body: JsonObject): Promise<JsonObject> => {
   const { JobId } = await submit(body);
-  rehearsal.nowMs += rehearsal.takesMs;
+  harness.nowMs += harness.takesMs;
   return query(JobId);
 };
 
 describe("providers 2.9: the signature", () => {
   test("is verified over the headers and the body, with the path or without it", async () => {
     expect((await submit({}))["JobId"]).toBeString();
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     expect((await submit({}, { signedPath: PATH }))["JobId"]).toBeString();
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     expect((await submit({}, { signedHeaders: ["content-type", "host", "x-tc-action"] }))["JobId"]).toBeString();
   });
 
   test("is refused where anything of it is not right", async () => {
-    const now = Math.floor(rehearsal.nowMs / 1000);
+    const now = Math.floor(harness.nowMs / 1000);
     const refusals: readonly [Signing, string][] = [
       [{ secret: "another" }, "AuthFailure.SignatureFailure"],
       [{ signedBody: { Prompt: "another" } }, "AuthFailure.SignatureFailure"],
@@ -90,11 +90,11 @@ describe("providers 2.9: the signature", () => {
       [{ version: "2023-09-01" }, "NoSuchVersion"],
     ];
     for (const [signing, code] of refusals) expect(codeOf(await submit({}, signing))).toBe(code);
-    expect(rehearsal.context.jobs.made).toBe(0);
+    expect(harness.context.jobs.made).toBe(0);
   });
 
   test("a request without an action is none of this host's", async () => {
-    expect(await rehearsal.answerTo("/hosts/hunyuan/v1/chat/completions", { body: {} })).toBeUndefined();
+    expect(await harness.answerTo("/hosts/hunyuan/v1/chat/completions", { body: {} })).toBeUndefined();
     expect(codeOf(await act("PaintMyHouse", {}))).toBe("InvalidAction");
   });
 });
@@ -103,9 +103,9 @@ describe("providers 2.9: Hunyuan's jobs", () => {
   test("1, 2, 5; the image has its size, and its link lives an hour", async () => {
     const { JobId } = await act("standard", { Prompt: "a cat", Resolution: "640:1408", Revise: 0, Seed: 5 });
     expect(await query(JobId)).toMatchObject({ JobStatusCode: "1", ResultImage: [] });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect(await query(JobId)).toMatchObject({ JobStatusCode: "2" });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     const done = await query(JobId);
     expect(done).toMatchObject({
       JobStatusCode: "5",
@@ -114,9 +114,9 @@ describe("providers 2.9: Hunyuan's jobs", () => {
       RevisedPrompt: ["a cat"],
     });
     const [url] = done["ResultImage"] as string[];
-    expect(await rehearsal.sizeOfLink(url)).toEqual({ width: 640, height: 1408 });
-    rehearsal.nowMs += 3_600_000;
-    expect((await rehearsal.fetchLink(url)).status).toBe(403);
+    expect(await harness.sizeOfLink(url)).toEqual({ width: 640, height: 1408 });
+    harness.nowMs += 3_600_000;
+    expect((await harness.fetchLink(url)).status).toBe(403);
   });
 
   test("a prompt is rewritten unless that is declined", async () => {
@@ -128,7 +128,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     await submit({});
     expect(codeOf(await submit({}))).toBe("RequestLimitExceeded.JobNumExceed");
     expect((await submit({}, { secretId: "another-id" }))["JobId"]).toBeString();
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     expect((await submit({}))["JobId"]).toBeString();
   });
 
@@ -158,7 +158,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     expect(pair.map(({ JobStatusCode }) => JobStatusCode)).toEqual(["4", "5"]);
     expect(codeOf(await ended({ Prompt: "sim:forgotten" }))).toBe("FailedOperation.JobNotExist");
     const [dead] = (await ended({ Prompt: "sim:expired" }))["ResultImage"] as string[];
-    expect((await rehearsal.fetchLink(dead)).status).toBe(403);
+    expect((await harness.fetchLink(dead)).status).toBe(403);
     expect(await ended({ Prompt: "sim:slow" })).toMatchObject({ JobStatusCode: "1" });
   });
 
@@ -174,7 +174,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
 
   test("plays garbage", async () => {
     const body = { Prompt: "sim:garbage" };
-    const { text } = await rehearsal.send(PATH, { headers: signed("SubmitTextToImageJob", body, {}), body });
+    const { text } = await harness.send(PATH, { headers: signed("SubmitTextToImageJob", body, {}), body });
     expect(text).toStartWith("<html>");
   });
 });
@@ -184,10 +184,10 @@ describe("providers 2.9: the other actions", () => {
     const asked = { Prompt: "a cat", NegativePrompt: "dogs", Resolution: "640:640" };
     const { ResultImage } = await act("TextToImageLite", asked);
     expect(sniffImage(Buffer.from(String(ResultImage), "base64"))?.size).toEqual({ width: 640, height: 640 });
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     const linked = await act("TextToImageLite", { ...asked, RspImgType: "url" });
-    expect(await rehearsal.sizeOfLink(linked["ResultImage"])).toEqual({ width: 640, height: 640 });
-    rehearsal.nowMs += rehearsal.takesMs;
+    expect(await harness.sizeOfLink(linked["ResultImage"])).toEqual({ width: 640, height: 640 });
+    harness.nowMs += harness.takesMs;
     expect(codeOf(await act("TextToImageLite", { Prompt: "sim:moderated" }))).toBe(
       "OperationDenied.ImageIllegalDetected",
     );
@@ -196,7 +196,7 @@ describe("providers 2.9: the other actions", () => {
   test("the older service makes several, one of which may be held back", async () => {
     const older = { service: "hunyuan", version: "2023-09-01" };
     const { JobId } = await act("SubmitHunyuanImageJob", { Prompt: "sim:one-fails", Num: 3 }, older);
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     const done = await act("QueryHunyuanImageJob", { JobId: String(JobId) }, older);
     expect(done["ResultImage"]).toHaveLength(2);
     expect(done["ResultDetails"]).toHaveLength(3);

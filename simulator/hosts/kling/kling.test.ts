@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { Rehearsal } from "../../media/rehearsal.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { KLING_SECRET } from "./authenticate.ts";
 import { klingMedia } from "./media.ts";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(klingMedia);
+  harness = new MediaHostHarness(klingMedia);
 });
 
 const IMAGES = "/hosts/kling/v1/images/generations";
@@ -20,19 +20,19 @@ const IMAGE = Buffer.from(
 
 const encode = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 function token(payload: JsonObject, secret = KLING_SECRET, alg = "HS256"): string {
-  const now = Math.floor(rehearsal.nowMs / 1000);
+  const now = Math.floor(harness.nowMs / 1000);
   const signed = `${encode({ alg, typ: "JWT" })}.${encode({ iss: "access", exp: now + 1800, nbf: now - 5, ...payload })}`;
   return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const send = (path: string, body: JsonObject, key = token({})) =>
-  rehearsal.send(path, { headers: bearer(key), body: { model_name: "standard", prompt: "a cat", ...body } });
+  harness.send(path, { headers: bearer(key), body: { model_name: "standard", prompt: "a cat", ...body } });
 const show = (path: string, id: unknown, key = token({})) =>
-  rehearsal.send(`${path}/${String(id)}`, { headers: bearer(key) });
+  harness.send(`${path}/${String(id)}`, { headers: bearer(key) });
 const dataOf = ({ body }: { body: JsonObject }) => body["data"] as JsonObject;
 const ended = async (path: string, body: JsonObject): Promise<JsonObject> => {
   const id = dataOf(await send(path, body))["task_id"];
-  rehearsal.nowMs += rehearsal.takesMs;
+  harness.nowMs += harness.takesMs;
   return dataOf(await show(path, id));
 };
 const madeOf = (data: JsonObject, kind: string) => (data["task_result"] as JsonObject)[kind] as JsonObject[];
@@ -41,13 +41,13 @@ describe("providers 3.4: who is calling", () => {
   test("a signed token and a plain key are both good, and a new token is the same caller", async () => {
     expect((await send(IMAGES, {}, "plain-key")).status).toBe(200);
     const id = dataOf(await send(IMAGES, {}))["task_id"];
-    rehearsal.nowMs += 1_000;
+    harness.nowMs += 1_000;
     expect((await show(IMAGES, id)).status).toBe(200);
     expect((await show(IMAGES, id, token({ iss: "somebody else" }))).status).toBe(404);
   });
 
   test("everything else is refused by its number", async () => {
-    const now = Math.floor(rehearsal.nowMs / 1000);
+    const now = Math.floor(harness.nowMs / 1000);
     const refusals: readonly [string, number][] = [
       ["", 1001],
       ["wrong-key", 1000],
@@ -71,16 +71,16 @@ describe("providers 2.7: Kling's images", () => {
     expect(submitted).toMatchObject({
       task_status: "submitted",
       task_info: { external_task_id: "mine" },
-      created_at: rehearsal.nowMs,
+      created_at: harness.nowMs,
     });
     const id = submitted["task_id"];
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect(dataOf(await show(IMAGES, id))).toMatchObject({ task_status: "processing" });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     const done = dataOf(await show(IMAGES, id));
     expect(done).toMatchObject({ task_status: "succeed", final_unit_deduction: "2" });
     expect(madeOf(done, "images").map(({ index }) => index)).toEqual([0, 1]);
-    expect(await rehearsal.sizeOfLink(madeOf(done, "images")[1]?.["url"])).toEqual({ width: 1024, height: 1024 });
+    expect(await harness.sizeOfLink(madeOf(done, "images")[1]?.["url"])).toEqual({ width: 1024, height: 1024 });
     expect((await show(TEXT_VIDEO, id)).status).toBe(404);
   });
 
@@ -124,7 +124,7 @@ describe("providers 3.4: Kling's videos", () => {
     };
     const [video] = madeOf(await ended(TEXT_VIDEO, body), "videos");
     expect(video).toMatchObject({ duration: "3", watermark_url: expect.any(String) });
-    expect(await rehearsal.videoAt(video?.["url"])).toEqual({ seconds: 3, width: 720, height: 720, audio: true });
+    expect(await harness.videoAt(video?.["url"])).toEqual({ seconds: 3, width: 720, height: 720, audio: true });
   }, 15_000);
 
   test("a video of images is taken, and several of them elsewhere", async () => {
@@ -157,12 +157,12 @@ describe("providers 3.4: Kling's videos", () => {
     });
     expect(await byOutcome("fails")).toMatchObject({ task_status: "failed" });
     expect(await byOutcome("slow")).toMatchObject({ task_status: "submitted" });
-    expect((await rehearsal.fetchLink(madeOf(await byOutcome("expired"), "videos")[0]?.["url"])).status).toBe(403);
+    expect((await harness.fetchLink(madeOf(await byOutcome("expired"), "videos")[0]?.["url"])).status).toBe(403);
     const id = dataOf(await send(TEXT_VIDEO, { prompt: "sim:forgotten" }))["task_id"];
     expect(await show(TEXT_VIDEO, id)).toMatchObject({ status: 404, body: { code: 1203 } });
     const [video] = madeOf(await ended(TEXT_VIDEO, {}), "videos");
-    rehearsal.nowMs += 30 * 24 * 3_600_000;
-    expect((await rehearsal.fetchLink(video?.["url"])).status).toBe(403);
+    harness.nowMs += 30 * 24 * 3_600_000;
+    expect((await harness.fetchLink(video?.["url"])).status).toBe(403);
   });
 
   const AT_ONCE: readonly [string, number, number | undefined][] = [
@@ -173,7 +173,7 @@ describe("providers 3.4: Kling's videos", () => {
     ["garbage", 200, undefined],
   ];
   test.each(AT_ONCE)("plays %s at once", async (outcome, status, code) => {
-    const heard = await send(TEXT_VIDEO, { prompt: `sim:${outcome}` });
-    expect([heard.status, heard.body["code"]]).toEqual([status, code]);
+    const reply = await send(TEXT_VIDEO, { prompt: `sim:${outcome}` });
+    expect([reply.status, reply.body["code"]]).toEqual([status, code]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { type HostReply, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
 import { videoFacts } from "../../media/video-facts.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { lumaMedia } from "./media.ts";
@@ -9,17 +9,17 @@ const KEY = { authorization: "Bearer any-key" };
 const ROOT = "/hosts/luma/dream-machine/v1/generations";
 const ADDRESS = "https://example.org/a.png";
 const DATA = "data:image/png;base64,iVBORw0KGgo=";
-const stage = new Rehearsal(lumaMedia);
+const harness = new MediaHostHarness(lumaMedia);
 
-const video = (more: JsonObject = {}, headers: Record<string, string> = KEY): Promise<Heard> =>
-  stage.send(ROOT, { headers, body: { model: "ray-flash-2", prompt: "a wave", resolution: "540p", ...more } });
-const image = (more: JsonObject = {}): Promise<Heard> =>
-  stage.send(`${ROOT}/image`, { headers: KEY, body: { model: "photon-1", prompt: "a fox", ...more } });
-const poll = (id: unknown, headers = KEY): Promise<Heard> => stage.send(`${ROOT}/${id}`, { headers });
+const video = (more: JsonObject = {}, headers: Record<string, string> = KEY): Promise<HostReply> =>
+  harness.send(ROOT, { headers, body: { model: "ray-flash-2", prompt: "a wave", resolution: "540p", ...more } });
+const image = (more: JsonObject = {}): Promise<HostReply> =>
+  harness.send(`${ROOT}/image`, { headers: KEY, body: { model: "photon-1", prompt: "a fox", ...more } });
+const poll = (id: unknown, headers = KEY): Promise<HostReply> => harness.send(`${ROOT}/${id}`, { headers });
 
-async function ended(outcome: string): Promise<Heard> {
+async function ended(outcome: string): Promise<HostReply> {
   const { id } = (await video({ prompt: `sim:${outcome}` })).body;
-  stage.nowMs += 20;
+  harness.nowMs += 20;
   return poll(id);
 }
 
@@ -36,28 +36,28 @@ describe("contract 2.1 to 2.3: generations", () => {
       request: { keyframes },
     });
     const { id } = made.body;
-    stage.nowMs += 10;
+    harness.nowMs += 10;
     expect((await poll(id)).body.state).toBe("dreaming");
     expect((await poll(id, { authorization: "Bearer another" })).status).toBe(404);
-    stage.nowMs += 10;
+    harness.nowMs += 10;
     const { state, assets } = (await poll(id)).body as { state: string; assets: { video: string } };
     expect(state).toBe("completed");
-    expect(videoFacts((await stage.fetchLink(assets.video)).bytes)).toEqual({
+    expect(videoFacts((await harness.fetchLink(assets.video)).bytes)).toEqual({
       width: 540,
       height: 960,
       seconds: 5,
       audio: false,
     });
-    stage.nowMs += 24 * 3_600_000;
-    expect((await stage.fetchLink(assets.video)).status).toBe(403);
+    harness.nowMs += 24 * 3_600_000;
+    expect((await harness.fetchLink(assets.video)).status).toBe(403);
   });
 
   test("an image has the ratio and format asked for", async () => {
     const { id } = (await image({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: ADDRESS, weight: 0.85 }] }))
       .body;
-    stage.nowMs += 20;
+    harness.nowMs += 20;
     const { assets } = (await poll(id)).body as { assets: { image: string } };
-    const seen = sniffImage((await stage.fetchLink(assets.image)).bytes);
+    const seen = sniffImage((await harness.fetchLink(assets.image)).bytes);
     expect(seen?.mimeType).toBe("image/png");
     expect((seen?.size?.width ?? 0) / (seen?.size?.height ?? 1)).toBeCloseTo(16 / 9, 1);
   });
@@ -73,10 +73,10 @@ describe("contract 2.1 to 2.3: generations", () => {
     });
     expect((await ended("forgotten")).status).toBe(404);
     expect((await ended("slow")).body.state).toBe("queued");
-    const pair = [await ended("one-fails"), await ended("one-fails")].map((heard) => heard.body.state);
+    const pair = [await ended("one-fails"), await ended("one-fails")].map((reply) => reply.body.state);
     expect(pair.sort()).toEqual(["completed", "failed"]);
     const { assets } = (await ended("expired")).body as { assets: { video: string } };
-    expect((await stage.fetchLink(assets.video)).status).toBe(403);
+    expect((await harness.fetchLink(assets.video)).status).toBe(403);
     const at = async (outcome: string): Promise<number> => (await video({ prompt: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
@@ -86,7 +86,7 @@ describe("contract 2.1 to 2.3: generations", () => {
 });
 
 describe("contract 2.1 to 2.3: refusals say one sentence", () => {
-  const detailOf = (heard: Heard): string => String(heard.body.detail);
+  const detailOf = (reply: HostReply): string => String(reply.body.detail);
 
   test.each([
     ["a duration as a number", { duration: 5 }, "duration"],
@@ -98,9 +98,9 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["a model of images", { model: "photon-1" }, "model"],
     ["no words and no frame", { prompt: null }, "prompt"],
   ])("a video with %s", async (_, more, named) => {
-    const heard = await video(more);
-    expect(heard.status).toBe(400);
-    expect(detailOf(heard)).toContain(named);
+    const reply = await video(more);
+    expect(reply.status).toBe(400);
+    expect(detailOf(reply)).toContain(named);
   });
 
   test.each([
@@ -111,15 +111,15 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["bytes to modify", { modify_image_ref: { url: DATA } }, "public URL"],
     ["a model of videos", { model: "ray-2" }, "model"],
   ])("an image with %s", async (_, more, named) => {
-    const heard = await image(more);
-    expect(heard.status).toBe(400);
-    expect(detailOf(heard)).toContain(named);
+    const reply = await image(more);
+    expect(reply.status).toBe(400);
+    expect(detailOf(reply)).toContain(named);
   });
 
   test("contract 5: keys and content types", async () => {
     expect((await video({}, {})).body).toEqual({ detail: "Not authenticated" });
     expect((await video({}, { authorization: "Bearer wrong" })).status).toBe(401);
     expect((await video({}, { ...KEY, "content-type": "text/plain" })).status).toBe(415);
-    expect(await stage.answerTo("/hosts/luma/dream-machine/v1/ping", { headers: KEY })).toBeUndefined();
+    expect(await harness.answerTo("/hosts/luma/dream-machine/v1/ping", { headers: KEY })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { type HostReply, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
 import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
@@ -9,40 +9,40 @@ import { minimaxMedia } from "./media.ts";
 const KEY = { authorization: "Bearer any-key" };
 const ROOT = "/hosts/minimax";
 const NO_IMAGE = `data:image/png;base64,${Buffer.from("no image").toString("base64")}`;
-const stage = new Rehearsal(minimaxMedia);
+const harness = new MediaHostHarness(minimaxMedia);
 
 async function dataUri(width: number, height: number): Promise<string> {
   const bytes = await drawImage({ prompt: "given", width, height, seed: 1, format: "png" });
   return `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
 }
 
-const post = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<Heard> =>
-  stage.send(`${ROOT}${path}`, { headers, body });
-const get = (path: string, headers: Record<string, string> = KEY): Promise<Heard> =>
-  stage.send(`${ROOT}${path}`, { headers });
-const codeOf = (heard: Heard): number => (heard.body.base_resp as { status_code: number }).status_code;
-const sayOf = (heard: Heard): string => (heard.body.base_resp as { status_msg: string }).status_msg;
+const post = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<HostReply> =>
+  harness.send(`${ROOT}${path}`, { headers, body });
+const get = (path: string, headers: Record<string, string> = KEY): Promise<HostReply> =>
+  harness.send(`${ROOT}${path}`, { headers });
+const codeOf = (reply: HostReply): number => (reply.body.base_resp as { status_code: number }).status_code;
+const sayOf = (reply: HostReply): string => (reply.body.base_resp as { status_msg: string }).status_msg;
 
 describe("contract 2.4: images", () => {
-  const draw = (more: JsonObject, prompt = "a fox"): Promise<Heard> =>
+  const draw = (more: JsonObject, prompt = "a fox"): Promise<HostReply> =>
     post("/v1/image_generation", { model: "image-01", prompt, ...more });
 
   test("links to images of the ratio or the sides asked for, or their bytes", async () => {
-    const heard = await draw({ aspect_ratio: "16:9", n: 2 });
-    expect(heard.body).toMatchObject({
+    const reply = await draw({ aspect_ratio: "16:9", n: 2 });
+    expect(reply.body).toMatchObject({
       metadata: { success_count: "2", failed_count: "0" },
       base_resp: { status_code: 0 },
     });
-    const { image_urls } = heard.body.data as { image_urls: string[] };
-    expect(await stage.sizeOfLink(image_urls[1])).toEqual({ width: 1280, height: 720 });
+    const { image_urls } = reply.body.data as { image_urls: string[] };
+    expect(await harness.sizeOfLink(image_urls[1])).toEqual({ width: 1280, height: 720 });
     const whole = await draw({ width: 512, height: 520, response_format: "base64" });
     const { image_base64 } = whole.body.data as { image_base64: string[] };
     expect(sniffImage(new Uint8Array(Buffer.from(image_base64[0] ?? "", "base64")))).toEqual({
       mimeType: "image/jpeg",
       size: { width: 512, height: 520 },
     });
-    stage.nowMs += 24 * 3_600_000;
-    expect((await stage.fetchLink(image_urls[0])).status).toBe(403);
+    harness.nowMs += 24 * 3_600_000;
+    expect((await harness.fetchLink(image_urls[0])).status).toBe(403);
   });
 
   test.each([
@@ -57,9 +57,9 @@ describe("contract 2.4: images", () => {
     ["an unknown model", { model: "image-99" }, "image-99"],
     ["a subject that is no image", { subject_reference: [{ type: "character", image_file: NO_IMAGE }] }, "image_file"],
   ])("refuses %s with HTTP 200 and the number 2013", async (_, more, said) => {
-    const heard = await draw(more);
-    expect([heard.status, codeOf(heard)]).toEqual([200, 2013]);
-    expect(sayOf(heard)).toContain(said);
+    const reply = await draw(more);
+    expect([reply.status, codeOf(reply)]).toEqual([200, 2013]);
+    expect(sayOf(reply)).toContain(said);
   });
 
   test("outcomes have their numbers", async () => {
@@ -69,24 +69,24 @@ describe("contract 2.4: images", () => {
     const some = await draw({ n: 3 }, "sim:one-fails");
     expect(some.body.metadata).toEqual({ success_count: "2", failed_count: "1" });
     const { image_urls } = (await draw({}, "sim:expired")).body.data as { image_urls: string[] };
-    expect((await stage.fetchLink(image_urls[0])).status).toBe(403);
+    expect((await harness.fetchLink(image_urls[0])).status).toBe(403);
     expect((await draw({}, "sim:garbage")).text).toStartWith("<html>");
   });
 });
 
 describe("contract 2.1 to 2.3: videos in three steps", () => {
-  const start = (more: JsonObject, prompt = "a wave"): Promise<Heard> =>
+  const start = (more: JsonObject, prompt = "a wave"): Promise<HostReply> =>
     post("/v1/video_generation", { model: "MiniMax-Hailuo-02", prompt, ...more });
-  const poll = (task: unknown, headers = KEY): Promise<Heard> =>
+  const poll = (task: unknown, headers = KEY): Promise<HostReply> =>
     get(`/v1/query/video_generation?task_id=${task}`, headers);
-  const retrieve = (file: unknown): Promise<Heard> => get(`/v1/files/retrieve?file_id=${file}`);
+  const retrieve = (file: unknown): Promise<HostReply> => get(`/v1/files/retrieve?file_id=${file}`);
 
   test("a task goes through its words, and its file has a link", async () => {
     const { task_id } = (await start({ resolution: "512P", first_frame_image: await dataUri(128, 128) })).body;
     const words: unknown[] = [];
     for (const at of [0, 3, 5, 20]) {
       words.push((await poll(task_id)).body.status);
-      stage.nowMs += at;
+      harness.nowMs += at;
     }
     expect(words).toEqual(["Preparing", "Preparing", "Queueing", "Processing"]);
     expect((await poll(task_id, { authorization: "Bearer another" })).body).toMatchObject({
@@ -95,11 +95,11 @@ describe("contract 2.1 to 2.3: videos in three steps", () => {
     const done = await poll(task_id);
     expect(done.body).toMatchObject({ status: "Success", video_width: 512, video_height: 512 });
     const { file } = (await retrieve(done.body.file_id)).body as { file: { download_url: string; bytes: number } };
-    const video = await stage.fetchLink(file.download_url);
+    const video = await harness.fetchLink(file.download_url);
     expect(video.bytes.length).toBe(file.bytes);
     expect(videoFacts(video.bytes)).toMatchObject({ width: 512, height: 512, seconds: 6 });
-    stage.nowMs += 3_600_000;
-    expect((await stage.fetchLink(file.download_url)).status).toBe(403);
+    harness.nowMs += 3_600_000;
+    expect((await harness.fetchLink(file.download_url)).status).toBe(403);
     expect(codeOf(await retrieve("1"))).toBe(2013);
   });
 
@@ -118,22 +118,22 @@ describe("contract 2.1 to 2.3: videos in three steps", () => {
     ["an unknown field", { seed: 1 }, "seed"],
     ["an unknown model", { model: "other" }, "other"],
   ])("refuses %s", async (_, more, said) => {
-    const heard = await start(more);
-    expect([heard.status, codeOf(heard)]).toEqual([200, 2013]);
-    expect(sayOf(heard)).toContain(said);
+    const reply = await start(more);
+    expect([reply.status, codeOf(reply)]).toEqual([200, 2013]);
+    expect(sayOf(reply)).toContain(said);
   });
 
   test("outcomes of a task", async () => {
-    const ended = async (outcome: string): Promise<Heard> => {
+    const ended = async (outcome: string): Promise<HostReply> => {
       const { task_id } = (await start({}, `sim:${outcome}`)).body;
-      stage.nowMs += 20;
+      harness.nowMs += 20;
       return poll(task_id);
     };
     expect((await ended("moderated")).body).toMatchObject({ status: "Fail", base_resp: { status_code: 1027 } });
     expect((await ended("fails")).body).toMatchObject({ status: "Fail", base_resp: { status_code: 1000 } });
     expect(codeOf(await ended("forgotten"))).toBe(2013);
     expect((await ended("slow")).body.status).toBe("Preparing");
-    const pair = [await ended("one-fails"), await ended("one-fails")].map((heard) => heard.body.status);
+    const pair = [await ended("one-fails"), await ended("one-fails")].map((reply) => reply.body.status);
     expect(pair.sort()).toEqual(["Fail", "Success"]);
     expect(codeOf(await start({}, "sim:blocked"))).toBe(1026);
   });
@@ -141,28 +141,28 @@ describe("contract 2.1 to 2.3: videos in three steps", () => {
 
 describe("contract 2.1 to 2.3: videos of the second generation", () => {
   const text = { type: "text", text: "a wave" };
-  const start = (content: JsonObject[], more: JsonObject = {}): Promise<Heard> =>
+  const start = (content: JsonObject[], more: JsonObject = {}): Promise<HostReply> =>
     post("/v2/video_generation", { model: "MiniMax-H3", content, resolution: "768P", duration: 4, ...more });
-  const poll = (id: unknown): Promise<Heard> => get(`/v2/query/video_generation/${id}`);
+  const poll = (id: unknown): Promise<HostReply> => get(`/v2/query/video_generation/${id}`);
   const frame = (url: string, role: string): JsonObject => ({ type: "image_url", image_url: { url }, role });
-  const taskOf = (heard: Heard) => heard.body.task as JsonObject;
+  const taskOf = (reply: HostReply) => reply.body.task as JsonObject;
 
   test("a task goes through its words, and tells link and usage", async () => {
     const { task_id } = (await start([text, frame(await dataUri(96, 96), "first_frame")])).body;
     expect(taskOf(await poll(task_id)).status).toBe("queued");
-    stage.nowMs += 6;
+    harness.nowMs += 6;
     expect(taskOf(await poll(task_id)).status).toBe("running");
-    stage.nowMs += 14;
+    harness.nowMs += 14;
     const task = taskOf(await poll(task_id));
     expect(task).toMatchObject({ status: "succeeded", duration: 4, usage: { total_seconds: 4, output_seconds: 4 } });
-    const video = await stage.fetchLink((task.content as JsonObject).url ?? "");
+    const video = await harness.fetchLink((task.content as JsonObject).url ?? "");
     expect(videoFacts(video.bytes)).toEqual({ width: 768, height: 768, seconds: 4, audio: true });
   });
 
   test("only what is queued can be cancelled", async () => {
     const { task_id } = (await start([text])).body;
-    const cancel = (): Promise<Heard> =>
-      stage.send(`${ROOT}/v2/video_generation/${task_id}`, { method: "DELETE", headers: KEY });
+    const cancel = (): Promise<HostReply> =>
+      harness.send(`${ROOT}/v2/video_generation/${task_id}`, { method: "DELETE", headers: KEY });
     expect((await cancel()).status).toBe(200);
     expect(taskOf(await poll(task_id)).status).toBe("cancelled");
     expect((await cancel()).status).toBe(400);
@@ -191,19 +191,19 @@ describe("contract 2.1 to 2.3: videos of the second generation", () => {
     ["another ratio", [text], { ratio: "2:1" }, "ratio"],
     ["an unknown model", [text], { model: "MiniMax-H9" }, "MiniMax-H9"],
   ])("refuses %s with HTTP 400", async (_, content, more, said) => {
-    const heard = await start(content, more);
-    expect(heard.status).toBe(400);
-    expect(heard.body).toMatchObject({
+    const reply = await start(content, more);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({
       type: "error",
       error: { http_code: "400", message: expect.stringContaining(said) },
     });
   });
 
   test("outcomes of a task", async () => {
-    const startAs = (outcome: string): Promise<Heard> => start([{ type: "text", text: `sim:${outcome}` }]);
-    const ended = async (outcome: string): Promise<Heard> => {
+    const startAs = (outcome: string): Promise<HostReply> => start([{ type: "text", text: `sim:${outcome}` }]);
+    const ended = async (outcome: string): Promise<HostReply> => {
       const { task_id } = (await startAs(outcome)).body;
-      stage.nowMs += 20;
+      harness.nowMs += 20;
       return poll(task_id);
     };
     expect(taskOf(await ended("moderated"))).toMatchObject({ status: "failed", error: { code: 1027 } });
@@ -214,7 +214,7 @@ describe("contract 2.1 to 2.3: videos of the second generation", () => {
       400, 429, 500, 503,
     ]);
     const { content } = taskOf(await ended("expired")) as { content: { url: string } };
-    expect((await stage.fetchLink(content.url)).status).toBe(403);
+    expect((await harness.fetchLink(content.url)).status).toBe(403);
   });
 });
 
@@ -225,5 +225,5 @@ test("contract 5: each generation refuses keys in its own shape", async () => {
   expect(codeOf(await post("/v1/image_generation", body, wrong))).toBe(2049);
   expect((await get("/v2/query/video_generation/1", wrong)).status).toBe(401);
   expect(codeOf(await post("/v1/image_generation", body, { ...KEY, "content-type": "text/plain" }))).toBe(2013);
-  expect(await stage.answerTo(`${ROOT}/v1/chat/completions`, { body, headers: KEY })).toBeUndefined();
+  expect(await harness.answerTo(`${ROOT}/v1/chat/completions`, { body, headers: KEY })).toBeUndefined();
 });

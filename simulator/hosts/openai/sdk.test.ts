@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
-import { Rehearsal } from "../../media/rehearsal.ts";
+import { MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { openaiMedia } from "./media.ts";
 
-const rehearsal = new Rehearsal(openaiMedia);
+const harness = new MediaHostHarness(openaiMedia);
 const client = new OpenAI({
   apiKey: "any-key",
   baseURL: "http://127.0.0.1:1/openai/v1",
   maxRetries: 0,
   fetch: async (input, init) =>
-    (await rehearsal.answer(new Request(input as string, init as RequestInit))) ?? new Response(null, { status: 404 }),
+    (await harness.answer(new Request(input as string, init as RequestInit))) ?? new Response(null, { status: 404 }),
 });
 
 test("contract 6.3: the vendor's SDK reads the stream, and an error in it", async () => {
@@ -44,7 +44,7 @@ test("H12: the vendor's SDK sends images and a mask as a form", async () => {
 test("contract 2.2: the vendor's SDK follows a video to its bytes", async () => {
   const video = await client.videos.create({ model: "sora-2", prompt: "a cat", seconds: "4" });
   expect(video.status).toBe("queued");
-  rehearsal.nowMs += rehearsal.takesMs;
+  harness.nowMs += harness.takesMs;
   expect((await client.videos.retrieve(video.id)).status).toBe("completed");
   const content = await client.videos.downloadContent(video.id);
   expect((await content.bytes()).length).toBeGreaterThan(1_000);

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { Rehearsal } from "../../media/rehearsal.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { qwenMedia } from "./media.ts";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(qwenMedia);
+  harness = new MediaHostHarness(qwenMedia);
 });
 
 const BASE = "/hosts/qwen/api/v1";
@@ -28,10 +28,10 @@ const messagesOf = (words: string, images: readonly string[] = []): JsonObject =
 });
 const small: JsonObject = { size: "128*64", n: 1 };
 const draw = (model: string, parameters: JsonObject, input: JsonObject = messagesOf("a cat")) =>
-  rehearsal.send(SERVICES.sync, { headers, body: { model, input, parameters } });
+  harness.send(SERVICES.sync, { headers, body: { model, input, parameters } });
 const submit = (service: keyof typeof SERVICES, model: string, input: JsonObject, parameters: JsonObject) =>
-  rehearsal.send(SERVICES[service], { headers: asynchronous, body: { model, input, parameters } });
-const show = async (id: unknown) => (await rehearsal.send(`${BASE}/tasks/${String(id)}`, { headers })).body;
+  harness.send(SERVICES[service], { headers: asynchronous, body: { model, input, parameters } });
+const show = async (id: unknown) => (await harness.send(`${BASE}/tasks/${String(id)}`, { headers })).body;
 const idOf = (body: JsonObject): unknown => (body["output"] as JsonObject)["task_id"];
 const outputOf = (body: JsonObject) => body["output"] as JsonObject;
 const imagesOf = (output: JsonObject): unknown[] =>
@@ -40,7 +40,7 @@ const imagesOf = (output: JsonObject): unknown[] =>
   );
 async function ended(service: keyof typeof SERVICES, model: string, input: JsonObject, parameters: JsonObject) {
   const { body } = await submit(service, model, input, parameters);
-  rehearsal.nowMs += rehearsal.takesMs;
+  harness.nowMs += harness.takesMs;
   return show(idOf(body));
 }
 
@@ -49,10 +49,10 @@ describe("providers 2.5: images at once", () => {
     const { body } = await draw("standard", { ...small, n: 2 }, messagesOf("a cat", [DATA]));
     const images = imagesOf(outputOf(body));
     expect(images).toHaveLength(2);
-    expect(await rehearsal.sizeOfLink(images[0])).toEqual({ width: 128, height: 64 });
+    expect(await harness.sizeOfLink(images[0])).toEqual({ width: 128, height: 64 });
     expect(body).toMatchObject({ usage: { image_count: 2, width: 128, height: 64 }, request_id: expect.any(String) });
-    rehearsal.nowMs += 24 * 3_600_000;
-    expect((await rehearsal.fetchLink(images[0])).status).toBe(403);
+    harness.nowMs += 24 * 3_600_000;
+    expect((await harness.fetchLink(images[0])).status).toBe(403);
   });
 
   test("what is left out costs: four images of wan2.7, 2048 squared of qwen-image-2.0", async () => {
@@ -102,17 +102,17 @@ describe("providers 2.5: images at once", () => {
 
   test("keys, models and ways of calling", async () => {
     const wrong = { authorization: "Bearer wrong" };
-    expect(await rehearsal.send(SERVICES.sync, { headers: wrong, body: {} })).toMatchObject({
+    expect(await harness.send(SERVICES.sync, { headers: wrong, body: {} })).toMatchObject({
       status: 401,
       body: { code: "InvalidApiKey" },
     });
     expect((await draw("qwen-image-9", {})).status).toBe(404);
     expect((await draw("qwen3-max", {})).status).toBe(404);
     const body: Json = { model: "standard", input: messagesOf("a cat") };
-    expect((await rehearsal.send(SERVICES.sync, { headers: asynchronous, body })).status).toBe(403);
-    expect((await rehearsal.send(SERVICES.messages, { headers, body })).status).toBe(403);
+    expect((await harness.send(SERVICES.sync, { headers: asynchronous, body })).status).toBe(403);
+    expect((await harness.send(SERVICES.messages, { headers, body })).status).toBe(403);
     expect(
-      await rehearsal.answerTo("/hosts/qwen/compatible-mode/v1/chat/completions", { headers, body }),
+      await harness.answerTo("/hosts/qwen/compatible-mode/v1/chat/completions", { headers, body }),
     ).toBeUndefined();
   });
 
@@ -126,8 +126,8 @@ describe("providers 2.5: images at once", () => {
     ["garbage", 200, undefined],
   ];
   test.each(OUTCOMES)("plays %s", async (outcome, status, code) => {
-    const heard = await draw("standard", small, messagesOf(`sim:${outcome}`));
-    expect([heard.status, heard.body["code"]]).toEqual([status, code]);
+    const reply = await draw("standard", small, messagesOf(`sim:${outcome}`));
+    expect([reply.status, reply.body["code"]]).toEqual([status, code]);
   });
 
   test("plays one-fails and expired", async () => {
@@ -135,7 +135,7 @@ describe("providers 2.5: images at once", () => {
     expect(imagesOf(outputOf(body))).toHaveLength(2);
     expect(body["usage"]).toMatchObject({ image_count: 2 });
     const dead = imagesOf(outputOf((await draw("standard", small, messagesOf("sim:expired"))).body));
-    expect((await rehearsal.fetchLink(dead[0])).status).toBe(403);
+    expect((await harness.fetchLink(dead[0])).status).toBe(403);
   });
 });
 
@@ -144,19 +144,19 @@ describe("providers 2.5: images as tasks", () => {
     const { body } = await submit("text", "standard", { prompt: "a cat", negative_prompt: "" }, { ...small, n: 2 });
     expect(outputOf(body)).toMatchObject({ task_status: "PENDING" });
     expect(outputOf(await show(idOf(body)))).toMatchObject({ task_status: "PENDING" });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect(outputOf(await show(idOf(body)))).toMatchObject({ task_status: "RUNNING" });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     const output = outputOf(await show(idOf(body)));
     expect(output).toMatchObject({ task_status: "SUCCEEDED", task_metrics: { TOTAL: 2, SUCCEEDED: 2, FAILED: 0 } });
     const [first] = output["results"] as JsonObject[];
-    expect(await rehearsal.sizeOfLink(first?.["url"])).toEqual({ width: 128, height: 64 });
+    expect(await harness.sizeOfLink(first?.["url"])).toEqual({ width: 128, height: 64 });
   });
 
   test("a request with messages is answered with choices, each of one image", async () => {
     const output = outputOf(await ended("messages", "wan2.7-image", messagesOf("a cat"), { size: "1K", n: 2 }));
     expect(output["choices"]).toHaveLength(2);
-    expect(await rehearsal.sizeOfLink(imagesOf(output)[1])).toEqual({ width: 1024, height: 1024 });
+    expect(await harness.sizeOfLink(imagesOf(output)[1])).toEqual({ width: 1024, height: 1024 });
   });
 
   test("one failed result stands among the good ones; moderation and failure come inside HTTP 200", async () => {
@@ -175,22 +175,22 @@ describe("providers 2.5: images as tasks", () => {
 
   test("a task is UNKNOWN after 24 hours, to another key, and where there never was one", async () => {
     const { body } = await submit("images", "wan2.5-i2i-preview", { prompt: "a cat", images: [DATA] }, { n: 1 });
-    rehearsal.nowMs += 24 * 3_600_000;
+    harness.nowMs += 24 * 3_600_000;
     expect(outputOf(await show(idOf(body)))).toMatchObject({ task_status: "SUCCEEDED" });
     const other = { authorization: "Bearer other" };
     const path = `${BASE}/tasks/${String(idOf(body))}`;
-    expect(outputOf((await rehearsal.send(path, { headers: other })).body)).toMatchObject({ task_status: "UNKNOWN" });
-    rehearsal.nowMs += 1;
+    expect(outputOf((await harness.send(path, { headers: other })).body)).toMatchObject({ task_status: "UNKNOWN" });
+    harness.nowMs += 1;
     expect(outputOf(await show(idOf(body)))).toEqual({ task_id: String(idOf(body)), task_status: "UNKNOWN" });
   });
 
   test("only what waits in line is CANCELED", async () => {
-    const cancel = (id: unknown) => rehearsal.send(`${BASE}/tasks/${String(id)}/cancel`, { method: "POST", headers });
+    const cancel = (id: unknown) => harness.send(`${BASE}/tasks/${String(id)}/cancel`, { method: "POST", headers });
     const id = idOf((await submit("text", "standard", { prompt: "a cat" }, small)).body);
     expect((await cancel(id)).status).toBe(200);
     expect(outputOf(await show(id))).toMatchObject({ task_status: "CANCELED" });
     const running = idOf((await submit("text", "standard", { prompt: "a cat" }, small)).body);
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect((await cancel(running)).status).toBe(400);
   });
 });
@@ -215,7 +215,7 @@ describe("providers 3.5: Wan", () => {
       orig_prompt: "a cat",
       actual_prompt: expect.any(String),
     });
-    expect(await rehearsal.videoAt(outputOf(body)["video_url"])).toEqual({
+    expect(await harness.videoAt(outputOf(body)["video_url"])).toEqual({
       seconds: 2,
       width: 640,
       height: 480,
@@ -226,7 +226,7 @@ describe("providers 3.5: Wan", () => {
   test("a video of an image has its ratio; 2.7 takes media and always has sound", async () => {
     const media = [{ type: "first_frame", url: DATA }];
     const body = await ended("video", "wan2.7-i2v", { prompt: "a cat", media }, { resolution: "480P", duration: 2 });
-    expect(await rehearsal.videoAt(outputOf(body)["video_url"])).toEqual({
+    expect(await harness.videoAt(outputOf(body)["video_url"])).toEqual({
       seconds: 2,
       width: 640,
       height: 480,
@@ -260,7 +260,7 @@ describe("providers 3.5: Wan", () => {
       code: "DataInspectionFailed",
     });
     expect(outputOf(await byOutcome("fails"))).toMatchObject({ task_status: "FAILED" });
-    expect((await rehearsal.fetchLink(outputOf(await byOutcome("expired"))["video_url"])).status).toBe(403);
+    expect((await harness.fetchLink(outputOf(await byOutcome("expired"))["video_url"])).status).toBe(403);
     expect(await submit("video", "standard", { prompt: "sim:blocked" }, {})).toMatchObject({ status: 400 });
   });
 });

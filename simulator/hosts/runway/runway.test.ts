@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { type HostReply, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { type Heard, Rehearsal } from "../../media/rehearsal.ts";
 import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { runwayMedia } from "./media.ts";
@@ -9,19 +9,20 @@ const KEY = { authorization: "Bearer any-key", "x-runway-version": "2024-11-06" 
 const ROOT = "/hosts/runway/v1";
 const NO_IMAGE = `data:image/png;base64,${Buffer.from("no image").toString("base64")}`;
 const ADDRESS = "https://example.org/a.png";
-const stage = new Rehearsal(runwayMedia);
+const harness = new MediaHostHarness(runwayMedia);
 
-const post = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<Heard> =>
-  stage.send(`${ROOT}/${path}`, { headers, body });
-const animate = (more: JsonObject = {}): Promise<Heard> =>
+const post = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<HostReply> =>
+  harness.send(`${ROOT}/${path}`, { headers, body });
+const animate = (more: JsonObject = {}): Promise<HostReply> =>
   post("image_to_video", { model: "gen4_turbo", promptImage: ADDRESS, ratio: "96:64", duration: 2, ...more });
-const poll = (id: unknown, headers: Record<string, string> = KEY): Promise<Heard> =>
-  stage.send(`${ROOT}/tasks/${id}`, { headers });
-const remove = (id: unknown): Promise<Heard> => stage.send(`${ROOT}/tasks/${id}`, { method: "DELETE", headers: KEY });
+const poll = (id: unknown, headers: Record<string, string> = KEY): Promise<HostReply> =>
+  harness.send(`${ROOT}/tasks/${id}`, { headers });
+const remove = (id: unknown): Promise<HostReply> =>
+  harness.send(`${ROOT}/tasks/${id}`, { method: "DELETE", headers: KEY });
 
-async function ended(outcome: string): Promise<Heard> {
+async function ended(outcome: string): Promise<HostReply> {
   const { id } = (await animate({ promptText: `sim:${outcome}` })).body;
-  stage.nowMs += 20;
+  harness.nowMs += 20;
   return poll(id);
 }
 
@@ -39,15 +40,15 @@ describe("contract 2.1 to 2.3: tasks", () => {
       })
     ).body;
     expect((await poll(id)).body.status).toBe("PENDING");
-    stage.nowMs += 10;
+    harness.nowMs += 10;
     expect((await poll(id)).body).toMatchObject({ status: "RUNNING", progress: 0.5, createdAt: expect.any(String) });
-    stage.nowMs += 10;
+    harness.nowMs += 10;
     const { status, output } = (await poll(id)).body as { status: string; output: string[] };
     expect(status).toBe("SUCCEEDED");
-    const video = await stage.fetchLink(output[0]);
+    const video = await harness.fetchLink(output[0]);
     expect(videoFacts(video.bytes)).toEqual({ width: 96, height: 64, seconds: 2, audio: true });
-    stage.nowMs += 24 * 3_600_000;
-    expect((await stage.fetchLink(output[0])).status).toBe(403);
+    harness.nowMs += 24 * 3_600_000;
+    expect((await harness.fetchLink(output[0])).status).toBe(403);
   });
 
   test("an image has the size of its ratio", async () => {
@@ -55,9 +56,9 @@ describe("contract 2.1 to 2.3: tasks", () => {
     const { id } = (
       await post("text_to_image", { model: "gen4_image", promptText: "@fox", ratio: "128:64", referenceImages })
     ).body;
-    stage.nowMs += 20;
+    harness.nowMs += 20;
     const { output } = (await poll(id)).body as { output: string[] };
-    expect(await stage.sizeOfLink(output[0])).toEqual({ width: 128, height: 64 });
+    expect(await harness.sizeOfLink(output[0])).toEqual({ width: 128, height: 64 });
   });
 
   test("a third task at once is throttled", async () => {
@@ -66,7 +67,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     await animate();
     const third = (await animate()).body.id;
     expect((await poll(third)).body.status).toBe("THROTTLED");
-    stage.nowMs += 20;
+    harness.nowMs += 20;
     expect((await poll(third)).body.status).toBe("SUCCEEDED");
   });
 
@@ -74,7 +75,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     const { id } = (await animate()).body;
     expect((await remove(id)).status).toBe(204);
     expect((await poll(id)).body.status).toBe("CANCELLED");
-    stage.nowMs += 20;
+    harness.nowMs += 20;
     expect((await remove(id)).status).toBe(204);
     expect((await poll(id)).status).toBe(404);
     const other = (await animate()).body.id;
@@ -92,10 +93,10 @@ describe("contract 2.1 to 2.3: tasks", () => {
     });
     expect((await ended("forgotten")).status).toBe(404);
     expect((await ended("slow")).body.status).toBe("PENDING");
-    const pair = [await ended("one-fails"), await ended("one-fails")].map((heard) => heard.body.status);
+    const pair = [await ended("one-fails"), await ended("one-fails")].map((reply) => reply.body.status);
     expect(pair.sort()).toEqual(["FAILED", "SUCCEEDED"]);
     const { output } = (await ended("expired")).body as { output: string[] };
-    expect((await stage.fetchLink(output[0])).status).toBe(403);
+    expect((await harness.fetchLink(output[0])).status).toBe(403);
     const at = async (outcome: string): Promise<number> => (await animate({ promptText: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,
@@ -141,9 +142,9 @@ describe("contract 2.1 to 2.3: refusals", () => {
     };
     const base =
       endpoint === "image_to_video" ? { model: "gen4_turbo", promptImage: ADDRESS } : { model: models[endpoint] ?? "" };
-    const heard = await post(endpoint, { ...base, ...more });
-    expect(heard.status).toBe(400);
-    expect(heard.text).toContain(named);
+    const reply = await post(endpoint, { ...base, ...more });
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain(named);
   });
 
   test("contract 5: the key, the version and the content type are demanded", async () => {
@@ -156,6 +157,6 @@ describe("contract 2.1 to 2.3: refusals", () => {
     expect(await status({ authorization })).toBe(400);
     expect(await status({ authorization, "x-runway-version": "2023-01-01" })).toBe(400);
     expect(await status({ ...KEY, "content-type": "text/plain" })).toBe(415);
-    expect(await stage.answerTo("/hosts/runway/v1/organization", { headers: KEY })).toBeUndefined();
+    expect(await harness.answerTo("/hosts/runway/v1/organization", { headers: KEY })).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { readFrames } from "../../../src/wire/sse.ts";
+import { MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { Rehearsal } from "../../media/rehearsal.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
 import { volcengineMedia } from "./media.ts";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(volcengineMedia);
+  harness = new MediaHostHarness(volcengineMedia);
 });
 
 const IMAGES = "/hosts/volcengine/api/v3/images/generations";
@@ -19,7 +19,7 @@ const DATA = `data:image/png;base64,${Buffer.from(
 ).toString("base64")}`;
 
 const draw = (body: JsonObject) =>
-  rehearsal.send(IMAGES, { headers, body: { model: "standard", prompt: "a cat", size: "128x64", ...body } });
+  harness.send(IMAGES, { headers, body: { model: "standard", prompt: "a cat", size: "128x64", ...body } });
 const batchOf = (count: number): JsonObject => ({
   sequential_image_generation: "auto",
   sequential_image_generation_options: { max_images: count },
@@ -31,7 +31,7 @@ describe("providers 2.4: Seedream", () => {
   test("an image has the size that was asked for, by link and in base64", async () => {
     const { body } = await draw({});
     const [item] = body["data"] as JsonObject[];
-    expect(await rehearsal.sizeOfLink(item?.["url"])).toEqual({ width: 128, height: 64 });
+    expect(await harness.sizeOfLink(item?.["url"])).toEqual({ width: 128, height: 64 });
     expect(body).toMatchObject({
       model: "standard",
       usage: { generated_images: 1, output_tokens: 32, total_tokens: 32 },
@@ -51,10 +51,10 @@ describe("providers 2.4: Seedream", () => {
   test("without a batch there is one image, and the link dies after 24 hours", async () => {
     const items = (await draw({})).body["data"] as JsonObject[];
     expect(items).toHaveLength(1);
-    rehearsal.nowMs += 24 * 3_600_000 - 1;
-    expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(200);
-    rehearsal.nowMs += 1;
-    expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(403);
+    harness.nowMs += 24 * 3_600_000 - 1;
+    expect((await harness.fetchLink(items[0]?.["url"])).status).toBe(200);
+    harness.nowMs += 1;
+    expect((await harness.fetchLink(items[0]?.["url"])).status).toBe(403);
   });
 
   test("a stream tells each image, then the usage, then [DONE]", async () => {
@@ -70,7 +70,7 @@ describe("providers 2.4: Seedream", () => {
     ]);
     const last = JSON.parse(frames[2]?.data ?? "") as JsonObject;
     expect(last).toMatchObject({ type: "image_generation.partial_succeeded", image_index: 2, size: "128x64" });
-    expect(await rehearsal.sizeOfLink(last["url"])).toEqual({ width: 128, height: 64 });
+    expect(await harness.sizeOfLink(last["url"])).toEqual({ width: 128, height: 64 });
   });
 
   test("a stream whose images are all held back still ends with its usage, of nothing", async () => {
@@ -126,7 +126,7 @@ describe("providers 2.4: Seedream", () => {
     expect(refused.status).toBe(400);
     expect(codeOf(refused.body)).toBe("InvalidParameter");
     expect(paramOf(refused.body)).toBe(param);
-    expect(rehearsal.context.jobs.made).toBe(0);
+    expect(harness.context.jobs.made).toBe(0);
   });
 
   test("unknown models, missing fields and keys are refused each in its way", async () => {
@@ -134,15 +134,13 @@ describe("providers 2.4: Seedream", () => {
       status: 404,
       body: { error: { code: "UnsupportedModel" } },
     });
-    const missing = await rehearsal.send(IMAGES, { headers, body: { model: "standard" } });
+    const missing = await harness.send(IMAGES, { headers, body: { model: "standard" } });
     expect(missing).toMatchObject({ status: 400, body: { error: { code: "MissingParameter", param: "prompt" } } });
     for (const authorization of ["", "Bearer wrong"]) {
-      const refused = await rehearsal.send(IMAGES, { headers: { authorization }, body: {} });
+      const refused = await harness.send(IMAGES, { headers: { authorization }, body: {} });
       expect(refused).toMatchObject({ status: 401, body: { error: { code: "AuthenticationError" } } });
     }
-    expect(
-      await rehearsal.answerTo("/hosts/volcengine/api/v3/chat/completions", { headers, body: {} }),
-    ).toBeUndefined();
+    expect(await harness.answerTo("/hosts/volcengine/api/v3/chat/completions", { headers, body: {} })).toBeUndefined();
   });
 
   const OUTCOMES: readonly [string, number, string | undefined][] = [
@@ -155,14 +153,14 @@ describe("providers 2.4: Seedream", () => {
     ["garbage", 200, undefined],
   ];
   test.each(OUTCOMES)("plays %s", async (outcome, status, code) => {
-    const { status: heard, body } = await draw({ prompt: `a cat sim:${outcome}` });
-    expect(heard).toBe(status);
+    const { status: reply, body } = await draw({ prompt: `a cat sim:${outcome}` });
+    expect(reply).toBe(status);
     expect(codeIn(body)).toBe(code);
   });
 
   test("plays expired: the link is dead", async () => {
     const items = (await draw({ prompt: "sim:expired" })).body["data"] as JsonObject[];
-    expect((await rehearsal.fetchLink(items[0]?.["url"])).status).toBe(403);
+    expect((await harness.fetchLink(items[0]?.["url"])).status).toBe(403);
   });
 });
 
@@ -174,11 +172,11 @@ describe("providers 3.3: Seedance", () => {
   const said = (words: string): JsonObject => ({ type: "text", text: words });
   const frame = (role: string): JsonObject => ({ type: "image_url", image_url: { url: DATA }, role });
   const video = (body: JsonObject) =>
-    rehearsal.send(TASKS, { headers, body: { model: "standard", content: [said("a cat")], ...body } });
-  const show = (id: unknown) => rehearsal.send(`${TASKS}/${String(id)}`, { headers });
+    harness.send(TASKS, { headers, body: { model: "standard", content: [said("a cat")], ...body } });
+  const show = (id: unknown) => harness.send(`${TASKS}/${String(id)}`, { headers });
   const ended = async (body: JsonObject): Promise<JsonObject> => {
     const { id } = (await video(body)).body;
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     return (await show(id)).body;
   };
 
@@ -186,17 +184,17 @@ describe("providers 3.3: Seedance", () => {
     const { body } = await video({ resolution: "480p", ratio: "1:1", duration: 1, return_last_frame: true });
     expect(body["id"]).toMatch(/^cgt-\d{14}-\w+$/);
     expect((await show(body["id"])).body).toMatchObject({ status: "queued", error: null });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect((await show(body["id"])).body).toMatchObject({ status: "running" });
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     const done = (await show(body["id"])).body;
     expect(done).toMatchObject({
       ...{ status: "succeeded", resolution: "480p", ratio: "1:1", duration: 1, framespersecond: 24, frames: 24 },
       usage: { completion_tokens: 5400, total_tokens: 5400 },
     });
     const content = done["content"] as JsonObject;
-    expect(await rehearsal.videoAt(content["video_url"])).toEqual({ seconds: 1, width: 480, height: 480, audio: true });
-    expect(await rehearsal.sizeOfLink(content["last_frame_url"])).toEqual({ width: 480, height: 480 });
+    expect(await harness.videoAt(content["video_url"])).toEqual({ seconds: 1, width: 480, height: 480, audio: true });
+    expect(await harness.sizeOfLink(content["last_frame_url"])).toEqual({ width: 480, height: 480 });
   });
 
   test("a video of an image has its ratio, and no sound where none is wanted", async () => {
@@ -207,7 +205,7 @@ describe("providers 3.3: Seedance", () => {
       generate_audio: false,
     };
     const content = (await ended(body))["content"] as JsonObject;
-    expect(await rehearsal.videoAt(content["video_url"])).toEqual({
+    expect(await harness.videoAt(content["video_url"])).toEqual({
       seconds: 1,
       width: 640,
       height: 480,
@@ -243,18 +241,18 @@ describe("providers 3.3: Seedance", () => {
   });
 
   test("a queued task is cancelled, a running one is not, one that ended is deleted, a late one expires", async () => {
-    const withdraw = (id: unknown) => rehearsal.send(`${TASKS}/${String(id)}`, { method: "DELETE", headers });
+    const withdraw = (id: unknown) => harness.send(`${TASKS}/${String(id)}`, { method: "DELETE", headers });
     const first = (await video({})).body["id"];
     expect((await withdraw(first)).status).toBe(200);
     expect((await show(first)).body).toMatchObject({ status: "cancelled" });
     const second = (await video({})).body["id"];
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect((await withdraw(second)).status).toBe(409);
-    rehearsal.nowMs += 10;
+    harness.nowMs += 10;
     expect((await withdraw(second)).status).toBe(200);
     expect((await show(second)).status).toBe(404);
     const late = (await video({ content: [said("sim:slow")], execution_expires_after: 2 })).body["id"];
-    rehearsal.nowMs += 2_001;
+    harness.nowMs += 2_001;
     expect((await show(late)).body).toMatchObject({ status: "expired" });
   });
 
@@ -268,14 +266,14 @@ describe("providers 3.3: Seedance", () => {
     const words = [(await byOutcome("one-fails"))["status"], (await byOutcome("one-fails"))["status"]];
     expect(words).toEqual(["failed", "succeeded"]);
     const dead = (await byOutcome("expired"))["content"] as JsonObject;
-    expect((await rehearsal.fetchLink(dead["video_url"])).status).toBe(403);
+    expect((await harness.fetchLink(dead["video_url"])).status).toBe(403);
     expect(codeIn(await byOutcome("forgotten"))).toBe("ResourceNotFound");
     expect((await video({ content: [said("sim:blocked")] })).status).toBe(400);
   });
 
   test("another key does not see a task", async () => {
     const { id } = (await video({})).body;
-    const other = await rehearsal.send(`${TASKS}/${String(id)}`, { headers: { authorization: "Bearer other" } });
+    const other = await harness.send(`${TASKS}/${String(id)}`, { headers: { authorization: "Bearer other" } });
     expect(other.status).toBe(404);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { bearer, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { bearer, Rehearsal } from "../../media/rehearsal.ts";
 import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
@@ -10,15 +10,15 @@ const GENERATIONS = "/hosts/x-ai/v1/images/generations";
 const EDITS = "/hosts/x-ai/v1/images/edits";
 const VIDEOS = "/hosts/x-ai/v1/videos";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(xAiMedia);
+  harness = new MediaHostHarness(xAiMedia);
 });
 
 const generate = (body: JsonObject) =>
-  rehearsal.send(GENERATIONS, { body: { model: "grok-imagine-image", prompt: "a cat", ...body } });
+  harness.send(GENERATIONS, { body: { model: "grok-imagine-image", prompt: "a cat", ...body } });
 const video = (body: JsonObject) =>
-  rehearsal.send(`${VIDEOS}/generations`, { body: { model: "grok-imagine-video-1.5", prompt: "a cat", ...body } });
+  harness.send(`${VIDEOS}/generations`, { body: { model: "grok-imagine-video-1.5", prompt: "a cat", ...body } });
 const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
 
 async function image(format: "png" | "webp" = "png"): Promise<string> {
@@ -34,19 +34,19 @@ describe("contract 2.4: images", () => {
     expect(dataOf(body)).toHaveLength(2);
     expect(dataOf(body)[0]).toMatchObject({ mime_type: "image/jpeg", respect_moderation: true });
     const url = String(dataOf(body)[0]?.url);
-    const fetched = await rehearsal.fetchLink(url);
+    const fetched = await harness.fetchLink(url);
     expect(sniffImage(fetched.bytes)).toEqual({
       mimeType: "image/jpeg",
       size: { width: 2048, height: 1024 },
     });
-    rehearsal.nowMs += 3_600_000;
-    expect((await rehearsal.fetchLink(url)).status).toBe(403);
+    harness.nowMs += 3_600_000;
+    expect((await harness.fetchLink(url)).status).toBe(403);
   });
 
   test("edits are JSON with one image or several, and keep the ratio of the first", async () => {
     const url = await image();
     const edit = (body: JsonObject) =>
-      rehearsal.send(EDITS, {
+      harness.send(EDITS, {
         body: { model: "grok-imagine-image-2.0", prompt: "hat", response_format: "b64_json", ...body },
       });
     const one = await edit({ image: { url, type: "image_url" }, resolution: "1k", quality: "low" });
@@ -72,7 +72,7 @@ describe("contract 2.4: images", () => {
     }
     const form = new FormData();
     form.append("model", "grok-imagine-image");
-    expect((await rehearsal.ask(EDITS, { body: form })).status).toBe(400);
+    expect((await harness.ask(EDITS, { body: form })).status).toBe(400);
   });
 
   test.each([
@@ -96,12 +96,12 @@ describe("contract 2.4: images", () => {
 
   test("keys and models", async () => {
     const body = { model: "grok-imagine-image", prompt: "a cat" };
-    expect((await rehearsal.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
-    expect((await rehearsal.send(GENERATIONS, { body, headers: bearer("wrong") })).body.error).toContain(
+    expect((await harness.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
+    expect((await harness.send(GENERATIONS, { body, headers: bearer("wrong") })).body.error).toContain(
       "Incorrect API key",
     );
     expect((await generate({ model: "grok-2" })).status).toBe(404);
-    expect(await rehearsal.answerTo("/hosts/x-ai/v1/chat/completions", { body })).toBeUndefined();
+    expect(await harness.answerTo("/hosts/x-ai/v1/chat/completions", { body })).toBeUndefined();
   });
 
   test("outcomes: moderation stands beside the images, and a failure inside a 200", async () => {
@@ -116,7 +116,7 @@ describe("contract 2.4: images", () => {
     expect(held((await outcome("one-fails")).body)).toEqual([false]);
     expect(await outcome("fails")).toMatchObject({ status: 200, body: { code: "Internal error" } });
     const expired = await outcome("expired");
-    expect((await rehearsal.fetchLink(String(dataOf(expired.body)[0]?.url))).status).toBe(403);
+    expect((await harness.fetchLink(String(dataOf(expired.body)[0]?.url))).status).toBe(403);
     expect((await outcome("forgotten")).status).toBe(200);
     expect((await outcome("busy")).status).toBe(429);
     expect((await outcome("broken")).status).toBe(500);
@@ -129,24 +129,24 @@ describe("contract 2.2: videos", () => {
     const { status, body } = await video({ duration: 1, aspect_ratio: "1:1", resolution: "480p" });
     expect([status, Object.keys(body)]).toEqual([200, ["request_id"]]);
     const path = `${VIDEOS}/${String(body.request_id)}`;
-    const waiting = await rehearsal.ask(path);
+    const waiting = await harness.ask(path);
     expect([waiting.status, await waiting.text()]).toEqual([202, ""]);
-    rehearsal.nowMs += rehearsal.takesMs / 2;
-    expect(await rehearsal.send(path)).toMatchObject({ status: 202, body: { status: "pending", progress: 50 } });
-    rehearsal.nowMs += rehearsal.takesMs / 2;
-    const done = await rehearsal.send(path);
+    harness.nowMs += harness.takesMs / 2;
+    expect(await harness.send(path)).toMatchObject({ status: 202, body: { status: "pending", progress: 50 } });
+    harness.nowMs += harness.takesMs / 2;
+    const done = await harness.send(path);
     expect(done).toMatchObject({
       status: 200,
       body: { status: "done", video: { duration: 1, respect_moderation: true }, usage: { cost_in_usd_ticks: 8e8 } },
     });
-    const fetched = await rehearsal.fetchLink(String((done.body.video as JsonObject).url));
+    const fetched = await harness.fetchLink(String((done.body.video as JsonObject).url));
     const facts = videoFacts(fetched.bytes);
     expect(facts).toMatchObject({ width: 480, height: 480 });
     expect(facts.seconds).toBeCloseTo(1, 1);
-    expect((await rehearsal.ask(path, { headers: bearer("another") })).status).toBe(404);
-    expect((await rehearsal.ask(path, { headers: {} })).status).toBe(401);
-    rehearsal.nowMs += 3_600_001;
-    expect((await rehearsal.send(path)).body.status).toBe("expired");
+    expect((await harness.ask(path, { headers: bearer("another") })).status).toBe(404);
+    expect((await harness.ask(path, { headers: {} })).status).toBe(401);
+    harness.nowMs += 3_600_001;
+    expect((await harness.send(path)).body.status).toBe("expired");
   }, 20_000);
 
   test("from images, videos and voices", async () => {
@@ -154,7 +154,7 @@ describe("contract 2.2: videos", () => {
     expect((await video({ image: { url }, reference_images: [{ url }] })).status).toBe(200);
     expect((await video({ reference_audios: [{ voice_id: "ara" }] })).status).toBe(200);
     const on = (verb: string, body: JsonObject) =>
-      rehearsal.send(`${VIDEOS}/${verb}`, { body: { model: "standard", prompt: "more", ...body } });
+      harness.send(`${VIDEOS}/${verb}`, { body: { model: "standard", prompt: "more", ...body } });
     expect((await on("edits", { video: { url: "https://example.org/a.mp4" } })).status).toBe(200);
     expect((await on("extensions", { video: { url: "https://example.org/a.mp4" }, duration: 3 })).status).toBe(200);
     expect((await on("edits", {})).status).toBe(400);
@@ -174,14 +174,14 @@ describe("contract 2.2: videos", () => {
     [{ model: "grok-imagine-image" }, 404],
   ] as [JsonObject, number][])("refuses %p", async (body, status) => {
     expect((await video(body)).status).toBe(status);
-    expect(rehearsal.context.jobs.made).toBe(0);
+    expect(harness.context.jobs.made).toBe(0);
   });
 
   test("outcomes", async () => {
     const end = async (name: string) => {
       const { body } = await video({ prompt: `a cat sim:${name}` });
-      rehearsal.nowMs += rehearsal.takesMs;
-      return rehearsal.ask(`${VIDEOS}/${String(body.request_id)}`);
+      harness.nowMs += harness.takesMs;
+      return harness.ask(`${VIDEOS}/${String(body.request_id)}`);
     };
     const ended = async (name: string) => (await (await end(name)).json()) as JsonObject;
     expect(await ended("fails")).toMatchObject({ status: "failed", error: { code: "internal_error" } });
@@ -195,7 +195,7 @@ describe("contract 2.2: videos", () => {
     expect((await video({ prompt: "sim:busy" })).status).toBe(429);
     expect((await video({ prompt: "sim:broken" })).status).toBe(500);
     expect((await video({ prompt: "sim:overloaded" })).status).toBe(503);
-    const garbage = await rehearsal.ask(`${VIDEOS}/generations`, {
+    const garbage = await harness.ask(`${VIDEOS}/generations`, {
       body: { model: "standard", prompt: "sim:garbage" },
     });
     expect(await garbage.text()).toStartWith("<html>");

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { bearer, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../json.ts";
-import { bearer, Rehearsal } from "../../media/rehearsal.ts";
 import { videoFacts } from "../../media/video-facts.ts";
 import { drawImage } from "../../media-maker/draw-image.ts";
 import { sniffImage } from "../../sniff-image.ts";
@@ -8,17 +8,17 @@ import { zAiMedia } from "./media.ts";
 
 const BASE = "/hosts/z-ai/api/paas/v4";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(zAiMedia);
+  harness = new MediaHostHarness(zAiMedia);
 });
 
 const generate = (body: JsonObject, path = "images/generations") =>
-  rehearsal.send(`${BASE}/${path}`, { body: { model: "glm-image", prompt: "a cat", ...body } });
+  harness.send(`${BASE}/${path}`, { body: { model: "glm-image", prompt: "a cat", ...body } });
 const later = (body: JsonObject) => generate(body, "async/images/generations");
 const video = (body: JsonObject) => generate({ model: "cogvideox-3", ...body }, "videos/generations");
 const result = (id: unknown, key = "any-key") =>
-  rehearsal.send(`${BASE}/async-result/${String(id)}`, { headers: bearer(key) });
+  harness.send(`${BASE}/async-result/${String(id)}`, { headers: bearer(key) });
 const codeOf = ({ status, body }: { status: number; body: JsonObject }) => [status, (body.error as JsonObject).code];
 
 describe("contract 2.4: images", () => {
@@ -27,21 +27,21 @@ describe("contract 2.4: images", () => {
     expect(status).toBe(200);
     expect(body.content_filter).toEqual([{ role: "assistant", level: 3 }]);
     const url = String((body.data as JsonObject[])[0]?.url);
-    const fetched = await rehearsal.fetchLink(url);
+    const fetched = await harness.fetchLink(url);
     expect(sniffImage(fetched.bytes)?.size).toEqual({ width: 768, height: 1344 });
-    rehearsal.nowMs += 30 * 24 * 3_600_000;
-    expect((await rehearsal.fetchLink(url)).status).toBe(403);
+    harness.nowMs += 30 * 24 * 3_600_000;
+    expect((await harness.fetchLink(url)).status).toBe(403);
   });
 
   test("in the background: PROCESSING, then SUCCESS", async () => {
     const { body } = await later({ request_id: "mine-1" });
     expect(body).toMatchObject({ model: "glm-image", request_id: "mine-1", task_status: "PROCESSING" });
-    rehearsal.nowMs += rehearsal.takesMs / 2;
+    harness.nowMs += harness.takesMs / 2;
     expect((await result(body.id)).body.task_status).toBe("PROCESSING");
-    rehearsal.nowMs += rehearsal.takesMs / 2;
+    harness.nowMs += harness.takesMs / 2;
     const done = (await result(body.id)).body;
     expect(done).toMatchObject({ task_status: "SUCCESS", request_id: "mine-1" });
-    const fetched = await rehearsal.fetchLink(String((done.image_result as JsonObject[])[0]?.url));
+    const fetched = await harness.fetchLink(String((done.image_result as JsonObject[])[0]?.url));
     expect(sniffImage(fetched.bytes)?.size).toEqual({ width: 1280, height: 1280 });
     expect((await result(body.id, "another")).status).toBe(404);
   });
@@ -63,15 +63,15 @@ describe("contract 2.4: images", () => {
 
   test("keys, models and what cannot wait", async () => {
     const body = { model: "glm-image", prompt: "a cat" };
-    expect(codeOf(await rehearsal.send(`${BASE}/images/generations`, { body, headers: {} }))).toEqual([401, "1002"]);
-    expect(codeOf(await rehearsal.send(`${BASE}/images/generations`, { body, headers: bearer("wrong") }))).toEqual([
+    expect(codeOf(await harness.send(`${BASE}/images/generations`, { body, headers: {} }))).toEqual([401, "1002"]);
+    expect(codeOf(await harness.send(`${BASE}/images/generations`, { body, headers: bearer("wrong") }))).toEqual([
       401,
       "1002",
     ]);
-    expect((await rehearsal.send(`${BASE}/async-result/1`, { headers: bearer("wrong") })).status).toBe(401);
+    expect((await harness.send(`${BASE}/async-result/1`, { headers: bearer("wrong") })).status).toBe(401);
     expect(codeOf(await generate({ model: "cogview-9" }))).toEqual([404, "1211"]);
     expect((await later({ model: "cogview-4-250304" })).status).toBe(400);
-    expect(await rehearsal.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
+    expect(await harness.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
   test("outcomes at once", async () => {
@@ -88,8 +88,8 @@ describe("contract 2.4: images", () => {
     expect((await outcome("forgotten")).status).toBe(200);
     const expired = await outcome("expired");
     const url = String((expired.body.data as JsonObject[])[0]?.url);
-    expect((await rehearsal.fetchLink(url)).status).toBe(403);
-    const garbage = await rehearsal.ask(`${BASE}/images/generations`, {
+    expect((await harness.fetchLink(url)).status).toBe(403);
+    const garbage = await harness.ask(`${BASE}/images/generations`, {
       body: { model: "standard", prompt: "sim:garbage" },
     });
     expect(await garbage.text()).toStartWith("<html>");
@@ -102,13 +102,13 @@ describe("contract 2.2: videos", () => {
     const bare = Buffer.from(bytes).toString("base64");
     const { body } = await video({ image_url: [bare, `data:image/png;base64,${bare}`], size: "128x64", duration: 5 });
     expect(body).toMatchObject({ model: "cogvideox-3", task_status: "PROCESSING" });
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     const [made] = (await result(body.id)).body.video_result as JsonObject[];
-    const fetched = await rehearsal.fetchLink(String(made?.url));
+    const fetched = await harness.fetchLink(String(made?.url));
     const facts = videoFacts(fetched.bytes);
     expect(facts).toMatchObject({ width: 128, height: 64 });
     expect(facts.seconds).toBeCloseTo(5, 1);
-    const cover = await rehearsal.fetchLink(String(made?.cover_image_url));
+    const cover = await harness.fetchLink(String(made?.cover_image_url));
     expect(sniffImage(cover.bytes)?.size).toEqual({ width: 128, height: 64 });
   }, 20_000);
 
@@ -126,7 +126,7 @@ describe("contract 2.2: videos", () => {
     [{ prompt: "" }],
   ] as [JsonObject][])("refuses %p", async (body) => {
     expect(codeOf(await video(body))).toEqual([400, "1210"]);
-    expect(rehearsal.context.jobs.made).toBe(0);
+    expect(harness.context.jobs.made).toBe(0);
   });
 
   test("other models have other fields", async () => {
@@ -137,7 +137,7 @@ describe("contract 2.2: videos", () => {
   test("outcomes: failures stand inside a 200", async () => {
     const end = async (name: string) => {
       const { body } = await video({ prompt: `a cat sim:${name}`, size: "64x64" });
-      rehearsal.nowMs += rehearsal.takesMs;
+      harness.nowMs += harness.takesMs;
       return result(body.id);
     };
     expect(await end("fails")).toMatchObject({ status: 200, body: { task_status: "FAIL" } });
@@ -147,10 +147,10 @@ describe("contract 2.2: videos", () => {
     expect((await end("slow")).body.task_status).toBe("PROCESSING");
     expect((await end("forgotten")).status).toBe(404);
     const [expired] = (await end("expired")).body.video_result as JsonObject[];
-    expect((await rehearsal.fetchLink(String(expired?.url))).status).toBe(403);
+    expect((await harness.fetchLink(String(expired?.url))).status).toBe(403);
     expect(codeOf(await video({ prompt: "sim:blocked" }))).toEqual([400, "1301"]);
     const { body } = await later({ prompt: "sim:moderated" });
-    rehearsal.nowMs += rehearsal.takesMs;
+    harness.nowMs += harness.takesMs;
     expect((await result(body.id)).body).toMatchObject({ task_status: "FAIL", content_filter: [{ level: 0 }] });
   });
 });

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { MediaHostHarness } from "../../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../../json.ts";
-import { Rehearsal } from "../../../media/rehearsal.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
 import { openaiMedia } from "../media.ts";
 
 const EDITS = "/openai/v1/images/edits";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(openaiMedia);
+  harness = new MediaHostHarness(openaiMedia);
 });
 
 const dataOf = (body: JsonObject): JsonObject[] => body.data as JsonObject[];
@@ -35,7 +35,7 @@ function form(fields: Record<string, string>, parts: readonly Part[]): FormData 
 }
 
 const edit = (fields: Record<string, string>, parts: readonly Part[]) =>
-  rehearsal.send(EDITS, { body: form({ model: "gpt-image-2", prompt: "hat", size: "64x64", ...fields }, parts) });
+  harness.send(EDITS, { body: form({ model: "gpt-image-2", prompt: "hat", size: "64x64", ...fields }, parts) });
 
 describe("contract 2.4 and H12: edits", () => {
   test("a form with images and a mask, streamed events named after the edit", async () => {
@@ -49,7 +49,7 @@ describe("contract 2.4 and H12: edits", () => {
     expect(status).toBe(200);
     expect(dataOf(body)).toHaveLength(2);
     expect(body.usage).toMatchObject({ input_tokens_details: { image_tokens: 12, text_tokens: 1 } });
-    const response = await rehearsal.ask(EDITS, {
+    const response = await harness.ask(EDITS, {
       body: form({ model: "gpt-image-2", prompt: "hat", size: "64x64", stream: "true" }, [
         { name: "image", bytes: input },
       ]),
@@ -59,7 +59,7 @@ describe("contract 2.4 and H12: edits", () => {
 
   test("an edit without a size keeps the attitude of its image", async () => {
     const body = { model: "gpt-image-1.5", prompt: "hat", images: [{ image_url: dataUrl(await image(64, 96)) }] };
-    expect((await rehearsal.send(EDITS, { body })).body.size).toBe("1024x1536");
+    expect((await harness.send(EDITS, { body })).body.size).toBe("1024x1536");
   });
 
   test("refuses forms whose files are not what they should be", async () => {
@@ -115,7 +115,7 @@ describe("contract 2.4 and H12: edits", () => {
 
   test("refuses references that lead to no image, as it was recorded", async () => {
     const send = (images: JsonObject[]) =>
-      rehearsal.send(EDITS, { body: { model: "gpt-image-1.5", prompt: "hat", images } });
+      harness.send(EDITS, { body: { model: "gpt-image-1.5", prompt: "hat", images } });
     const drawing = await send([{ image_url: "https://example.org/logo.svg" }]);
     expect(drawing.status).toBe(400);
     expect(errorOf(drawing.body)).toEqual({

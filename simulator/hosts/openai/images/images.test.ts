@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { bearer, MediaHostHarness } from "../../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../../json.ts";
-import { bearer, Rehearsal } from "../../../media/rehearsal.ts";
 import { sniffImage } from "../../../sniff-image.ts";
 import { openaiMedia } from "../media.ts";
 
 const GENERATIONS = "/openai/v1/images/generations";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(openaiMedia);
+  harness = new MediaHostHarness(openaiMedia);
 });
 
 function seen(base64: unknown): ReturnType<typeof sniffImage> {
@@ -24,10 +24,10 @@ function errorOf(body: JsonObject): JsonObject {
 }
 
 const generate = (body: JsonObject) =>
-  rehearsal.send(GENERATIONS, { body: { model: "gpt-image-2", prompt: "a cat", size: "128x64", ...body } });
+  harness.send(GENERATIONS, { body: { model: "gpt-image-2", prompt: "a cat", size: "128x64", ...body } });
 
 async function streamed(body: JsonObject): Promise<{ event: string; data: JsonObject }[]> {
-  const response = await rehearsal.ask(GENERATIONS, { body: { ...body, stream: true } });
+  const response = await harness.ask(GENERATIONS, { body: { ...body, stream: true } });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
   return (await response.text())
     .trimEnd()
@@ -55,7 +55,7 @@ describe("contract 2.4: images of gpt-image", () => {
   });
 
   test("a square of high quality counts as it was recorded", async () => {
-    const { body } = await rehearsal.send(GENERATIONS, { body: { model: "gpt-image-1", prompt: "a siamese cat" } });
+    const { body } = await harness.send(GENERATIONS, { body: { model: "gpt-image-1", prompt: "a siamese cat" } });
     expect(body).toMatchObject({ size: "1024x1024", quality: "high", usage: { output_tokens: 4160 } });
   });
 
@@ -100,16 +100,16 @@ describe("contract 2.4: images of gpt-image", () => {
 
   test("refuses wrong and missing keys, long prompts, unknown models, forms and other addresses", async () => {
     const body = { model: "gpt-image-2", prompt: "a cat" };
-    expect((await rehearsal.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
-    const wrong = await rehearsal.send(GENERATIONS, { body, headers: bearer("a-wrong-key") });
+    expect((await harness.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
+    const wrong = await harness.send(GENERATIONS, { body, headers: bearer("a-wrong-key") });
     expect(wrong.status).toBe(401);
     expect(errorOf(wrong.body).code).toBe("invalid_api_key");
     const long = await generate({ prompt: "x".repeat(32_001) });
     expect([long.status, errorOf(long.body).code]).toEqual([400, "string_above_max_length"]);
     const unknown = await generate({ model: "gpt-image-9" });
     expect([unknown.status, errorOf(unknown.body).code]).toEqual([404, "model_not_found"]);
-    expect((await rehearsal.ask(GENERATIONS, { body: new FormData() })).status).toBe(400);
-    expect(await rehearsal.answerTo("/openai/v1/chat/completions", { method: "POST" })).toBeUndefined();
+    expect((await harness.ask(GENERATIONS, { body: new FormData() })).status).toBe(400);
+    expect(await harness.answerTo("/openai/v1/chat/completions", { method: "POST" })).toBeUndefined();
   });
 });
 
@@ -149,7 +149,7 @@ describe("contract 6.3 and H12: images as a stream", () => {
     expect(errorOf(moderated[1]?.data ?? {}).code).toBe("moderation_blocked");
     const failed = await streamed({ ...body, prompt: "sim:fails" });
     expect(errorOf(failed[0]?.data ?? {}).type).toBe("server_error");
-    const blocked = await rehearsal.send(GENERATIONS, { body: { ...body, prompt: "sim:blocked", stream: true } });
+    const blocked = await harness.send(GENERATIONS, { body: { ...body, prompt: "sim:blocked", stream: true } });
     expect(blocked.status).toBe(400);
   });
 });
@@ -157,20 +157,20 @@ describe("contract 6.3 and H12: images as a stream", () => {
 describe("contract 2.5: the older models, and what prompts ask for", () => {
   test("a link lives for an hour, and one that is asked to be dead is", async () => {
     const send = async (prompt: string): Promise<string> => {
-      const { body } = await rehearsal.send(GENERATIONS, { body: { model: "dall-e-2", prompt, size: "256x256" } });
+      const { body } = await harness.send(GENERATIONS, { body: { model: "dall-e-2", prompt, size: "256x256" } });
       expect(Object.keys(body).sort()).toEqual(["created", "data"]);
       return String(dataOf(body)[0]?.url);
     };
     const url = await send("a cat");
-    const fetched = await rehearsal.fetchLink(url);
+    const fetched = await harness.fetchLink(url);
     expect(sniffImage(fetched.bytes)?.size).toEqual({ width: 256, height: 256 });
-    rehearsal.nowMs += 60 * 60_000;
-    expect((await rehearsal.fetchLink(url)).status).toBe(403);
-    expect((await rehearsal.fetchLink(await send("sim:expired"))).status).toBe(403);
+    harness.nowMs += 60 * 60_000;
+    expect((await harness.fetchLink(url)).status).toBe(403);
+    expect((await harness.fetchLink(await send("sim:expired"))).status).toBe(403);
   });
 
   test("the third one revises prompts", async () => {
-    const { body } = await rehearsal.send(GENERATIONS, { body: { model: "dall-e-3", prompt: "a cat", quality: "hd" } });
+    const { body } = await harness.send(GENERATIONS, { body: { model: "dall-e-3", prompt: "a cat", quality: "hd" } });
     expect(dataOf(body)[0]?.revised_prompt).toContain("a cat");
   });
 
@@ -195,13 +195,13 @@ describe("contract 2.5: the older models, and what prompts ask for", () => {
     expect(await send("busy")).toEqual({ status: 429, code: "rate_limit_exceeded" });
     expect((await send("broken")).status).toBe(500);
     expect((await send("overloaded")).status).toBe(503);
-    const garbage = await rehearsal.ask(GENERATIONS, { body: { model: "gpt-image-2", prompt: "sim:garbage" } });
+    const garbage = await harness.ask(GENERATIONS, { body: { model: "gpt-image-2", prompt: "sim:garbage" } });
     expect([garbage.status, (await garbage.text()).slice(0, 6)]).toEqual([200, "<html>"]);
   });
 
   test("a slow answer is not waited for longer than its caller does", async () => {
     const began = performance.now();
-    await rehearsal.ask(GENERATIONS, {
+    await harness.ask(GENERATIONS, {
       body: { model: "gpt-image-2", prompt: "sim:slow", size: "64x64" },
       signal: AbortSignal.timeout(50),
     });

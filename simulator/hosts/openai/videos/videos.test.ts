@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { bearer, MediaHostHarness } from "../../../../testing/media-host-harness.ts";
 import type { JsonObject } from "../../../json.ts";
-import { bearer, Rehearsal } from "../../../media/rehearsal.ts";
 import { videoFacts } from "../../../media/video-facts.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
 import { sniffImage } from "../../../sniff-image.ts";
@@ -8,12 +8,12 @@ import { openaiMedia } from "../media.ts";
 
 const VIDEOS = "/openai/v1/videos";
 
-let rehearsal: Rehearsal;
+let harness: MediaHostHarness;
 beforeEach(() => {
-  rehearsal = new Rehearsal(openaiMedia);
+  harness = new MediaHostHarness(openaiMedia);
 });
 
-const create = (body: JsonObject) => rehearsal.send(VIDEOS, { body: { model: "sora-2", prompt: "a cat", ...body } });
+const create = (body: JsonObject) => harness.send(VIDEOS, { body: { model: "sora-2", prompt: "a cat", ...body } });
 
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
@@ -25,39 +25,39 @@ describe("contract 2.2: the life of a video", () => {
     expect(body).toMatchObject({ seconds: "4", size: "1280x720", prompt: "a cat", completed_at: null });
     expect(body.id).toMatch(/^video_/);
     const path = `${VIDEOS}/${String(body.id)}`;
-    expect((await rehearsal.send(`${path}/content`)).status).toBe(400);
-    rehearsal.nowMs += rehearsal.takesMs / 2;
-    expect((await rehearsal.send(path)).body).toMatchObject({ status: "in_progress", progress: 50 });
-    rehearsal.nowMs += rehearsal.takesMs / 2;
-    const done = (await rehearsal.send(path)).body;
+    expect((await harness.send(`${path}/content`)).status).toBe(400);
+    harness.nowMs += harness.takesMs / 2;
+    expect((await harness.send(path)).body).toMatchObject({ status: "in_progress", progress: 50 });
+    harness.nowMs += harness.takesMs / 2;
+    const done = (await harness.send(path)).body;
     expect(done).toMatchObject({ status: "completed", progress: 100 });
     expect(Number(done.expires_at) - Number(done.completed_at)).toBe(3_600);
 
-    expect((await rehearsal.ask(`${path}/content`, { headers: {} })).status).toBe(401);
-    expect((await rehearsal.ask(`${path}/content`, { headers: bearer("another-key") })).status).toBe(404);
-    const content = await rehearsal.ask(`${path}/content`);
+    expect((await harness.ask(`${path}/content`, { headers: {} })).status).toBe(401);
+    expect((await harness.ask(`${path}/content`, { headers: bearer("another-key") })).status).toBe(404);
+    const content = await harness.ask(`${path}/content`);
     expect(content.headers.get("content-type")).toBe("video/mp4");
     const facts = videoFacts(await content.bytes());
     expect(facts).toMatchObject({ width: 1280, height: 720 });
     expect(facts.seconds).toBeCloseTo(4, 1);
-    const thumbnail = await rehearsal.ask(`${path}/content?variant=thumbnail`);
+    const thumbnail = await harness.ask(`${path}/content?variant=thumbnail`);
     expect(sniffImage(await thumbnail.bytes())).toEqual({
       mimeType: "image/webp",
       size: { width: 1280, height: 720 },
     });
-    expect((await rehearsal.ask(`${path}/content?variant=poster`)).status).toBe(400);
-    rehearsal.nowMs += 3_600_000;
-    expect((await rehearsal.ask(`${path}/content`)).status).toBe(404);
+    expect((await harness.ask(`${path}/content?variant=poster`)).status).toBe(400);
+    harness.nowMs += 3_600_000;
+    expect((await harness.ask(`${path}/content`)).status).toBe(404);
   }, 20_000);
 
   test("remixed, and deleted", async () => {
     const { body } = await create({ seconds: "8" });
     const path = `${VIDEOS}/${String(body.id)}`;
-    const remix = await rehearsal.send(`${path}/remix`, { body: { prompt: "a dog" } });
+    const remix = await harness.send(`${path}/remix`, { body: { prompt: "a dog" } });
     expect(remix.body).toMatchObject({ remixed_from_video_id: String(body.id), prompt: "a dog", seconds: "8" });
-    expect((await rehearsal.send(`${path}/remix`, { body: { prompt: "a dog", size: "720x1280" } })).status).toBe(400);
-    expect((await rehearsal.send(path, { method: "DELETE" })).body.deleted).toBe(true);
-    expect((await rehearsal.send(path)).status).toBe(404);
+    expect((await harness.send(`${path}/remix`, { body: { prompt: "a dog", size: "720x1280" } })).status).toBe(400);
+    expect((await harness.send(path, { method: "DELETE" })).body.deleted).toBe(true);
+    expect((await harness.send(path)).status).toBe(404);
   });
 
   test("a form with the first frame", async () => {
@@ -69,7 +69,7 @@ describe("contract 2.2: the life of a video", () => {
       form.append("seconds", "12");
       form.append("size", "1792x1024");
       form.append("input_reference", new File([content as Uint8Array<ArrayBuffer>], "frame.png", { type }));
-      return rehearsal.send(VIDEOS, { body: form });
+      return harness.send(VIDEOS, { body: form });
     };
     expect((await send(bytes, "image/png")).body).toMatchObject({ seconds: "12", size: "1792x1024" });
     expect(errorOf((await send(bytes, "application/octet-stream")).body).code).toBe("unsupported_file_mimetype");
@@ -92,14 +92,14 @@ describe("contract 2.2: the life of a video", () => {
   test.each(refused)("refuses %p", async (body, status, code) => {
     const answer = await create(body);
     expect([answer.status, errorOf(answer.body).code]).toEqual([status, code ?? null]);
-    expect(rehearsal.context.jobs.made).toBe(0);
+    expect(harness.context.jobs.made).toBe(0);
   });
 
   test("outcomes", async () => {
     const end = async (outcome: string) => {
       const { body } = await create({ prompt: `a cat sim:${outcome}` });
-      rehearsal.nowMs += rehearsal.takesMs;
-      return rehearsal.send(`${VIDEOS}/${String(body.id)}`);
+      harness.nowMs += harness.takesMs;
+      return harness.send(`${VIDEOS}/${String(body.id)}`);
     };
     expect((await create({ prompt: "sim:blocked" })).status).toBe(400);
     expect((await end("moderated")).body).toMatchObject({ status: "failed", error: { code: "moderation_blocked" } });
@@ -110,10 +110,10 @@ describe("contract 2.2: the life of a video", () => {
     expect((await end("forgotten")).status).toBe(404);
     const expired = await end("expired");
     expect(expired.body.status).toBe("completed");
-    expect((await rehearsal.ask(`${VIDEOS}/${String(expired.body.id)}/content`)).status).toBe(404);
+    expect((await harness.ask(`${VIDEOS}/${String(expired.body.id)}/content`)).status).toBe(404);
     expect((await create({ prompt: "sim:busy" })).status).toBe(429);
     expect((await create({ prompt: "sim:broken" })).status).toBe(500);
     expect((await create({ prompt: "sim:overloaded" })).status).toBe(503);
-    expect(await (await rehearsal.ask(VIDEOS, { body: { prompt: "sim:garbage" } })).text()).toStartWith("<html>");
+    expect(await (await harness.ask(VIDEOS, { body: { prompt: "sim:garbage" } })).text()).toStartWith("<html>");
   });
 });

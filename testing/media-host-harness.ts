@@ -1,21 +1,21 @@
-import type { Exchange } from "../exchange.ts";
-import { HostError } from "../host-error.ts";
-import type { Json, JsonObject } from "../json.ts";
-import { type ImageSize, sniffImage } from "../sniff-image.ts";
-import type { SimulatorState } from "../text/adapter.ts";
-import { PrefixCache } from "../text/prefix-cache.ts";
-import { MediaJobs } from "./jobs.ts";
-import { MediaLinks } from "./links.ts";
-import type { MediaContext, MediaHost } from "./media-host.ts";
-import { saysJson } from "./says-json.ts";
-import { type VideoFacts, videoFacts } from "./video-facts.ts";
+import type { Exchange } from "../simulator/exchange.ts";
+import { HostError } from "../simulator/host-error.ts";
+import type { Json, JsonObject } from "../simulator/json.ts";
+import { MediaJobs } from "../simulator/media/jobs.ts";
+import { MediaLinks } from "../simulator/media/links.ts";
+import type { MediaContext, MediaHost } from "../simulator/media/media-host.ts";
+import { saysJson } from "../simulator/media/says-json.ts";
+import { type VideoFacts, videoFacts } from "../simulator/media/video-facts.ts";
+import { type ImageSize, sniffImage } from "../simulator/sniff-image.ts";
+import type { SimulatorState } from "../simulator/text/adapter.ts";
+import { PrefixCache } from "../simulator/text/prefix-cache.ts";
 
 const START_MS = Date.parse("2026-11-15T12:00:00Z");
 const BASE_URL = "http://127.0.0.1:9";
 
 export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
-export interface Heard {
+export interface HostReply {
   status: number;
   text: string;
   body: JsonObject;
@@ -31,7 +31,7 @@ interface Sending {
 }
 
 /** One media host without a server, on a clock that its test moves. */
-export class Rehearsal {
+export class MediaHostHarness {
   nowMs = START_MS;
   readonly takesMs: number;
   readonly context: MediaContext;
@@ -96,7 +96,7 @@ export class Rehearsal {
     return response;
   }
 
-  async send(path: string, sending: Sending = {}): Promise<Heard> {
+  async send(path: string, sending: Sending = {}): Promise<HostReply> {
     const response = await this.ask(path, sending);
     const text = await response.text();
     const body = saysJson(response.headers) ? (JSON.parse(text) as JsonObject) : {};

@@ -7,8 +7,8 @@ export interface Member {
   keys: readonly (string | number)[];
   /** Where it stands, as receipts write it: `messages[2].content[0].text`. */
   path: string;
-  /** What it is, with the kinds of blocks in place of numbers: `messages[user].content[text].text`. */
-  place: string;
+  /** What it is, with the kinds of blocks instead of numbers: `messages[user].content[text].text`. */
+  schemaPath: string;
   /** false: the member stands in an object whose content is the client's own affair. */
   known: boolean;
   value: unknown;
@@ -17,7 +17,7 @@ export interface Member {
 }
 
 interface Here {
-  place: string;
+  schemaPath: string;
   /** The same, but from the nearest schema with a title on: a block is one block wherever it stands. */
   field: string;
   definitions: Definitions;
@@ -28,7 +28,7 @@ interface Spot extends Here {
   path: string;
 }
 
-const ROOT: Here = { place: "", field: "", definitions: {} };
+const ROOT: Here = { schemaPath: "", field: "", definitions: {} };
 
 /**
  * Every field of a request schema, told once for each schema with a title (`TextBlock.cache_control`), and every JSON type
@@ -133,12 +133,12 @@ function walkValue(
     };
     fill(inner.field);
     const nodes = property === undefined ? [] : presentAlternatives(property, definitions);
-    visit({ keys: inner.keys, path: inner.path, place: inner.place, known: true, value: child, nodes });
+    visit({ keys: inner.keys, path: inner.path, schemaPath: inner.schemaPath, known: true, value: child, nodes });
     walkValue(property, child, inner, visit, fill);
   }
 }
 
-/** Inside an object of the client's own every member still counts, but has no place of its own. */
+/** Inside an object of the client's own every member still counts, but has no schema path of its own. */
 function walkOpen(value: unknown, spot: Spot, visit: (member: Member) => void): void {
   const entries: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : [];
   if (isObject(value)) entries.push(...Object.entries(value));
@@ -147,7 +147,7 @@ function walkOpen(value: unknown, spot: Spot, visit: (member: Member) => void): 
     const path = typeof key === "number" ? `${spot.path}[${key}]` : pathTo(spot.path, key);
     const inner = { ...spot, keys: [...spot.keys, key], path };
     if (typeof key === "string")
-      visit({ keys: inner.keys, path, place: spot.place, known: false, value: child, nodes: [] });
+      visit({ keys: inner.keys, path, schemaPath: spot.schemaPath, known: false, value: child, nodes: [] });
     walkOpen(child, inner, visit);
   }
 }
@@ -160,15 +160,15 @@ const titleOf = ({ title }: SchemaNode & { title?: string }): string | undefined
 function entered(node: SchemaNode, outer: Here): Here {
   const definitions = node.$defs === undefined ? outer.definitions : { ...outer.definitions, ...node.$defs };
   const name = nameOf(node);
-  return { ...outer, definitions, field: name === undefined || outer.place === "" ? outer.field : name };
+  return { ...outer, definitions, field: name === undefined || outer.schemaPath === "" ? outer.field : name };
 }
 
 const below = (here: Here, key: string): Here => {
-  const inside = (place: string) => (key === "*" ? `${place}.*` : pathTo(place, key));
-  return { ...here, place: inside(here.place), field: inside(here.field) };
+  const inside = (schemaPath: string) => (key === "*" ? `${schemaPath}.*` : pathTo(schemaPath, key));
+  return { ...here, schemaPath: inside(here.schemaPath), field: inside(here.field) };
 };
 
-const item = (here: Here): Here => ({ ...here, place: `${here.place}[]`, field: `${here.field}[]` });
+const item = (here: Here): Here => ({ ...here, schemaPath: `${here.schemaPath}[]`, field: `${here.field}[]` });
 
 const presentAlternatives = (node: SchemaNode, definitions: Definitions): SchemaNode[] =>
   alternativesOf(node, definitions).filter((each) => jsonTypeOfNode(each) !== "null");
@@ -184,8 +184,9 @@ function inKind(here: Here, chosen: SchemaNode, alternatives: readonly SchemaNod
   const kinds = alternatives.filter((each) => each.properties !== undefined);
   if (kinds.length < 2 || !kinds.includes(chosen)) return here;
   const kind = kindOf(chosen);
-  const told = (place: string) => (place.endsWith("[]") ? `${place.slice(0, -2)}[${kind}]` : `${place}(${kind})`);
-  return { ...here, place: told(here.place), field: told(here.field) };
+  const told = (schemaPath: string) =>
+    schemaPath.endsWith("[]") ? `${schemaPath.slice(0, -2)}[${kind}]` : `${schemaPath}(${kind})`;
+  return { ...here, schemaPath: told(here.schemaPath), field: told(here.field) };
 }
 
 function kindOf(node: SchemaNode): string {
