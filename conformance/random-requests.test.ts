@@ -154,7 +154,7 @@ for (const target of TARGETS) {
     upstreamModel: target.upstreamModel,
     traits: target.traits,
     quirks,
-    origin: provider.originOf(target.dialect, target.upstreamModel),
+    origin: provider.originOf(UPSTREAM_CODECS[target.dialect], target.upstreamModel),
   };
   describe(target.name, () => {
     const clients = DIALECT_NAMES.filter((client) => client !== target.dialect);

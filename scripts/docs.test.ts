@@ -197,7 +197,7 @@ describe("docs/errors.md", () => {
     const rows = rowsUnder(page, "kind", "type in a messages stream");
     const typeOf = (kind: string) => rows.find(([kinds]) => words(kinds).includes(kind)) ?? rows.at(-1);
     for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
-      const [write] = DIALECTS.messages.encodeStreamError(new GatewayError(kind, "x"), "", {
+      const [write] = DIALECTS.messages.errors.encodeInStream(new GatewayError(kind, "x"), "", {
         options: undefined,
         begun: true,
       });
@@ -211,7 +211,7 @@ describe("docs/errors.md", () => {
     });
     for (const name of ["chat", "messages", "genai"] as const) {
       const shown = fencesIn(page).find(({ info }) => info === `json ${name}`)?.code ?? "";
-      const said = JSON.parse(DIALECTS[name].encodeError(error, "req_jKLO4XbQVQON4rxl9s9InA").body) as unknown;
+      const said = JSON.parse(DIALECTS[name].errors.encode(error, "req_jKLO4XbQVQON4rxl9s9InA").body) as unknown;
       expect(JSON.parse(shown)).toEqual(said);
     }
   });

@@ -9,6 +9,7 @@ import type { Sources } from "../src/base/sources.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
 import { createLog } from "../src/observe/log.ts";
+import { BUILT_IN } from "../src/providers/index.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../src/relay/timings.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
@@ -102,6 +103,7 @@ export class Harness {
       publicUrl: URL_OF_GATEWAY,
       routes: ROUTES,
       context: {
+        dialects: BUILT_IN.dialects,
         gateway,
         storage,
         operations,

@@ -4,7 +4,7 @@ import type { FieldNote, Receipt } from "../src/canon/receipt.ts";
 import { buildCatalogue } from "../src/catalogue/catalogue.ts";
 import { chat } from "../src/dialects/chat/index.ts";
 import { createLog } from "../src/observe/log.ts";
-import { createProvider } from "../src/providers/index.ts";
+import { BUILT_IN, createProvider } from "../src/providers/index.ts";
 import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { HeldRequest } from "../src/relay/held-request.ts";
@@ -64,7 +64,12 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   const receipts: Receipt[] = [];
   const gateway: Gateway = {
     ...sources,
-    snapshot: { catalogue, providers, targets: new Targets(catalogue.list(), providers), maxBodyBytes: 1024 * 1024 },
+    snapshot: {
+      catalogue,
+      providers,
+      targets: new Targets(catalogue.list(), providers, BUILT_IN),
+      maxBodyBytes: 1024 * 1024,
+    },
     keys: undefined as never,
     admissions: undefined as never,
     files: undefined as never,

@@ -91,7 +91,7 @@ export const EVERY_TARGET: readonly Target[] = UPSTREAM_DIALECT_NAMES.map((name)
 export function checkedRequest(dialect: DialectName, text: string, door: Door): JsonObject {
   const parsed = JSON.parse(text) as JsonObject;
   const context = { door, model: { id: "acme/one", reasoning: true }, verb: "generate" } as const;
-  const checked = DIALECTS[dialect].checkRequest({ text, body: parsed }, context);
+  const checked = DIALECTS[dialect].requests.check({ text, body: parsed }, context);
   const ordered = parseInOrder(checked.text, checked.body);
   return isObject(ordered) ? ordered : checked.body;
 }

@@ -38,7 +38,7 @@ const context = (recording: Recording): NativeAnswerContext => ({
 
 function run(recording: Recording, bytes: Uint8Array, sizes: (at: number) => number): { text: string; tap: Tap } {
   made = 0;
-  const tap = dialectOf(recording).createTap(context(recording));
+  const tap = dialectOf(recording).native.createTap(context(recording));
   const splitter = new EventSplitter();
   const output = new ByteBuffer();
   for (let at = 0; at < bytes.length; ) {
@@ -218,7 +218,7 @@ describe.skipIf(!present)("recorded whole answers and errors", () => {
     (_name, recording) => {
       const text = textOf(recording);
       const body = JSON.parse(text) as Json;
-      const answer = dialectOf(recording).patchAnswer(text, body, context(recording));
+      const answer = dialectOf(recording).native.patchAnswer(text, body, context(recording));
       const patched = JSON.parse(answer.text) as Json;
       if (recording.dialect !== "gemini-generate") {
         expect(patched["model"]).toBe("public/model");
@@ -262,7 +262,7 @@ describe.skipIf(!present)("recorded whole answers and errors", () => {
   test.each(errors.map((recording) => [nameOf(recording), recording] as const))(
     "choices 4: %s arrives as the right kind",
     (name, recording) => {
-      const error = dialectOf(recording).decodeError({ status: recording.status, body: textOf(recording) });
+      const error = dialectOf(recording).codec.decodeError({ status: recording.status, body: textOf(recording) });
       const wrongKey = recording.dialect === "gemini-generate" && recording.status === 400;
       expect(error.kind).toBe(
         (wrongKey ? "upstream_credentials" : (KINDS[`${recording.dialect} ${recording.status}`] ?? name)) as never,

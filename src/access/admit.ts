@@ -1,4 +1,3 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import { type CostEstimate, reserveBudgets } from "./budget.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import type { Principal } from "./principal.ts";
@@ -31,7 +30,7 @@ export interface Admission {
 
 export interface AdmittedCall extends CostEstimate {
   model: string;
-  dialect: DialectName;
+  dialect: string;
   estimatedTokens: number;
 }
 

@@ -1,6 +1,5 @@
 import type { Cancel, Clock } from "../base/clock.ts";
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
-import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -14,7 +13,7 @@ export interface StaticKey {
   project: string;
   key: string;
   models: readonly string[];
-  protocols?: readonly DialectName[];
+  protocols?: readonly string[];
   expiresAtMs?: number;
   limits?: KeyLimits;
   strict?: boolean;

@@ -1,5 +1,5 @@
 import type { Sources } from "../base/sources.ts";
-import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
+import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import {
   insertKey,
@@ -27,7 +27,7 @@ export interface KeyRequest {
   project: string;
   /** Without it the maker's, or every model. */
   models?: readonly string[];
-  protocols?: readonly DialectName[];
+  protocols?: readonly string[];
   expiresAtMs?: number;
   limits?: KeyLimits;
   /** Refuse what cannot be honoured to the letter. */
@@ -104,7 +104,7 @@ export async function revokeKey(
 export interface KeyUpdate {
   name?: string;
   models?: readonly string[];
-  protocols?: readonly DialectName[] | null;
+  protocols?: readonly string[] | null;
   expiresAtMs?: number | null;
   /** By their names in files: limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
@@ -209,7 +209,7 @@ function checkModels(patterns: readonly string[]): readonly string[] {
   return patterns;
 }
 
-function checkProtocols(protocols: readonly string[]): readonly DialectName[] {
+function checkProtocols(protocols: readonly string[]): readonly string[] {
   const known = DIALECT_NAMES.filter((name) => protocols.includes(name));
   if (protocols.length === 0 || !protocols.every((name) => known.some((dialect) => dialect === name))) {
     const message = `\`protocols\` must name one or more of ${DIALECT_NAMES.join(", ")}; leave it out for all of them.`;

@@ -1,4 +1,3 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import { type KeyLimits, readLimits } from "./key-limits.ts";
 
@@ -10,7 +9,7 @@ export interface Principal {
   /** Globs of model ids; `*` stands for any run of characters. */
   models: readonly string[];
   /** Without it, every protocol. */
-  protocols?: readonly DialectName[];
+  protocols?: readonly string[];
   limits: KeyLimits;
   /** Calls that cannot be honoured to the letter are refused, not approximated. */
   strict?: boolean;
@@ -24,7 +23,7 @@ export function principalOf(key: Omit<StoredKey, "hash">): Principal {
     keyName: key.name,
     project: key.project,
     models: key.models,
-    ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly DialectName[] }),
+    ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly string[] }),
     limits: readLimits(key.limits),
     ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
     ...(key.strict ? { strict: true } : {}),

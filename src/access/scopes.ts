@@ -1,4 +1,3 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { compileGlobs } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
@@ -18,7 +17,7 @@ function allowsModel(principal: Principal, model: string): boolean {
 }
 
 /** Refuses a call that the key's expiry, protocols or models do not allow. */
-export function checkScopes(principal: Principal, call: { model: string; dialect: DialectName }, nowMs: number): void {
+export function checkScopes(principal: Principal, call: { model: string; dialect: string }, nowMs: number): void {
   const { expiresAtMs, protocols } = principal;
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     throw new GatewayError("unauthenticated", `This API key expired on ${new Date(expiresAtMs).toISOString()}.`);

@@ -1,18 +1,20 @@
 import { system } from "../base/system.ts";
-import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
 import { simulatedModels } from "../catalogue/simulated-models.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { type KnownModels, type KnownPrices, loadConfig, type Overrides, type ProviderKind } from "../config/load.ts";
-import { PROVIDER_KINDS } from "../providers/index.ts";
+import { BUILT_IN } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
+import type { Registry } from "../providers/registry.ts";
 
 /** Where a configuration comes from: a file, or what the environment says alone. */
 export interface ConfigSource {
   configPath?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
+  /** The dialects and kinds of providers; the program's own where nothing is given. */
+  registry?: Registry;
   /** What the command line says; it wins over the file. */
   overrides?: Overrides;
 }
@@ -23,15 +25,14 @@ export function readConfig(options: ConfigSource): Config {
     cwd: options.cwd,
     environment: options.environment,
     ...(options.overrides === undefined ? {} : { overrides: options.overrides }),
-    kinds: KINDS,
+    kinds: kindsOf(options.registry ?? BUILT_IN),
     prices: PRICES,
     models: KNOWN_MODELS,
   });
 }
 
-const KINDS: ReadonlyMap<string, ProviderKind> = new Map(
-  [...PROVIDER_KINDS].map(([kind, declaration]) => [kind, toKind(declaration)]),
-);
+const kindsOf = ({ kinds }: Registry): ReadonlyMap<string, ProviderKind> =>
+  new Map([...kinds].map(([kind, declaration]) => [kind, toKind(declaration)]));
 
 const MODELS = [...builtInModels, ...simulatedModels()];
 const PRICED = new Set(MODELS.flatMap(({ id, pricings }) => (Object.keys(pricings).length > 0 ? [id] : [])));
@@ -55,7 +56,7 @@ function toKind({ fields, dialects, baseUrl, authenticate }: ProviderDeclaration
   };
 }
 
-function unspoken({ dialects = [] }: ProviderSettings, spoken: readonly UpstreamDialectName[]): string[] {
+function unspoken({ dialects = [] }: ProviderSettings, spoken: readonly string[]): string[] {
   return dialects
     .filter((dialect) => !spoken.includes(dialect))
     .map((dialect) => `with a base_url it speaks ${spoken.join(" and ")} alone, not ${dialect}`);

@@ -6,8 +6,9 @@ import { SIMULATED_ALIASES, simulatedModels } from "../catalogue/simulated-model
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { environmentProviders } from "../config/environment-providers.ts";
 import { ConfigError } from "../config/load.ts";
-import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
+import { BUILT_IN, createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { Registry } from "../providers/registry.ts";
 import type { Snapshot } from "../relay/gateway.ts";
 import { Targets } from "../routing/targets.ts";
 import { missingProvider } from "./missing-provider.ts";
@@ -27,10 +28,11 @@ export function makeSnapshot(
   environment: ConfigSource["environment"],
   sources: Sources,
   simulator: SimulatorAccess | undefined,
+  registry = BUILT_IN,
 ): Snapshot {
   const settings = config.providers ?? providersFromEnvironment(environment);
   const all = simulator ? [...settings, simulatorSettings(simulator)] : settings;
-  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file, sources)]));
+  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file, sources, registry)]));
   const summaries = [...providers.values()].map((provider): ProviderSummary => {
     const { name, publishers } = provider;
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
@@ -42,7 +44,7 @@ export function makeSnapshot(
     aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
     cure: (missing) => missingProvider(missing, config.providers !== undefined),
   });
-  const targets = new Targets(catalogue.list(), providers);
+  const targets = new Targets(catalogue.list(), providers, registry);
   return { catalogue, providers, targets, maxBodyBytes: config.server.maxBodyBytes };
 }
 
@@ -53,9 +55,14 @@ function dayOf(file: string | undefined, nowMs: number): string {
 }
 
 /** Those of the file were tried when it was read; a file of credentials that went since then is a mistake of the configuration too. */
-function createOrExplain(settings: ProviderSettings, file: string | undefined, sources: Sources): Provider {
+function createOrExplain(
+  settings: ProviderSettings,
+  file: string | undefined,
+  sources: Sources,
+  { kinds }: Registry,
+): Provider {
   try {
-    return createProvider(settings, sources);
+    return createProvider(settings, sources, kinds);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `providers.${settings.name}: ${why}`;

@@ -8,6 +8,7 @@ import { watchConfig } from "../config/watch.ts";
 import { openFileStore } from "../files/open-file-store.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
+import { BUILT_IN } from "../providers/index.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { ADMIN_ROUTES } from "../server/admin/routes.ts";
@@ -77,7 +78,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function startWith(config: Config, storage: Storage, options: AppOptions): Promise<App> {
-  const { log, environment, sources = system } = options;
+  const { log, environment, sources = system, registry = BUILT_IN } = options;
   const { clock, random } = sources;
   const { wallMs } = clock;
   const warn = ({ warnings }: Config) => {
@@ -101,7 +102,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     log,
     timings,
     publicUrl: () => publicUrl,
-    snapshot: makeSnapshot(config, environment, sources, simulatorAccess),
+    snapshot: makeSnapshot(config, environment, sources, simulatorAccess, registry),
     storage,
     fileStore,
   });
@@ -110,6 +111,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   let phase: "starting" | "running" | "draining" = "starting";
   const presence = new Presence({ storage, log, sources, everyMs: timings.presenceMs });
   const context: ServerContext = {
+    dialects: registry.dialects,
     gateway,
     storage,
     operations,
@@ -158,7 +160,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const watch = watchConfig(
     () => readConfig(options),
     (changed) => {
-      const snapshot = makeSnapshot(changed, environment, sources, simulatorAccess);
+      const snapshot = makeSnapshot(changed, environment, sources, simulatorAccess, registry);
       replaceKeysOrExplain(gateway.keys, changed);
       gateway.snapshot = snapshot;
       publicUrl = reachable(changed.server.publicUrl);

@@ -9,6 +9,7 @@ const text = (path: string, cache: CacheMark): Part & { type: "text" } => ({ typ
 function agesOf(tool: CacheMark, system: CacheMark, part: CacheMark, whole?: CacheMark) {
   const call: CanonCall = {
     dialect: "chat",
+    fieldNames: { cache: "cache_control" },
     system: [text("s", system)],
     turns: [{ role: "user", parts: [text("p", part)], path: "messages[0]" }],
     tools: [{ type: "function", name: "f", path: "t", cache: tool }],

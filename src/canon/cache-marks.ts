@@ -18,7 +18,7 @@ export function withMostMarks(call: CanonCall, most: number, notes: Notes): Cano
   const beyond = new Set(marked.slice(0, Math.max(0, marked.length + (call.cache === undefined ? 0 : 1) - most)));
   if (beyond.size === 0) return call;
   const reason = `the target takes at most ${most} cache marks, and later ones cover more of the prompt`;
-  for (const { path } of beyond) notes.dropped(fieldPath(call.dialect, path, "cache"), reason);
+  for (const { path } of beyond) notes.dropped(fieldPath(call.fieldNames, path, "cache"), reason);
   const unmarked = <T extends Marked>(holder: T): T => {
     if (!beyond.has(holder)) return holder;
     const { cache: _cache, ...rest } = holder;
@@ -46,7 +46,7 @@ export function withFallingAges(call: CanonCall, notes: Notes): CanonCall {
   const cut = new Set(holders.slice(first).filter(({ cache }) => cache?.ttl === "1h"));
   const whole = call.cache?.ttl === "1h";
   if (cut.size === 0 && !whole) return call;
-  for (const { path } of cut) notes.approximated(fieldPath(call.dialect, path, "cache"), SHORTENED);
+  for (const { path } of cut) notes.approximated(fieldPath(call.fieldNames, path, "cache"), SHORTENED);
   const short = <T extends Marked>(holder: T): T => (cut.has(holder) ? { ...holder, cache: {} } : holder);
   if (whole) notes.approximated(call.paths.cache ?? "cache", SHORTENED);
   return {

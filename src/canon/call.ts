@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import type { DialectName } from "./dialect-name.ts";
+import type { FieldNames } from "./field-names.ts";
 import type { Part, TextPart } from "./part.ts";
 import type { ReasoningWish } from "./reasoning.ts";
 import type { Tool, ToolChoice } from "./tool.ts";
@@ -54,7 +54,9 @@ export interface CallSettings {
 /** A request in canonical form: nobody's wire format, everybody's meaning. */
 export interface CanonCall extends CallSettings {
   /** The dialect it was asked in. */
-  dialect: DialectName;
+  dialect: string;
+  /** How that dialect spells fields that may have to be reported. */
+  fieldNames: FieldNames;
   system: readonly TextPart[];
   turns: readonly Turn[];
   tools: readonly Tool[];

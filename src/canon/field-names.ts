@@ -1,5 +1,3 @@
-import type { DialectName } from "./dialect-name.ts";
-
 /** What of a part, a tool or a turn an encoder may have to report. */
 export type FieldName =
   | "cache"
@@ -18,37 +16,14 @@ export type FieldName =
   | "maxUses"
   | "location"
   | "contextSize"
-  | "format";
+  | "format"
+  | "maxOutputTokens";
 
-/** How a client's own dialect spells it, so that a receipt points at the field that the client wrote. */
-const WIRE_NAMES: Readonly<Record<DialectName, Partial<Record<FieldName, string>>>> = {
-  chat: {
-    cache: "cache_control",
-    signature: "reasoning_details",
-    title: "file.filename",
-    detail: "image_url.detail",
-    location: "user_location",
-    contextSize: "search_context_size",
-    strict: "function.strict",
-    format: "custom.format",
-  },
-  messages: {
-    cache: "cache_control",
-    isError: "is_error",
-    allowedDomains: "allowed_domains",
-    blockedDomains: "blocked_domains",
-    maxUses: "max_uses",
-    location: "user_location",
-  },
-  genai: {
-    signature: "thoughtSignature",
-    title: "displayName",
-    detail: "mediaResolution",
-    clip: "videoMetadata",
-    isError: "functionResponse.response",
-    blockedDomains: "excludeDomains",
-  },
-};
+/**
+ * How a client's own dialect spells them, so that a receipt points at the field that the client wrote; canonical names where
+ * absent. A function makes the whole path where a name behind the holder's path would not be it.
+ */
+export type FieldNames = Readonly<Partial<Record<FieldName, string | ((path: string) => string)>>>;
 
 /** What has a place in the client's request, and perhaps a title at a place of its own. */
 interface Located {
@@ -57,17 +32,10 @@ interface Located {
 }
 
 /** The JSON path of a field in the client's request. */
-export function fieldPath(dialect: DialectName, at: string | undefined | Located, field: FieldName): string {
+export function fieldPath(names: FieldNames, at: string | undefined | Located, field: FieldName): string {
   const { path, titlePath }: Located = typeof at === "object" ? at : at === undefined ? {} : { path: at };
   if (field === "title" && titlePath !== undefined) return titlePath;
-  if (dialect === "chat" && field === "signature" && path !== undefined) return detailsPath(path);
-  const name = WIRE_NAMES[dialect][field] ?? field;
+  const name = names[field] ?? field;
+  if (typeof name === "function") return name(path ?? "");
   return path === undefined ? name : `${path}.${name}`;
-}
-
-/** In chat every signature stands in the message's `reasoning_details`, whatever part it belongs to. */
-function detailsPath(path: string): string {
-  return /\.reasoning_details\[\d+\]$/.test(path)
-    ? path
-    : path.replace(/^(messages\[\d+\]).*$/, "$1.reasoning_details");
 }

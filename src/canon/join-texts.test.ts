@@ -6,6 +6,7 @@ import type { Part } from "./part.ts";
 const say = (text: string, more: object = {}): Part => ({ type: "text", text, ...more });
 const callOf = (...turns: Turn[]): CanonCall => ({
   dialect: "genai",
+  fieldNames: {},
   system: [],
   turns,
   tools: [],

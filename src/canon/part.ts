@@ -1,6 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
 import type { Citation } from "./citation.ts";
-import type { UpstreamDialectName } from "./dialect-name.ts";
 import type { Opaque } from "./opaque.ts";
 
 /** Up to here the prompt is to be kept in the provider's cache. */
@@ -134,7 +133,7 @@ export interface ServerToolResultPart extends PartBase {
 /** A block that only its own dialect can carry. */
 export interface NativePart extends PartBase {
   type: "native";
-  dialect: UpstreamDialectName;
+  dialect: string;
   /** What kind of block it is, in the dialect's own word. */
   name: string;
   raw: JsonObject;

@@ -1,4 +1,3 @@
-import type { DialectName, UpstreamDialectName } from "./dialect-name.ts";
 import type { FailureCause } from "./failure-cause.ts";
 import type { Stop } from "./stop.ts";
 import type { Usage, UsageSource } from "./usage.ts";
@@ -35,9 +34,9 @@ export interface Receipt {
   upstreamModel: string;
   /** What was asked for. */
   verb: "generate" | "count_tokens" | "images" | "videos";
-  clientDialect: DialectName;
+  clientDialect: string;
   /** `media` where the provider's interface for images and videos is its own. */
-  upstreamDialect: UpstreamDialectName | "media";
+  upstreamDialect: string;
   lane: "native" | "translated";
   stream: boolean;
   /** `ok`, `client_gone`, or the kind of the error that ended the call. */

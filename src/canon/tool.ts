@@ -1,5 +1,4 @@
 import type { JsonObject } from "../base/json.ts";
-import type { UpstreamDialectName } from "./dialect-name.ts";
 import type { CacheMark } from "./part.ts";
 
 interface ToolBase {
@@ -17,7 +16,7 @@ export interface FunctionTool extends ToolBase {
   schema?: JsonObject;
   strict?: boolean;
   /** A tool that the dialect's models know by a type of its own; other models get it as the plain function it is. */
-  native?: { dialect: UpstreamDialectName; raw: JsonObject };
+  native?: { dialect: string; raw: JsonObject };
 }
 
 /** A tool that takes free text, perhaps by a grammar, instead of a JSON object. */
@@ -40,7 +39,7 @@ export interface WebSearchTool extends ToolBase {
 /** A tool of the provider's that only its own dialect knows. */
 export interface NativeTool extends ToolBase {
   type: "native";
-  dialect: UpstreamDialectName;
+  dialect: string;
   name: string;
   raw: JsonObject;
 }

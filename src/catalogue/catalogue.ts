@@ -1,4 +1,3 @@
-import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { builtInModels } from "./built-in-models.ts";
@@ -47,7 +46,7 @@ export interface OfferOverlay {
   pricings?: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
-  dialect?: UpstreamDialectName;
+  dialect?: string;
 }
 
 export interface CatalogueOptions {

@@ -1,4 +1,3 @@
-import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 
 export const MODALITIES = ["text", "image", "video", "audio", "file"] as const;
@@ -83,7 +82,7 @@ export interface Offer {
   priceMultiples?: Readonly<Record<string, number>>;
   contextLength?: number;
   maxOutputTokens?: number;
-  dialect?: UpstreamDialectName;
+  dialect?: string;
 }
 
 export interface Model extends ModelFacts {
@@ -94,7 +93,7 @@ export interface Model extends ModelFacts {
 export interface BuiltInModel extends ModelFacts {
   upstreamModel: string;
   /** Offered in this dialect alone, whatever else its provider speaks. */
-  dialect?: UpstreamDialectName;
+  dialect?: string;
 }
 
 export function publisherOf(id: string): string {

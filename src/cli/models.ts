@@ -1,8 +1,9 @@
 import { readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { system } from "../base/system.ts";
-import { chatModelEntry } from "../catalogue/lists.ts";
+import { listedModel } from "../catalogue/listed-model.ts";
 import type { Model } from "../catalogue/model.ts";
+import { modelEntry } from "../dialects/chat/model-list.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
@@ -21,7 +22,8 @@ export const models = defineCommand({
       .list()
       .filter(({ id }) => [id, ...catalogue.aliasesOf(id)].some((name) => name.toLowerCase().includes(wanted)));
     const named = found.map((model) => ({ model, aliases: catalogue.aliasesOf(model.id) }));
-    if (values.json) printJson(named.map(({ model, aliases }) => ({ ...chatModelEntry(model, Date.now()), aliases })));
+    if (values.json)
+      printJson(named.map(({ model, aliases }) => ({ ...modelEntry(listedModel(model, Date.now())), aliases })));
     else printTable(["model", "context", "prompt", "completion", "offers", ""], named.map(row));
     return EXIT.ok;
   },

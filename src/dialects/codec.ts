@@ -1,6 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
 import type { CanonCall } from "../canon/call.ts";
-import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import type { FieldNote } from "../canon/receipt.ts";
@@ -85,12 +84,20 @@ export interface TokenCounting {
 
 /** The half of a dialect that faces providers. */
 export interface UpstreamCodec {
-  readonly name: UpstreamDialectName;
+  readonly name: string;
   encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest;
   /** Throws a GatewayError where the answer is an error under a status of success. */
   decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply;
   createStreamDecoder(context: DecodeAnswerContext): StreamDecoder;
   decodeError(failure: UpstreamFailure): GatewayError;
+  /** One family of hosts speaks it and reads the opaque values of all of them; else each kind of provider reads its own. */
+  readonly oneFamily: boolean;
+  readonly reasoning: {
+    /** Hosts show thoughts as they are, or perhaps a summary of them. */
+    shown: "whole" | "summary";
+    /** Models that think do so without being asked. */
+    unasked: boolean;
+  };
   /** Absent where the dialect knows no counting. */
   readonly counting?: TokenCounting;
 }
@@ -102,4 +109,7 @@ export interface ClientCodec {
   /** JSON text. */
   encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string;
   createStreamEncoder(context: EncodeAnswerContext): StreamEncoder;
+  encodeTokenCount(tokens: number): string;
+  /** An answer can hold images; where it cannot, they are kept, and its text says where. */
+  readonly showsImages: boolean;
 }

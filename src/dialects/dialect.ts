@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
-import type { DialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
+import type { ModelLists } from "../canon/listed-model.ts";
 import type { Effort, ReasoningWish } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
@@ -159,48 +159,68 @@ export interface Tap extends TapProgress {
   readonly reasoningSeen: boolean;
 }
 
-/** One wire language, as clients speak it. */
-export interface Dialect {
-  readonly name: DialectName;
-  /** The walks through the canon, for clients whose model speaks another dialect. */
-  readonly codec: ClientCodec & UpstreamCodec;
-  /** The header under which clients of this dialect look for the id of a request. */
-  readonly requestIdHeader: string | undefined;
-  /** A line that keeps the connection alive and that every client of this dialect ignores; none where there is none. */
-  readonly keepAlive: string | undefined;
-
-  /** The content type of a streamed answer. */
-  streamType(options: unknown): string;
-
-  /** What of the client's options a target takes; the rest is noted. Absent where the dialect has no options that go up. */
-  forwardOptions?(options: unknown, target: OptionsTarget, notes: FieldNote[]): ForwardedOptions;
-
+/** What a client's request says, read from its body as it came. */
+export interface RequestReader {
   /** Throws for the first thing that the contract does not allow; gives the request back in its normal form. */
-  checkRequest(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
+  check(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
+  /** Rough count of the prompt's tokens, for where no upstream can be asked. */
+  estimateTokens(body: JsonObject): number;
+  /** The most tokens that the request lets the model generate, where it says so. */
+  outputLimit(body: JsonObject): number | undefined;
+  /** How many answers the request asks for, each of which may come to the limit. */
+  answerCount(body: JsonObject): number;
+  /** How much the request wants the model to think, where it says so. */
+  reasoning(body: JsonObject): ReasoningWish | undefined;
+  /** The fields by which a request asks for other terms than the ordinary. */
+  readonly pricedFields: PricedFields;
+}
 
-  decodeError(failure: UpstreamFailure): GatewayError;
-  encodeError(error: GatewayError, requestId: string): ErrorAnswer;
-  encodeStreamError(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
-
+/** The native lane: what has to change in requests and answers that otherwise pass as they came. */
+export interface NativePatches {
   /**
    * Whether a host of the same dialect needs the canon nonetheless: the history holds what it does not take, such as an
    * opaque value of another family (H01), or its answers hide what the protocol has a field for.
    */
   needsCanon(body: JsonObject, host: NativeHost): boolean;
-
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest;
   patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer;
   createTap(context: NativeAnswerContext): Tap;
+}
 
-  /** Rough count of the prompt's tokens, for where no upstream can be asked. */
-  estimateTokens(body: JsonObject): number;
-  encodeTokenCount(tokens: number): string;
-  /** The most tokens that the request lets the model generate, where it says so. */
-  outputLimit(body: JsonObject): number | undefined;
-  /** How much the request wants the model to think, where it says so. */
-  reasoningWish(body: JsonObject): ReasoningWish | undefined;
-  /** The fields by which a request asks for other terms than the ordinary. */
-  readonly pricedFields: PricedFields;
-  /** How many answers the request asks for, each of which may come to the limit. */
-  answerCount(body: JsonObject): number;
+/** Errors in the words of the protocol. */
+export interface ErrorEncoder {
+  /** Before the first byte of an answer. */
+  encode(error: GatewayError, requestId: string): ErrorAnswer;
+  encodeInStream(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
+}
+
+/** The headers that may carry a key, whatever the dialect. */
+export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
+
+/** What clients of a dialect send and expect around the bodies. */
+export interface ClientHttp {
+  /** Where a request carries several keys, the first of these counts: the contract's header, then its vendor's (choices 2). */
+  readonly keyHeaders: readonly KeyHeader[];
+  /** The publisher that clients leave out, or put before names that have none. */
+  readonly impliedPublisher?: string;
+  /** The header under which clients look for the id of a request. */
+  readonly requestIdHeader: string | undefined;
+  readonly models: ModelLists;
+  /** A line that keeps the connection alive and that every client ignores; none where there is none. */
+  readonly keepAlive: string | undefined;
+  /** The content type of a streamed answer. */
+  streamType(options: unknown): string;
+  /** What of the client's options a target takes; the rest is noted. Absent where the dialect has no options that go up. */
+  forwardOptions?(options: unknown, target: OptionsTarget, notes: FieldNote[]): ForwardedOptions;
+}
+
+/** One wire language, as clients and providers speak it. */
+export interface Dialect {
+  readonly name: string;
+  /** Through the canon, for clients whose model speaks another dialect. */
+  readonly codec: ClientCodec & UpstreamCodec;
+  readonly native: NativePatches;
+  readonly requests: RequestReader;
+  readonly errors: ErrorEncoder;
+  readonly http: ClientHttp;
 }

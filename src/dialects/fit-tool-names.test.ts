@@ -11,6 +11,7 @@ const NAMES = ["files.read", "日本", LONG, "2nd", "plain-one"];
 
 const CALL: CanonCall = {
   dialect: "genai",
+  fieldNames: {},
   system: [],
   turns: [
     {

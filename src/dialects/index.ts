@@ -5,14 +5,18 @@ import { converseCodec } from "./converse/codec.ts";
 import type { Dialect } from "./dialect.ts";
 import { genai } from "./genai/index.ts";
 import { messages } from "./messages/index.ts";
+import { DialectRegistry } from "./registry.ts";
 
-/** The dialects that clients speak. */
+/** The built-in dialects that clients speak. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { chat, messages, genai };
 
-/** How each dialect is spoken towards providers. */
+/** How each built-in dialect is spoken towards providers. */
 export const UPSTREAM_CODECS: Readonly<Record<UpstreamDialectName, UpstreamCodec>> = {
   chat: chat.codec,
   messages: messages.codec,
   genai: genai.codec,
   converse: converseCodec,
 };
+
+/** What the program speaks. A new dialect is added to the two tables above. */
+export const BUILT_IN_DIALECTS = new DialectRegistry(Object.values(DIALECTS), Object.values(UPSTREAM_CODECS));

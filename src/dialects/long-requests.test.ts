@@ -127,7 +127,7 @@ describe.each(Object.entries(LONG))("H20, H21: %s", (_, [dialect, body]) => {
 describe("H20, H21: natively", () => {
   const prepare = (body: JsonObject, changes: Partial<ChatQuirks>) => {
     const startedMs = cpuMs();
-    const { payload } = DIALECTS.chat.prepareRequest(
+    const { payload } = DIALECTS.chat.native.prepareRequest(
       { text: JSON.stringify(body), body },
       {
         upstreamModel: "m",

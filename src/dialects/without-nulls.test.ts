@@ -56,7 +56,7 @@ describe.each(samples.map((sample) => [`${sample.dialect} ${sample.name}`, sampl
     const read = (asked: JsonObject) => {
       try {
         const context = { door: "dropin", model: { id: "acme/one", reasoning: true }, verb: "generate" } as const;
-        const taken = dialect.checkRequest({ text: JSON.stringify(asked), body: asked }, context);
+        const taken = dialect.requests.check({ text: JSON.stringify(asked), body: asked }, context);
         // What nobody knows keeps its nulls.
         return JSON.parse(JSON.stringify(dialect.codec.decodeRequest(taken.body), leaveOutNulls)) as object;
       } catch (thrown) {

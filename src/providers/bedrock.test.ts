@@ -42,6 +42,7 @@ const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: "turn" })
 const text = (words: string): Part => ({ type: "text", text: words });
 const ask = (words: string, more: Partial<CanonCall> = {}): CanonCall => ({
   dialect: "chat",
+  fieldNames: {},
   system: [],
   turns: [user(text(words))],
   tools: [],
@@ -56,7 +57,7 @@ async function send(
   stream: boolean,
   traits: Partial<ModelTraits> = {},
 ): Promise<CanonReply> {
-  const origin = provider.originOf("converse", model);
+  const origin = provider.originOf(converseCodec, model);
   const quirks = provider.quirksOf("converse");
   const { body, reading } = converseCodec.encodeRequest(call, {
     upstreamModel: model,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
 import type { ProviderSettings } from "../config/config.ts";
+import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import { createProvider } from "./index.ts";
 import type { UpstreamCall } from "./provider.ts";
 
@@ -21,9 +22,9 @@ describe("bedrock (providers 1.6)", () => {
   test("every model is served in converse, Claude in messages too", () => {
     expect(keyed.dialectsFor(NOVA)).toEqual(["converse"]);
     expect(keyed.dialectsFor(CLAUDE)).toEqual(["converse", "messages"]);
-    expect(keyed.originOf("converse", NOVA)).toBe("bedrock");
-    expect(keyed.originOf("converse", CLAUDE)).toBe("messages");
-    expect(keyed.originOf("messages", CLAUDE)).toBe("messages");
+    expect(keyed.originOf(UPSTREAM_CODECS.converse, NOVA)).toBe("bedrock");
+    expect(keyed.originOf(UPSTREAM_CODECS.converse, CLAUDE)).toBe("messages");
+    expect(keyed.originOf(UPSTREAM_CODECS.messages, CLAUDE)).toBe("messages");
     expect(keyed.framingOf("converse")).toBe("aws-event-stream");
   });
 

@@ -1,5 +1,6 @@
 import type { Sources } from "../base/sources.ts";
 import type { ProviderSettings } from "../config/config.ts";
+import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import { anthropic } from "./anthropic.ts";
 import { azureOpenai } from "./azure-openai.ts";
 import { baidu } from "./baidu/index.ts";
@@ -13,6 +14,7 @@ import { luma } from "./luma/index.ts";
 import { openai } from "./openai.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
 import { Provider, type ProviderDeclaration } from "./provider.ts";
+import type { Registry } from "./registry.ts";
 import { runway } from "./runway/index.ts";
 import { simulator } from "./simulator.ts";
 import { vertex } from "./vertex.ts";
@@ -40,8 +42,11 @@ export const PROVIDER_KINDS: ReadonlyMap<string, ProviderDeclaration> = new Map(
   DECLARATIONS.map((declaration) => [declaration.kind, declaration]),
 );
 
-export function createProvider(settings: ProviderSettings, sources: Sources): Provider {
-  const declaration = PROVIDER_KINDS.get(settings.kind);
+/** What the program knows by itself. */
+export const BUILT_IN: Registry = { dialects: BUILT_IN_DIALECTS, kinds: PROVIDER_KINDS };
+
+export function createProvider(settings: ProviderSettings, sources: Sources, kinds = PROVIDER_KINDS): Provider {
+  const declaration = kinds.get(settings.kind);
   if (!declaration) throw new Error(`no provider kind ${settings.kind}`);
   return new Provider(declaration, settings, sources);
 }

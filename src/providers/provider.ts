@@ -1,8 +1,8 @@
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
-import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
+import type { UpstreamCodec } from "../dialects/codec.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
@@ -15,7 +15,7 @@ export type Verb = "generate" | "count_tokens";
 
 /** The facts of a call that its URL and headers depend on. */
 export interface UpstreamCall<Options = unknown> {
-  dialect: UpstreamDialectName;
+  dialect: string;
   verb: Verb;
   model: string;
   stream: boolean;
@@ -82,7 +82,7 @@ export interface ProviderDeclaration {
   /** Signs each outgoing request; undefined where the kind of credential needs no signature. */
   sign?: (settings: ProviderSettings, sources: Sources) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
-  dialects: Partial<Record<UpstreamDialectName, SpokenDialect>>;
+  dialects: Readonly<Record<string, SpokenDialect>>;
   quirks?: DeclaredQuirks;
   /** The media adapters, where the provider makes images or videos. */
   media?: MediaAdapters;
@@ -98,11 +98,8 @@ const MAX_TEXT = 2000;
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
 
 /** A dialect with a base URL of its own is spoken there alone, and not at a configured base URL. */
-export function spokenAt(
-  baseUrl: string | undefined,
-  { dialects }: Pick<ProviderDeclaration, "dialects">,
-): UpstreamDialectName[] {
-  const all = Object.keys(dialects) as UpstreamDialectName[];
+export function spokenAt(baseUrl: string | undefined, { dialects }: Pick<ProviderDeclaration, "dialects">): string[] {
+  const all = Object.keys(dialects);
   return all.filter((dialect) => baseUrl === undefined || dialects[dialect]?.baseUrl === undefined);
 }
 
@@ -112,7 +109,7 @@ export class Provider {
   /** Host and port of its base URL, for people to read. */
   readonly host: string;
   readonly publishers: readonly string[];
-  readonly dialects: readonly UpstreamDialectName[];
+  readonly dialects: readonly string[];
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** For an answer that is not streamed, which begins when it is complete: its first byte may come as late as content, unless configured. */
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
@@ -125,10 +122,7 @@ export class Provider {
   readonly #sign: Signer | undefined;
   readonly #failed: FailedProvider;
   readonly #quirks = new Map<string, MediaQuirks>();
-  readonly #kept = new Map<
-    UpstreamDialectName,
-    { credential: Record<string, string>; headers: Record<string, string> }
-  >();
+  readonly #kept = new Map<string, { credential: Record<string, string>; headers: Record<string, string> }>();
 
   constructor(declaration: ProviderDeclaration, settings: ProviderSettings, sources: Sources) {
     this.name = settings.name;
@@ -155,12 +149,12 @@ export class Provider {
     }
   }
 
-  speaks(dialect: UpstreamDialectName): boolean {
+  speaks(dialect: string): boolean {
     return this.dialects.includes(dialect);
   }
 
   /** The dialects in which a model of that name is served here, the best first. */
-  dialectsFor(upstreamModel: string): readonly UpstreamDialectName[] {
+  dialectsFor(upstreamModel: string): readonly string[] {
     return this.dialects.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
   }
 
@@ -172,13 +166,13 @@ export class Provider {
   }
 
   /** The origin of opaque values that the host reads. */
-  originOf(dialect: UpstreamDialectName, upstreamModel: string): string {
-    const { origin } = this.#spoken(dialect);
+  originOf({ name, oneFamily }: Pick<UpstreamCodec, "name" | "oneFamily">, upstreamModel: string): string {
+    const { origin } = this.#spoken(name);
     if (origin !== undefined) return typeof origin === "string" ? origin : origin(upstreamModel);
-    return dialect === "messages" || dialect === "genai" ? dialect : this.#declaration.kind;
+    return oneFamily ? name : this.#declaration.kind;
   }
 
-  framingOf(dialect: UpstreamDialectName): Framing {
+  framingOf(dialect: string): Framing {
     return this.#spoken(dialect).framing ?? "sse";
   }
 
@@ -197,7 +191,7 @@ export class Provider {
     return this.#sign?.(request) ?? {};
   }
 
-  countsTokens(dialect: UpstreamDialectName): boolean {
+  countsTokens(dialect: string): boolean {
     return this.speaks(dialect) && this.#declaration.dialects[dialect]?.countTokens !== undefined;
   }
 
@@ -212,7 +206,7 @@ export class Provider {
       : { url, headers: this.#headers(call, spoken, proof) };
   }
 
-  #spoken(dialect: UpstreamDialectName): SpokenDialect {
+  #spoken(dialect: string): SpokenDialect {
     const spoken = this.#declaration.dialects[dialect];
     if (!spoken) throw new Error(`provider ${this.name} does not speak ${dialect}`);
     return spoken;

@@ -1,13 +1,12 @@
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { charactersOf } from "../canon/reply.ts";
-import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import type { TextTarget } from "../routing/target.ts";
 
 /** How much an upstream's whole answer says, for where it does not tell its usage. */
-export function answerCharacters(body: JsonObject, { via, origin, quirks }: TextTarget): number {
+export function answerCharacters(body: JsonObject, { codec, origin, quirks }: TextTarget): number {
   try {
-    const { parts } = UPSTREAM_CODECS[via].decodeResponse(body, {
+    const { parts } = codec.decodeResponse(body, {
       origin,
       quirks,
       reading: {},

@@ -18,7 +18,7 @@ export async function relayTokenCount(call: Call, gateway: Gateway, plan: readon
   const counting = plan.filter(({ countsTokens }) => countsTokens);
   if (counting.length > 0) return relayUnary(call, gateway, counting);
   const { dialect } = call.incoming;
-  const count = dialect.estimateTokens(call.body);
+  const count = dialect.requests.estimateTokens(call.body);
   call.attempt = { target: plan[0], lane: { name: "native" }, notes: [...call.adapted, ESTIMATED], terms: [] };
   await settle(call, gateway, {
     outcome: "ok",
@@ -30,5 +30,5 @@ export async function relayTokenCount(call: Call, gateway: Gateway, plan: readon
     stop: undefined,
     firstContentAtMs: undefined,
   });
-  return identifiedResponse(dialect.encodeTokenCount(count), answerHeaders(call, "application/json"));
+  return identifiedResponse(dialect.codec.encodeTokenCount(count), answerHeaders(call, "application/json"));
 }

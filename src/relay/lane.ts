@@ -26,6 +26,6 @@ export interface Lane {
 export function chooseLane(call: Call, gateway: Gateway, attempt: LaneAttempt): Lane {
   const { dialect } = call.incoming;
   const { target } = attempt;
-  const native = target.via === dialect.name && !dialect.needsCanon(call.body, target);
+  const native = target.via === dialect.name && !dialect.native.needsCanon(call.body, target);
   return native ? new NativeLane(call, gateway, attempt) : new TranslatedLane(call, gateway, attempt);
 }

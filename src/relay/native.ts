@@ -23,7 +23,7 @@ export class NativeLane implements Lane {
   prepareRequest({ received }: HeldRequest): UpstreamRequest {
     const { incoming, model, stream } = this.#call;
     const { offer, quirks, traits } = this.#attempt.target;
-    return incoming.dialect.prepareRequest(received, {
+    return incoming.dialect.native.prepareRequest(received, {
       upstreamModel: offer.upstreamModel,
       stream,
       door: incoming.door,
@@ -36,7 +36,7 @@ export class NativeLane implements Lane {
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
-    return this.#call.incoming.dialect.patchAnswer(text, body, this.#answerContext());
+    return this.#call.incoming.dialect.native.patchAnswer(text, body, this.#answerContext());
   }
 
   readCount(text: string): ClientAnswer {
@@ -44,7 +44,7 @@ export class NativeLane implements Lane {
   }
 
   createTap(): Tap {
-    return this.#call.incoming.dialect.createTap(this.#answerContext());
+    return this.#call.incoming.dialect.native.createTap(this.#answerContext());
   }
 
   #answerContext(): NativeAnswerContext {
@@ -53,6 +53,6 @@ export class NativeLane implements Lane {
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {
-    return this.#call.incoming.dialect.decodeError(failure);
+    return this.#call.incoming.dialect.codec.decodeError(failure);
   }
 }

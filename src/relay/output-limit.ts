@@ -10,6 +10,6 @@ export interface LimitedCall extends Pick<Call, "model" | "body"> {
 
 /** The most tokens that all answers of a call may come to; `usual` stands in for a limit that the caller did not set. */
 export function outputLimit({ incoming: { dialect }, model, body }: LimitedCall, usual: number): number {
-  const each = Math.min(dialect.outputLimit(body) ?? usual, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
-  return each * dialect.answerCount(body);
+  const each = Math.min(dialect.requests.outputLimit(body) ?? usual, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
+  return each * dialect.requests.answerCount(body);
 }

@@ -37,7 +37,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     async ({ entry, memory }) => {
       const received = await readBody(request, { maxBytes: maxBodyBytes, memory }, gateway);
       const { model, offers, calledAs, notes } = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
-      const checked = dialect.checkRequest(received, {
+      const checked = dialect.requests.check(received, {
         verb,
         door: incoming.door,
         model: { id: model.id, reasoning: model.reasoning },
@@ -128,10 +128,10 @@ function estimateFor(
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };
   }
-  const input = incoming.dialect.estimateTokens(body);
-  const asked = incoming.dialect.outputLimit(body);
+  const input = incoming.dialect.requests.estimateTokens(body);
+  const asked = incoming.dialect.requests.outputLimit(body);
   const output = outputLimit({ incoming, model, body }, USUAL_OUTPUT);
-  const terms = askedTerms(body, incoming.dialect.pricedFields);
+  const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
   const costOf = (tokens: number) => Math.max(0, ...offers.map((offer) => dearest(input, tokens, offer, terms)));
   // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
   const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;

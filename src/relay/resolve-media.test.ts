@@ -24,6 +24,7 @@ function frozen<T>(value: T): T {
 const callWith = (...parts: Part[]): CanonCall =>
   frozen({
     dialect: "messages",
+    fieldNames: {},
     system: [],
     turns: [{ role: "user", parts, path: "messages[0]" }],
     tools: [],

@@ -132,7 +132,7 @@ interface BilledUsage {
 function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
   const { usage: told, generatedCharacters } = ending;
-  const estimateInput = () => call.incoming.dialect.estimateTokens(call.body);
+  const estimateInput = () => call.incoming.dialect.requests.estimateTokens(call.body);
   if (!ending.whole) return { usage: brokenUsage(call, gateway, ending, estimateInput), source: "partial" };
   if (told?.output === undefined) {
     const estimate: Usage = { input: estimateInput(), output: tokensOfCharacters(generatedCharacters) };

@@ -15,10 +15,10 @@ import { tryOffers } from "./try-offers.ts";
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it comes. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
-  const output = new ClientOutput(call.client, gateway, dialect.keepAlive);
+  const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive);
   const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) => openStream(attempt, output));
   // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
-  const early = dialect.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
+  const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;
   const relay = new StreamRelay(call, gateway, output, opening, opened);
   const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
@@ -28,7 +28,7 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
     pull: (controller: DirectController) => (isWhole ? output.sendWhole(controller) : relay.run(controller)),
     cancel: () => call.client.leave(),
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
-  const headers = answerHeaders(call, dialect.streamType(options));
+  const headers = answerHeaders(call, dialect.http.streamType(options));
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return identifiedResponse(body, headers);
@@ -190,7 +190,7 @@ class StreamRelay implements LeaveListener {
     const provider = this.#stream?.attempt.target.provider;
     const reported = provider?.redactError(error) ?? error;
     const state = { options: incoming.options, begun: this.#output.begun };
-    for (const { text, pauseMs } of incoming.dialect.encodeStreamError(reported, incoming.requestId, state)) {
+    for (const { text, pauseMs } of incoming.dialect.errors.encodeInStream(reported, incoming.requestId, state)) {
       if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
       this.#output.write(text);
     }

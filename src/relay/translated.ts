@@ -9,7 +9,6 @@ import type {
   UpstreamCodec,
 } from "../dialects/codec.ts";
 import type { ClientAnswer, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
-import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
@@ -34,7 +33,7 @@ export class TranslatedLane implements Lane {
     this.#call = call;
     this.#gateway = gateway;
     this.#attempt = attempt;
-    this.#upstream = UPSTREAM_CODECS[attempt.target.via];
+    this.#upstream = attempt.target.codec;
   }
 
   async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
@@ -59,7 +58,7 @@ export class TranslatedLane implements Lane {
     // Extras of its own dialect go on: what they buy is paid, or is not bought.
     const same = via === incoming.dialect.name;
     const context = { door: incoming.door, priceMultiples: offer.priceMultiples };
-    const { terms, remove } = same ? fitTerms(body, incoming.dialect.pricedFields, context, told) : NO_TERMS;
+    const { terms, remove } = same ? fitTerms(body, incoming.dialect.requests.pricedFields, context, told) : NO_TERMS;
     const kept = remove.length === 0 ? body : withoutMembers(body, remove);
     const sent =
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(kept, offer.upstreamModel, quirks) : kept;
@@ -79,7 +78,7 @@ export class TranslatedLane implements Lane {
   readCount(_text: string, body: JsonObject): ClientAnswer {
     const tokens = this.#counting().decodeAnswer(body);
     if (tokens === undefined) throw new GatewayError("upstream_failed", "The provider gave no count of tokens.");
-    return { text: this.#call.incoming.dialect.encodeTokenCount(tokens), usage: undefined, stop: undefined };
+    return { text: this.#call.incoming.dialect.codec.encodeTokenCount(tokens), usage: undefined, stop: undefined };
   }
 
   #counting(): TokenCounting {
@@ -120,7 +119,7 @@ export class TranslatedLane implements Lane {
     return {
       ...answerContext(this.#call, this.#gateway, this.#attempt),
       nowSeconds: () => Math.floor(this.#gateway.clock.wallMs() / 1000),
-      estimateInputTokens: () => incoming.dialect.estimateTokens(body),
+      estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
       note: (note) => this.#note(note),
     };
   }

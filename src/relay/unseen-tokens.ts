@@ -22,9 +22,8 @@ export interface EndedAnswer {
  */
 export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
   if (!contentSeen) return Math.min(outputLimit(call, USUAL_OUTPUT), Math.ceil((waitedMs / 1000) * USUAL_PACE));
-  // Hosts of chat completions show thoughts as they are, those of the other protocols may show a summary.
-  if (reasoningSeen && call.attempt?.target?.via === "chat") return 0;
-  const wish = call.incoming.dialect.reasoningWish(call.body);
+  if (reasoningSeen && call.attempt?.target?.codec?.reasoning.shown === "whole") return 0;
+  const wish = call.incoming.dialect.requests.reasoning(call.body);
   const amount = wish && wantedAmount(wish);
   const budget = budgetOf(amount);
   if (budget !== undefined) return budget;
@@ -38,9 +37,7 @@ function budgetOf(amount: ReasoningAmount | undefined): number | undefined {
   return amount === "off" ? 0 : BUDGET_OF_EFFORT[amount];
 }
 
-/** In the messages protocol, and the one made after it, thinking has to be asked for. */
 function thinksUnasked({ model, attempt }: Call, amount: ReasoningAmount | undefined): boolean {
   if (amount === "dynamic") return true;
-  const via = attempt?.target?.via;
-  return model.reasoning && via !== "messages" && via !== "converse";
+  return model.reasoning && attempt?.target?.codec?.reasoning.unasked !== false;
 }

@@ -66,7 +66,7 @@ export async function addressRequest(
 /** What of the client's own options goes up; most dialects have none that do. */
 function forwardedOptions({ incoming }: Call, target: TextTarget, notes: FieldNote[]): ForwardedOptions | undefined {
   const { via, quirks, pricings, priceMultiples = {} } = target;
-  return incoming.dialect.forwardOptions?.(
+  return incoming.dialect.http.forwardOptions?.(
     incoming.options,
     {
       via,

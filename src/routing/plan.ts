@@ -1,10 +1,9 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import type { TextTarget } from "./target.ts";
 
 /** What decides between targets that would all do. */
 export interface Preference {
   /** The client's own: where a provider speaks it, nothing need be translated. */
-  dialect: DialectName;
+  dialect: string;
 }
 
 /** The targets to try for one call, in order: one for each offer. Pure. */

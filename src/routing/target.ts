@@ -1,25 +1,28 @@
-import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { traitsOf } from "../catalogue/offer-traits.ts";
 import type { PriceList } from "../catalogue/price-call.ts";
+import type { UpstreamCodec } from "../dialects/codec.ts";
 import type { NativeHost } from "../dialects/dialect.ts";
+import type { DialectRegistry } from "../dialects/registry.ts";
 import type { ImageAdapter, VideoAdapter } from "../media/adapter.ts";
-import { ORIGINS } from "../providers/origins.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
 
 /** One way to serve a model: one offer, called in one way. Everything here is known from the configuration alone. */
-export interface Target<Via extends UpstreamDialectName | "media" = UpstreamDialectName | "media"> extends PriceList {
+export interface Target<Via extends string = string> extends PriceList {
   /** The same for the same target of the next configuration. */
   readonly id: string;
   readonly offer: Offer;
   readonly provider: Provider;
   /** The dialect in which the provider is called. */
   readonly via: Via;
+  /** How it is spoken, where the target answers conversations. */
+  readonly codec?: UpstreamCodec;
 }
 
 /** A target that answers conversations. */
-export interface TextTarget extends Target<UpstreamDialectName>, Readonly<NativeHost> {
+export interface TextTarget extends Target, Readonly<NativeHost> {
+  readonly codec: UpstreamCodec;
   /** Whose opaque values are read there. */
   readonly origin: string;
   readonly framing: Framing;
@@ -42,7 +45,13 @@ export interface OfferTargets {
   readonly video: VideoTarget | undefined;
 }
 
-export function targetsOf(model: Model, offer: Offer, provider: Provider): OfferTargets {
+/** The dialects that are spoken, and the words for families of hosts (`originsOf`). */
+export interface Spoken {
+  dialects: DialectRegistry;
+  origins: ReadonlySet<string>;
+}
+
+export function targetsOf(model: Model, offer: Offer, provider: Provider, { dialects, origins }: Spoken): OfferTargets {
   const { upstreamModel, dialect: pinned } = offer;
   const spoken = provider.dialectsFor(upstreamModel).filter((name) => pinned === undefined || name === pinned);
   const traits = traitsOf(model, offer);
@@ -50,32 +59,36 @@ export function targetsOf(model: Model, offer: Offer, provider: Provider): Offer
   const video = provider.media?.videos(upstreamModel);
   const media = targetVia("media", model, offer, provider);
   return {
-    text: spoken.map((via) => textTarget(targetVia(via, model, offer, provider), traits)),
+    text: spoken.flatMap((via) => {
+      const codec = dialects.codec(via);
+      return codec === undefined ? [] : [textTarget(targetVia(via, model, offer, provider), traits, codec, origins)];
+    }),
     image: image && { ...media, adapter: image },
     video: video && { ...media, adapter: video },
   };
 }
 
-function targetVia<Via extends UpstreamDialectName | "media">(
-  via: Via,
-  model: Model,
-  offer: Offer,
-  provider: Provider,
-): Target<Via> {
+function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, provider: Provider): Target<Via> {
   const id = `${model.id} ${provider.name} ${offer.upstreamModel} ${via}`;
   return { id, offer, provider, via, pricings: offer.pricings, priceMultiples: offer.priceMultiples };
 }
 
-function textTarget(target: Target<UpstreamDialectName>, traits: ModelTraits): TextTarget {
+function textTarget(
+  target: Target<string>,
+  traits: ModelTraits,
+  codec: UpstreamCodec,
+  origins: ReadonlySet<string>,
+): TextTarget {
   const { offer, provider, via } = target;
-  const origin = provider.originOf(via, offer.upstreamModel);
+  const origin = provider.originOf(codec, offer.upstreamModel);
   return {
     ...target,
+    codec,
     quirks: provider.quirksOf(via),
     traits,
     origin,
     framing: provider.framingOf(via),
     countsTokens: provider.countsTokens(via),
-    isForeignOrigin: (word) => ORIGINS.has(word) && word !== origin,
+    isForeignOrigin: (word) => origins.has(word) && word !== origin,
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
 import { buildCatalogue, type ModelOverlay } from "../catalogue/catalogue.ts";
-import { createProvider } from "../providers/index.ts";
+import { BUILT_IN, createProvider } from "../providers/index.ts";
 import { plan } from "./plan.ts";
 import { Targets } from "./targets.ts";
 
@@ -24,7 +24,7 @@ function made(overlay: Partial<ModelOverlay>) {
     providers: [...providers.values()].map(({ name }) => ({ name, publishers: [] })),
     models: [{ id: "acme/model", ...overlay }],
   });
-  return { targets: new Targets(catalogue.list(), providers), ...catalogue.resolve("acme/model") };
+  return { targets: new Targets(catalogue.list(), providers, BUILT_IN), ...catalogue.resolve("acme/model") };
 }
 
 const both = made({

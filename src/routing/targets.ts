@@ -1,17 +1,19 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { Provider } from "../providers/provider.ts";
+import { originsOf, type Registry } from "../providers/registry.ts";
 import { type ImageTarget, type OfferTargets, type TextTarget, targetsOf, type VideoTarget } from "./target.ts";
 
 /** Every target of a configuration. Made once with it, so that no call derives them again. */
 export class Targets {
   readonly #byOffer = new Map<Offer, OfferTargets>();
 
-  constructor(models: readonly Model[], providers: ReadonlyMap<string, Provider>) {
+  constructor(models: readonly Model[], providers: ReadonlyMap<string, Provider>, registry: Registry) {
+    const spoken = { dialects: registry.dialects, origins: originsOf(registry) };
     for (const model of models) {
       for (const offer of model.offers) {
         const provider = providers.get(offer.provider);
-        if (provider) this.#byOffer.set(offer, targetsOf(model, offer, provider));
+        if (provider) this.#byOffer.set(offer, targetsOf(model, offer, provider, spoken));
       }
     }
   }

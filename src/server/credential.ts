@@ -1,20 +1,11 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
-
-type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
-
-/** Where a request carries several, a protocol's own headers win: the contract's, then its vendor's (choices 2). */
-const HEADERS: Readonly<Record<DialectName, readonly KeyHeader[]>> = {
-  chat: ["authorization", "x-api-key", "x-goog-api-key"],
-  messages: ["x-api-key", "authorization", "x-goog-api-key"],
-  genai: ["authorization", "x-goog-api-key", "x-api-key"],
-};
+import type { Dialect, KeyHeader } from "../dialects/dialect.ts";
 
 /** The key that a request presents, whichever of the three headers carries it. */
 export function credentialOf(
   request: Request,
   query: URLSearchParams | undefined,
-  dialect: DialectName,
+  dialect: Dialect,
 ): string | undefined {
   if (query?.has("key")) {
     throw new GatewayError(
@@ -28,8 +19,8 @@ export function credentialOf(
 }
 
 /** The header that carries the key which counts. */
-export const keyHeaderOf = (request: Request, dialect: DialectName): KeyHeader | undefined =>
-  HEADERS[dialect].find((header) => keyIn(request, header));
+export const keyHeaderOf = (request: Request, dialect: Dialect): KeyHeader | undefined =>
+  dialect.http.keyHeaders.find((header) => keyIn(request, header));
 
 function keyIn(request: Request, name: KeyHeader): string | undefined {
   const value = request.headers.get(name);

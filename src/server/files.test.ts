@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KeyRing } from "../access/key-ring.ts";
 import { system } from "../base/system.ts";
+import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import { sampleBytes } from "../files/file-store.contract.ts";
 import { Files } from "../files/files.ts";
 import { openFileStore } from "../files/open-file-store.ts";
@@ -44,6 +45,7 @@ beforeAll(async () => {
     log: { error: console.error, debug: () => {} },
   } as unknown as Gateway;
   const context = {
+    dialects: BUILT_IN_DIALECTS,
     gateway: { ...gateway, files },
     storage,
     accepting: () => true,

@@ -48,7 +48,7 @@ function claimsOf({ request, query, dialect }: RoutedRequest, { gateway }: Serve
   const claims: FileClaim[] = [];
   const [expires, signature] = [query.get("expires"), query.get("signature")];
   if (expires !== null && signature !== null) claims.push({ expires, signature });
-  const credential = credentialOf(request, undefined, dialect.name);
+  const credential = credentialOf(request, undefined, dialect);
   if (credential !== undefined) {
     try {
       claims.push({ project: gateway.keys.authenticate(credential).project });

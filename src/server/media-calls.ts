@@ -14,7 +14,7 @@ function incoming(routed: RoutedRequest) {
     request,
     requestId,
     connection,
-    credential: credentialOf(request, query, dialect.name),
+    credential: credentialOf(request, query, dialect),
     dialect,
     naming: namingOf(routed),
     strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",

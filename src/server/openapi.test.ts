@@ -4,7 +4,9 @@ import { Compile } from "typebox/compile";
 import { GatewayError } from "../canon/error.ts";
 import type { Operation as StoredOperation } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { chatModelList, genaiModelList, messagesModelList } from "../catalogue/lists.ts";
+import { listedModel } from "../catalogue/listed-model.ts";
+import type { Model } from "../catalogue/model.ts";
+import { DIALECTS } from "../dialects/index.ts";
 import { receiptView } from "../ledger/receipt-view.ts";
 import { decodeGeneration } from "../media/images-api/decode-images.ts";
 import { encodeImages } from "../media/images-api/encode-images.ts";
@@ -327,11 +329,11 @@ describe("the answers of the program fit the document", () => {
       reasoning: false,
       pricings: { prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }] },
     };
-    const models = [model] as unknown as Parameters<typeof chatModelList>[0];
-    expect(answerCheck("/api/v1/models", "get")(chatModelList(models, 0))).toBe(true);
-    expect(answerCheck("/api/msg/v1/models", "get")(messagesModelList(models, 0))).toBe(true);
-    expect(answerCheck("/api/genai/v1beta/models", "get")(genaiModelList(models, 0))).toBe(true);
-    expect(answerCheck("/api/v1/models", "get")(messagesModelList(models, 0))).toBe(false);
-    expect(answerCheck("/v1/models", "get")(messagesModelList(models, 0))).toBe(true);
+    const models = [listedModel(model as unknown as Model, 0)];
+    expect(answerCheck("/api/v1/models", "get")(DIALECTS.chat.http.models.list(models))).toBe(true);
+    expect(answerCheck("/api/msg/v1/models", "get")(DIALECTS.messages.http.models.list(models))).toBe(true);
+    expect(answerCheck("/api/genai/v1beta/models", "get")(DIALECTS.genai.http.models.list(models))).toBe(true);
+    expect(answerCheck("/api/v1/models", "get")(DIALECTS.messages.http.models.list(models))).toBe(false);
+    expect(answerCheck("/v1/models", "get")(DIALECTS.messages.http.models.list(models))).toBe(true);
   });
 });

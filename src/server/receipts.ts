@@ -6,7 +6,7 @@ import type { Handler } from "./routed-request.ts";
 
 /** `GET /api/v1/generation?id=`: what happened to a call. Only the project that made it can see it. */
 export const showReceipt: Handler = async ({ request, query, dialect }, { gateway, storage }) => {
-  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect.name) ?? "");
+  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "");
   const id = query.get("id");
   if (!id) {
     const message = "The query parameter id is missing; it is the value of the header x-trivium-receipt of an answer.";

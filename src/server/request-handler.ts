@@ -1,6 +1,5 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import { DIALECTS } from "../dialects/index.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { type ClientConnection, ClientGoneError } from "../relay/call.ts";
 import { shuttingDown } from "../relay/gateway.ts";
@@ -63,7 +62,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     const requestId = `req_${random.id()}`;
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
-    const dialect = DIALECTS[match?.route.dialect ?? resembledDialect(path, request.headers)];
+    const dialect = context.dialects.get(match?.route.dialect ?? resembledDialect(path, request.headers));
     try {
       guard(request.headers);
       const preflight = match === undefined ? cors.preflight(request) : undefined;
@@ -154,7 +153,7 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
   }
   if (isAway(error.cause))
     context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
-  const { status, headers, body } = dialect.encodeError(error, requestId);
+  const { status, headers, body } = dialect.errors.encode(error, requestId);
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));

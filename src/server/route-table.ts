@@ -1,4 +1,3 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import type { Door } from "../dialects/check.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "DELETE";
@@ -9,7 +8,7 @@ export interface Route<Handler> {
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
   path: string | RegExp;
   access: "open" | "key" | "signed" | "admin";
-  dialect: DialectName;
+  dialect: string;
   door: Door;
   handle: Handler;
 }

@@ -1,5 +1,6 @@
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { DialectRegistry } from "../dialects/registry.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { ClientConnection } from "../relay/call.ts";
 import type { Gateway } from "../relay/gateway.ts";
@@ -8,6 +9,7 @@ import type { Condition } from "./condition.ts";
 
 /** What handlers need from the program. */
 export interface ServerContext {
+  dialects: DialectRegistry;
   gateway: Gateway;
   storage: Storage;
   operations: Operations;

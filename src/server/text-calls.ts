@@ -1,9 +1,10 @@
 import { GatewayError } from "../canon/error.ts";
+import { IMPLIED_PUBLISHER } from "../dialects/genai/options.ts";
 import type { IncomingCall } from "../relay/call.ts";
 import { relay } from "../relay/relay.ts";
 import { credentialOf, keyHeaderOf } from "./credential.ts";
 import { checkVersion, readBetas } from "./messages-headers.ts";
-import { IMPLIED_PUBLISHER, namingOf } from "./naming.ts";
+import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 
 function incomingCall(routed: RoutedRequest): IncomingCall {
@@ -12,7 +13,7 @@ function incomingCall(routed: RoutedRequest): IncomingCall {
     request,
     requestId,
     connection,
-    credential: credentialOf(request, query, dialect.name),
+    credential: credentialOf(request, query, dialect),
     dialect,
     door,
     naming: namingOf(routed),
@@ -90,5 +91,5 @@ export function modelInPath({ publisher, name, id, bareId }: Readonly<Record<str
  */
 function readsVendorSpelling({ request, door, dialect }: RoutedRequest): boolean {
   if (door === "dropin" || request.headers.has("x-goog-api-client")) return true;
-  return keyHeaderOf(request, dialect.name) === "x-goog-api-key";
+  return keyHeaderOf(request, dialect) === "x-goog-api-key";
 }

@@ -1,4 +1,3 @@
-import type { DialectName } from "../canon/dialect-name.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { UnifiedStop } from "../canon/stop.ts";
 import type { Usage, UsageCounter, UsageSource } from "../canon/usage.ts";
@@ -95,7 +94,7 @@ export function readReceipt(row: StoredRow): Receipt {
     provider: text(row, "provider"),
     upstreamModel: text(row, "upstream_model"),
     verb: text(row, "verb") as Receipt["verb"],
-    clientDialect: text(row, "client_dialect") as DialectName,
+    clientDialect: text(row, "client_dialect"),
     upstreamDialect: text(row, "upstream_dialect") as Receipt["upstreamDialect"],
     lane: text(row, "lane") as Receipt["lane"],
     stream: number(row, "stream") === 1,

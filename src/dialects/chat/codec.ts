@@ -18,4 +18,8 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
   decodeRequest,
   encodeResponse,
   createStreamEncoder: (context) => new ChatStreamEncoder(context),
+  encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
+  oneFamily: false,
+  reasoning: { shown: "whole", unasked: true },
+  showsImages: true,
 };

@@ -6,6 +6,7 @@ import type { Part, TextPart, ToolResultPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMessage } from "./decode-message.ts";
+import { FIELD_NAMES } from "./field-names.ts";
 import { takeCache, takeExtras } from "./part-fields.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { readFromClient } from "./reasoning-details.ts";
@@ -35,6 +36,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const extras: Extra[] = [...extrasOf(fields.rest()), ...extrasOf(reasoning.rest, "reasoning"), ...formatExtras];
   return {
     dialect: "chat",
+    fieldNames: FIELD_NAMES,
     system,
     turns,
     tools,

@@ -6,6 +6,7 @@ import type { ReasoningAmount } from "../../canon/reasoning.ts";
 import type { Tool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { GO_ON } from "../go-on.ts";
+import { FIELD_NAMES } from "../messages/field-names.ts";
 import { chatCodec } from "./codec.ts";
 import { requestContext } from "./contexts.sample.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -19,6 +20,7 @@ const user: Turn = {
 /** A call of a messages client's. */
 const callOf = (fields: Partial<CanonCall> = {}): CanonCall => ({
   dialect: "messages",
+  fieldNames: FIELD_NAMES,
   system: [],
   turns: [user],
   tools: [],

@@ -5,7 +5,8 @@ import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { chatCodec } from "./codec.ts";
-import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
+import { encodeError, encodeStreamError } from "./errors.ts";
+import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -16,25 +17,30 @@ import { ChatTap } from "./tap.ts";
 /** Chat completions: contract 2.12–2.13, streamed as `chat.completion.chunk` objects and a `[DONE]` sentinel. */
 export const chat: Dialect = {
   name: "chat",
-  requestIdHeader: "x-request-id",
-  keepAlive: ": keep-alive\n\n",
-  checkRequest: (request, context) => {
-    const body = checkChatRequest(request.body, context);
-    return rewriteRequest(request, body, checkChatRequest.withoutNulls);
-  },
-  streamType: () => "text/event-stream",
   codec: chatCodec,
-  needsCanon,
-  decodeError,
-  encodeError,
-  encodeStreamError,
-  prepareRequest,
-  patchAnswer,
-  createTap: (context: NativeAnswerContext<ChatQuirks>) => new ChatTap(context),
-  estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
-  encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
-  outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
-  reasoningWish: (body) => decodeReasoning(body).wish,
-  pricedFields: PRICED_FIELDS,
-  answerCount: () => 1,
+  native: {
+    needsCanon,
+    prepareRequest,
+    patchAnswer,
+    createTap: (context: NativeAnswerContext<ChatQuirks>) => new ChatTap(context),
+  },
+  requests: {
+    check: (request, context) => {
+      const body = checkChatRequest(request.body, context);
+      return rewriteRequest(request, body, checkChatRequest.withoutNulls);
+    },
+    estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
+    outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
+    answerCount: () => 1,
+    reasoning: (body) => decodeReasoning(body).wish,
+    pricedFields: PRICED_FIELDS,
+  },
+  errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  http: {
+    keyHeaders: ["authorization", "x-api-key", "x-goog-api-key"],
+    requestIdHeader: "x-request-id",
+    models: modelLists,
+    keepAlive: ": keep-alive\n\n",
+    streamType: () => "text/event-stream",
+  },
 };

@@ -15,7 +15,7 @@ export interface RequestScope {
 
 /** Where a field of a part or a tool stood in the client's request. */
 export function pathIn(scope: RequestScope, holder: { path?: string }, field: FieldName): string {
-  return fieldPath(scope.call.dialect, holder, field);
+  return fieldPath(scope.call.fieldNames, holder, field);
 }
 
 /** The fields that only this dialect knows: they go back where they came from, and a client of another one has none. */

@@ -13,4 +13,6 @@ export const converseCodec: UpstreamCodec = {
   decodeResponse,
   createStreamDecoder: (context) => new ConverseStreamDecoder(context),
   decodeError,
+  oneFamily: false,
+  reasoning: { shown: "summary", unasked: false },
 };

@@ -151,7 +151,7 @@ export class ContentEncoder {
       return [{ citationsContent: { content: [{ text }], citations: encoded } }];
     }
     this.#notes.dropped(
-      fieldPath(this.#call.dialect, part.path, "citations"),
+      fieldPath(this.#call.fieldNames, part.path, "citations"),
       "this provider takes back no citations of this kind",
     );
     return this.#encodeText(text, part.path);
@@ -223,13 +223,13 @@ export class ContentEncoder {
   #mark(cache: CacheMark | undefined, part: Part): JsonObject[] {
     if (cache === undefined) return [];
     if (takesCachePoints(this.#context)) return [cachePoint(cache)];
-    this.#notes.dropped(fieldPath(this.#call.dialect, part.path, "cache"), "this model takes no cache marks");
+    this.#notes.dropped(fieldPath(this.#call.fieldNames, part.path, "cache"), "this model takes no cache marks");
     return [];
   }
 
   #dropSignature(part: Part): void {
     this.#notes.dropped(
-      fieldPath(this.#call.dialect, part.path, "signature"),
+      fieldPath(this.#call.fieldNames, part.path, "signature"),
       "only the model that made this value can read it, and another one is called",
     );
   }

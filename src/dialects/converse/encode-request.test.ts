@@ -4,6 +4,7 @@ import type { Part } from "../../canon/part.ts";
 import type { FunctionTool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { DEFAULT_MEDIA_QUIRKS } from "../media-quirks.ts";
+import { FIELD_NAMES } from "../messages/field-names.ts";
 import { converseCodec } from "./codec.ts";
 
 const turn = (role: Turn["role"], ...parts: Part[]): Turn => ({ role, parts, path: "turn" });
@@ -13,6 +14,7 @@ const assistant = (...parts: Part[]) => turn("assistant", ...parts);
 
 const BASE: CanonCall = {
   dialect: "messages",
+  fieldNames: FIELD_NAMES,
   system: [],
   turns: [user(text("Hello"))],
   tools: [],

@@ -123,7 +123,7 @@ function encodeTurns(call: CanonCall, context: EncodeRequestContext, encoder: Co
   const merged: ({ role: Message["role"] } & EncodedParts)[] = [];
   for (const turn of resultsInCallOrder(call.turns)) {
     if (turn.name !== undefined) {
-      notes.dropped(fieldPath(call.dialect, turn.path, "name"), "this protocol has no names of participants");
+      notes.dropped(fieldPath(call.fieldNames, turn.path, "name"), "this protocol has no names of participants");
     }
     const role = turn.role === "assistant" ? "assistant" : "user";
     const encoded = encoder.encode(turn.parts, role);

@@ -80,7 +80,7 @@ export class MediaEncoder {
     const format = formats.get(plainType(source.mimeType));
     if (format === undefined) return this.#drop(part, `this provider takes no ${kind} of type ${source.mimeType}`);
     if (part.title !== undefined) {
-      this.#notes.dropped(fieldPath(this.#call.dialect, part, "title"), "only documents have names here");
+      this.#notes.dropped(fieldPath(this.#call.fieldNames, part, "title"), "only documents have names here");
     }
     return { [kind]: { format, source: { bytes: source.data } } };
   }
@@ -139,14 +139,14 @@ export class MediaEncoder {
     this.#counts.set(base, count);
     this.#names.add(name);
     if (part.title !== undefined && name !== part.title) {
-      const path = fieldPath(this.#call.dialect, part, "title");
+      const path = fieldPath(this.#call.fieldNames, part, "title");
       this.#notes.approximated(path, `this provider's rules for names make it "${name}"`);
     }
     return name;
   }
 
   #omit(part: MediaPart, field: "detail" | "clip"): void {
-    this.#notes.dropped(fieldPath(this.#call.dialect, part.path, field), "this protocol has no such setting");
+    this.#notes.dropped(fieldPath(this.#call.fieldNames, part.path, field), "this protocol has no such setting");
   }
 
   #drop(part: MediaPart, reason: string): undefined {

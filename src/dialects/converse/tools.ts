@@ -48,7 +48,7 @@ export function encodeTools(
     const spec = encodeSpec(call, tool, context, notes);
     if (tool.cache === undefined) return [spec];
     if (takesCachePoints(context)) return [spec, cachePoint(tool.cache)];
-    notes.dropped(fieldPath(call.dialect, tool.path, "cache"), "this model takes no cache marks");
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "cache"), "this model takes no cache marks");
     return [spec];
   });
   const toolChoice = standIn === undefined ? encodeChoice(call, own, notes) : choiceWith(standIn, call, own);
@@ -86,7 +86,7 @@ function asFunction(tool: CustomTool, call: CanonCall, notes: Notes): FunctionTo
   const { format, ...rest } = tool;
   notes.approximated(tool.path, "a tool that takes free text goes as a function with one argument, input");
   if (format !== undefined) {
-    notes.dropped(fieldPath(call.dialect, tool.path, "format"), "this provider holds a tool's text to no grammar");
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "format"), "this provider holds a tool's text to no grammar");
   }
   const properties = { input: { type: "string" } };
   return { ...rest, type: "function", schema: { type: "object", properties, required: ["input"] } };
@@ -96,7 +96,7 @@ function encodeSpec(call: CanonCall, tool: FunctionTool, { traits }: EncodeReque
   const { name, description, schema = { properties: {} }, strict } = tool;
   const keepsStrict = strict === true && traits.structuredOutput === true;
   if (strict === true && !keepsStrict) {
-    notes.dropped(fieldPath(call.dialect, tool.path, "strict"), "this model does not hold itself to schemas");
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "this model does not hold itself to schemas");
   }
   if (tool.native !== undefined) notes.approximated(tool.path, "this provider knows it only as a plain function");
   return {

@@ -20,4 +20,8 @@ export const genaiCodec: UpstreamCodec & ClientCodec = {
   createStreamEncoder: (context: EncodeAnswerContext<GenaiOptions>) => new GenaiStreamEncoder(context),
   decodeError,
   counting,
+  encodeTokenCount: (tokens) => JSON.stringify({ totalTokens: tokens }),
+  oneFamily: true,
+  reasoning: { shown: "summary", unasked: true },
+  showsImages: true,
 };

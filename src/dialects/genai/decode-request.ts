@@ -6,6 +6,7 @@ import type { TextPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodePart } from "./content.ts";
 import { decodeContents } from "./decode-contents.ts";
+import { FIELD_NAMES } from "./field-names.ts";
 import { decodeGenerationConfig } from "./generation-config.ts";
 import { OWN_ORIGIN } from "./signature.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
@@ -24,7 +25,8 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const toolConfig = decodeToolConfig(fields.object("toolConfig") ?? {});
   const cachedContent = fields.string("cachedContent");
   const call = {
-    dialect: "genai" as const,
+    dialect: "genai",
+    fieldNames: FIELD_NAMES,
     system: decodeSystem(fields.object("systemInstruction")),
     turns: distinctCallIds(decodeContents(fields.array("contents") ?? [])),
     tools: decodeTools(fields.array("tools") ?? []),

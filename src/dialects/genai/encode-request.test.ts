@@ -3,6 +3,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { type FieldName, fieldPath } from "../../canon/field-names.ts";
 import type { Part } from "../../canon/part.ts";
+import { FIELD_NAMES } from "../chat/field-names.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeRequest } from "./encode-request.ts";
@@ -19,7 +20,7 @@ const context = (more: Partial<EncodeRequestContext<GenaiQuirks>> = {}): EncodeR
 });
 
 /** How a client of chat spells a field of a part or a tool. */
-const at = (path: string, field: FieldName) => fieldPath("chat", path, field);
+const at = (path: string, field: FieldName) => fieldPath(FIELD_NAMES, path, field);
 
 const user = (...parts: Part[]) => ({ role: "user" as const, parts, path: "messages[0]" });
 const model = (...parts: Part[]) => ({ role: "assistant" as const, parts, path: "messages[1]" });
@@ -27,6 +28,7 @@ const text = (words: string): Part => ({ type: "text", text: words, path: "messa
 
 const chat = (more: Partial<CanonCall>): CanonCall => ({
   dialect: "chat",
+  fieldNames: FIELD_NAMES,
   system: [],
   turns: [user(text("hi"))],
   tools: [],

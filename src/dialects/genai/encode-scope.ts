@@ -16,7 +16,7 @@ export interface EncodeScope {
 
 /** A field of a part, a turn or a tool in the client's own spelling. */
 export const placeOf = ({ call }: EncodeScope, item: { path?: string }, field: FieldName): string =>
-  fieldPath(call.dialect, item, field);
+  fieldPath(call.fieldNames, item, field);
 
 /** Where a part stood; parts without a path come from nowhere in the request, and nobody could look for them. */
 export const pathOf = (part: Part): string => part.path ?? "";

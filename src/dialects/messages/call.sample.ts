@@ -3,6 +3,8 @@ import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part } from "../../canon/part.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
+import { FIELD_NAMES as CHAT_NAMES } from "../chat/field-names.ts";
+import { FIELD_NAMES as GENAI_NAMES } from "../genai/field-names.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./quirks.ts";
 
@@ -40,6 +42,7 @@ export function encode(
 ) {
   const whole: CanonCall = {
     dialect: "chat",
+    fieldNames: call.dialect === "genai" ? GENAI_NAMES : CHAT_NAMES,
     system: [],
     turns: [user(say("hi"))],
     tools: [],

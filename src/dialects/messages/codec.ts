@@ -19,4 +19,8 @@ export const messagesCodec: UpstreamCodec & ClientCodec = {
   createStreamEncoder: (context) => new MessagesStreamEncoder(context),
   decodeError,
   counting,
+  encodeTokenCount: (tokens) => JSON.stringify({ input_tokens: tokens }),
+  oneFamily: true,
+  reasoning: { shown: "summary", unasked: false },
+  showsImages: false,
 };

@@ -7,6 +7,7 @@ import type { Part, TextPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeCache } from "./cache.ts";
 import { decodeContent } from "./content.ts";
+import { FIELD_NAMES } from "./field-names.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeToolChoice } from "./tool-choice.ts";
 import { decodeTool } from "./tools.ts";
@@ -47,6 +48,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   for (const [key, value] of Object.entries(fields.rest() ?? {})) extras.push({ keys: [key], value });
   return {
     dialect: "messages",
+    fieldNames: FIELD_NAMES,
     system,
     turns,
     tools,

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../base/json.ts";
 import { withFallingAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
-import type { DialectName } from "../../canon/dialect-name.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
+import { fieldPath } from "../../canon/field-names.ts";
 import { joinTexts } from "../../canon/join-texts.ts";
 import { Notes } from "../../canon/notes.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
@@ -78,17 +78,10 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
 }
 
-/** How the clients' dialects call the limit that this one cannot do without. */
-const LIMIT_FIELDS: Readonly<Record<DialectName, string>> = {
-  chat: "max_completion_tokens",
-  messages: "max_tokens",
-  genai: "generationConfig.maxOutputTokens",
-};
-
 function outputLimit(call: CanonCall, { traits }: EncodeRequestContext<MessagesQuirks>, notes: Notes) {
   const wanted = call.maxOutputTokens;
   const most = traits.maxOutputTokens;
-  const path = call.paths.maxOutputTokens ?? LIMIT_FIELDS[call.dialect];
+  const path = call.paths.maxOutputTokens ?? fieldPath(call.fieldNames, undefined, "maxOutputTokens");
   if (wanted === undefined && most === undefined) {
     notes.approximated(path, `the target demands a limit, and none is known: ${DEFAULT_OUTPUT} was sent`);
     return { maxTokens: DEFAULT_OUTPUT, growing: true };

@@ -4,8 +4,9 @@ import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { messagesCodec } from "./codec.ts";
-import { decodeError, encodeError, encodeStreamError } from "./errors.ts";
+import { encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
+import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { forwardOptions } from "./options.ts";
@@ -17,28 +18,33 @@ import { withoutUnsupported } from "./unsupported.ts";
 /** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */
 export const messages: Dialect = {
   name: "messages",
-  requestIdHeader: "request-id",
-  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  checkRequest: (request, context) => {
-    const check = context.verb === "count_tokens" ? checkCountTokensRequest : checkMessagesRequest;
-    const checked = rewriteRequest(request, check(request.body, context), check.withoutNulls);
-    return withoutUnsupported(checked, context.door);
-  },
-  streamType: () => "text/event-stream",
-  forwardOptions,
   codec: messagesCodec,
-  needsCanon,
-  decodeError,
-  encodeError,
-  encodeStreamError,
-  prepareRequest,
-  patchAnswer,
-  createTap: (context) => new MessagesTap(context),
-  estimateTokens: estimateMessagesTokens,
-  encodeTokenCount: (tokens) => JSON.stringify({ input_tokens: tokens }),
-  outputLimit: (body) => numberAt(body, "max_tokens"),
-  reasoningWish: (body) =>
-    decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
-  pricedFields: PRICED_FIELDS,
-  answerCount: () => 1,
+  native: {
+    needsCanon,
+    prepareRequest,
+    patchAnswer,
+    createTap: (context) => new MessagesTap(context),
+  },
+  requests: {
+    check: (request, context) => {
+      const check = context.verb === "count_tokens" ? checkCountTokensRequest : checkMessagesRequest;
+      const checked = rewriteRequest(request, check(request.body, context), check.withoutNulls);
+      return withoutUnsupported(checked, context.door);
+    },
+    estimateTokens: estimateMessagesTokens,
+    outputLimit: (body) => numberAt(body, "max_tokens"),
+    answerCount: () => 1,
+    reasoning: (body) =>
+      decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
+    pricedFields: PRICED_FIELDS,
+  },
+  errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  http: {
+    keyHeaders: ["x-api-key", "authorization", "x-goog-api-key"],
+    requestIdHeader: "request-id",
+    models: modelLists,
+    keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+    streamType: () => "text/event-stream",
+    forwardOptions,
+  },
 };

@@ -223,5 +223,5 @@ export class RequestContent {
     this.#notes.dropped(this.#path(part, field), reason);
   }
 
-  #path = (part: Part, field: FieldName): string => fieldPath(this.#call.dialect, part, field);
+  #path = (part: Part, field: FieldName): string => fieldPath(this.#call.fieldNames, part, field);
 }

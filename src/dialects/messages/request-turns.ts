@@ -35,7 +35,10 @@ export function encodeTurns(
   const turns = call.turns.slice(leadingSystem(call).length);
   for (const [index, turn] of turns.entries()) {
     if (turn.name !== undefined) {
-      notes.dropped(fieldPath(call.dialect, turn.path, "name"), "the target does not tell participants apart by name");
+      notes.dropped(
+        fieldPath(call.fieldNames, turn.path, "name"),
+        "the target does not tell participants apart by name",
+      );
     }
     const before = messages.at(-1);
     const role = turn.role === "system" && !(takesSystem && standsRight(before, turns, index)) ? "user" : turn.role;

@@ -92,7 +92,7 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
   const { call, notes, marks } = target;
   const own = call.dialect === "messages" ? tool.extras : undefined;
   const marked = (block: JsonObject) => [
-    marks.put({ ...block, ...own }, tool.cache, fieldPath(call.dialect, tool.path, "cache")),
+    marks.put({ ...block, ...own }, tool.cache, fieldPath(call.fieldNames, tool.path, "cache")),
   ];
   switch (tool.type) {
     case "function":
@@ -114,7 +114,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
   if (tool.native?.dialect === "messages") return tool.native.raw;
   const { name, description } = tool;
   if (tool.strict && !strict) {
-    notes.dropped(fieldPath(call.dialect, tool.path, "strict"), "the target does not hold a tool to its schema");
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "the target does not hold a tool to its schema");
   }
   const kept = tool.strict === true && strict;
   const object = objectSchema(tool.schema);
@@ -135,7 +135,7 @@ export const CUSTOM_INPUT = "input";
 function encodeCustom({ name, description, format, path }: CustomTool, { call, notes }: ToolTarget): JsonObject {
   notes.approximated(path, `a tool of free text became a function with one text argument, "${CUSTOM_INPUT}"`);
   if (format !== undefined && format["type"] !== "text") {
-    notes.dropped(fieldPath(call.dialect, path, "format"), "the target holds a tool's text to no grammar");
+    notes.dropped(fieldPath(call.fieldNames, path, "format"), "the target holds a tool's text to no grammar");
   }
   return {
     name,
@@ -148,11 +148,11 @@ function encodeWebSearch(tool: WebSearchTool, { call, notes }: ToolTarget): Json
   const { allowedDomains, maxUses, location, path } = tool;
   const blockedDomains = allowedDomains === undefined ? tool.blockedDomains : undefined;
   if (tool.blockedDomains !== undefined && blockedDomains === undefined) {
-    const where = fieldPath(call.dialect, path, "blockedDomains");
+    const where = fieldPath(call.fieldNames, path, "blockedDomains");
     notes.dropped(where, "the target takes either allowed or blocked domains");
   }
   if (tool.contextSize !== undefined) {
-    const where = fieldPath(call.dialect, path, "contextSize");
+    const where = fieldPath(call.fieldNames, path, "contextSize");
     notes.dropped(where, "the target decides by itself how much of the pages it reads");
   }
   return {

@@ -42,7 +42,7 @@ export async function relayConversationImages(
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
   const plan = imageOffersThatFit(request, targets, call.model);
   // An answer of that protocol can hold an image's URL alone.
-  if (incoming.dialect.name === "messages") {
+  if (!incoming.dialect.codec.showsImages) {
     await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
   const work = new ImageWork(client, gateway);
@@ -97,13 +97,14 @@ async function streamAnswer(
     return [...unfold(reply)].map((event) => encoder.push(event)).join("");
   };
   const work = answer(call, relay, gateway, plan, encode);
-  const late = dialect.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs, gateway.clock));
+  const late =
+    dialect.http.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs, gateway.clock));
   const body = late
     ? writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
         writeLate(work, call, gateway, write),
       )
     : await work;
-  const headers = answerHeaders(relay, dialect.streamType(options));
+  const headers = answerHeaders(relay, dialect.http.streamType(options));
   headers["cache-control"] = "no-cache";
   headers["x-accel-buffering"] = "no";
   return identifiedResponse(body, headers);
@@ -111,13 +112,13 @@ async function streamAnswer(
 
 async function writeLate(work: Promise<string>, { incoming }: Call, gateway: Gateway, write: Write): Promise<void> {
   const { dialect, requestId, options } = incoming;
-  const { keepAlive = "" } = dialect;
+  const { keepAlive = "" } = dialect.http;
   try {
     await write(keepAlive);
     await write(await keptAlive(work, write, keepAlive, gateway.timings.keepAliveMs, gateway.clock));
   } catch (thrown) {
     const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-    const writes = dialect.encodeStreamError(error, requestId, { options, begun: true });
+    const writes = dialect.errors.encodeInStream(error, requestId, { options, begun: true });
     for (const { text } of writes) await write(text);
   }
 }
@@ -146,7 +147,7 @@ async function partOf(
   { files, clock }: Gateway,
 ): Promise<ReplyPart> {
   const { mimeType, base64 } = image;
-  if (call.incoming.dialect.name !== "messages") {
+  if (call.incoming.dialect.codec.showsImages) {
     return { type: "media", kind: "image", source: { type: "data", mimeType, data: base64 } };
   }
   const { project } = call.principal;
@@ -176,7 +177,7 @@ function contextOf(
     // Images are counted in addition to the tokens that the protocol reports: the cost is the receipt's.
     costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
-    estimateInputTokens: () => incoming.dialect.estimateTokens(body),
+    estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
     note: (note) => relay.attempt?.notes.push(note),
   };
 }

@@ -42,7 +42,7 @@ export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
 export function failureStatuses(dialect: DialectName): Map<string, string> {
   const meanings = new Map<string, string[]>();
   for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
-    const status = String(DIALECTS[dialect].encodeError(new GatewayError(kind, ""), "").status);
+    const status = String(DIALECTS[dialect].errors.encode(new GatewayError(kind, ""), "").status);
     meanings.set(status, [...(meanings.get(status) ?? []), kind.replaceAll("_", " ")]);
   }
   const ordered = [...meanings].sort(([one], [other]) => Number(one) - Number(other));

@@ -1,14 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../base/json.ts";
+import { modelEntry } from "../dialects/chat/model-list.ts";
+import { DIALECTS } from "../dialects/index.ts";
 import { builtInModels } from "./built-in-models.ts";
-import {
-  chatModelEntry,
-  chatModelList,
-  genaiModelEntry,
-  genaiModelList,
-  messagesModelEntry,
-  messagesModelList,
-} from "./lists.ts";
-import { type Model, PRICE_NAMES, type PriceItem } from "./model.ts";
+import { listedModel } from "./listed-model.ts";
+import { type Model, PRICE_NAMES, type PriceItem, type Pricings } from "./model.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 
@@ -54,6 +50,18 @@ const BARE: Model = {
   pricings: {},
   offers: [],
 };
+
+const chatModelEntry = (model: Model, nowMs: number) => modelEntry(listedModel(model, nowMs));
+const entryIn =
+  (dialect: "messages" | "genai") =>
+  (model: Model, nowMs: number): JsonObject =>
+    DIALECTS[dialect].http.models.entry(listedModel(model, nowMs)) as JsonObject;
+const listIn =
+  (dialect: "chat" | "messages" | "genai") =>
+  (models: readonly Model[], nowMs: number): JsonObject =>
+    DIALECTS[dialect].http.models.list(models.map((model) => listedModel(model, nowMs))) as JsonObject;
+const [messagesModelEntry, genaiModelEntry] = [entryIn("messages"), entryIn("genai")];
+const [chatModelList, messagesModelList, genaiModelList] = [listIn("chat"), listIn("messages"), listIn("genai")];
 
 describe("contract 2.9: model-list entries have exactly these fields", () => {
   test("chat-completions", () => {
@@ -127,22 +135,22 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
     };
     const shown = { prompt: MODEL.pricings.prompt ?? [], video: [perSecond] };
     expect(chatModelEntry(model, NOW).pricings).toEqual(shown);
-    expect(messagesModelEntry(model, NOW).pricings).toEqual(shown);
-    expect(genaiModelEntry(model, NOW).pricings).toEqual(shown);
+    expect(messagesModelEntry(model, NOW)["pricings"]).toEqual(shown);
+    expect(genaiModelEntry(model, NOW)["pricings"]).toEqual(shown);
     expect(model.pricings.video).toHaveLength(2);
   });
 
   test("no built-in model shows a price that the contract has no name for", () => {
     const offered = builtInModels.map((model): Model => ({ ...model, offers: [] }));
     const lists = [
-      chatModelList(offered, NOW).data,
-      messagesModelList(offered, NOW).data,
-      genaiModelList(offered, NOW).models,
-    ];
+      chatModelList(offered, NOW)["data"],
+      messagesModelList(offered, NOW)["data"],
+      genaiModelList(offered, NOW)["models"],
+    ] as { pricings: Pricings }[][];
     const items: PriceItem[] = [];
     for (const { pricings } of lists.flat()) {
       expect(PRICE_NAMES).toEqual(expect.arrayContaining(Object.keys(pricings)));
-      items.push(...Object.values(pricings).flat());
+      items.push(...Object.values(pricings).flatMap((list) => list ?? []));
     }
     expect(new Set(items.flatMap((item) => Object.keys(item)))).toEqual(
       new Set(["value", "unit", "currency", "conditions"]),
@@ -173,7 +181,7 @@ describe("contract 9: entries are labelled as retiring", () => {
     const model = { ...BARE, retiresOn };
     const label = `Painter (${word} ${retiresOn})`;
     expect(chatModelEntry(model, NOW).display_name).toBe(label);
-    expect(messagesModelEntry(model, NOW).display_name).toBe(label);
+    expect(messagesModelEntry(model, NOW)["display_name"]).toBe(label);
     expect(genaiModelEntry(model, NOW)).toMatchObject({
       displayName: label,
       description: `Painter by acme: text in, image out. ${sentence}`,

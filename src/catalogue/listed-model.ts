@@ -1,0 +1,54 @@
+import type { ListedModel } from "../canon/listed-model.ts";
+import { type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
+
+/** What the model lists of contract 2.9 show of a model. */
+export function listedModel(model: Model, nowMs: number): ListedModel {
+  const { created, contextLength, maxOutputTokens } = model;
+  return {
+    id: model.id,
+    publisher: publisherOf(model.id),
+    displayName: displayName(model, nowMs),
+    description: description(model, nowMs),
+    ...(created === undefined ? {} : { created }),
+    inputModalities: model.inputModalities,
+    outputModalities: model.outputModalities,
+    reasoning: model.reasoning,
+    ...(contextLength === undefined ? {} : { contextLength }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    pricings: shownPricings(model.pricings),
+  };
+}
+
+/** Contract 2.9 has no name for prompt tokens of images and no word for resolutions: such prices are not shown. */
+function shownPricings(pricings: Pricings): Pricings {
+  const shown: Pricings = {};
+  for (const name of PRICE_NAMES) {
+    const items = pricings[name]?.filter((item) => item.resolution === undefined) ?? [];
+    if (items.length > 0) shown[name] = items;
+  }
+  return shown;
+}
+
+/** Contract 9: entries may be labelled as retiring. */
+function displayName(model: Model, nowMs: number): string {
+  if (model.retiresOn === undefined) return model.displayName;
+  return `${model.displayName} (${isRetired(model.retiresOn, nowMs) ? "retired" : "retiring"} ${model.retiresOn})`;
+}
+
+function description(model: Model, nowMs: number): string {
+  const sentences = [model.description ?? summary(model)];
+  if (model.priceNote !== undefined) sentences.push(`Prices: ${model.priceNote}`);
+  if (model.retiresOn !== undefined) {
+    sentences.push(`${isRetired(model.retiresOn, nowMs) ? "Retired" : "Retiring"} on ${model.retiresOn}.`);
+  }
+  return sentences.join(" ");
+}
+
+function summary(model: Model): string {
+  const reasoning = model.reasoning ? ", with reasoning" : "";
+  return `${model.displayName} by ${publisherOf(model.id)}: ${model.inputModalities.join(", ")} in, ${model.outputModalities.join(", ")} out${reasoning}.`;
+}
+
+function isRetired(day: string, nowMs: number): boolean {
+  return nowMs >= Date.parse(day);
+}

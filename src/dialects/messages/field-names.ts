@@ -1,0 +1,11 @@
+import type { FieldNames } from "../../canon/field-names.ts";
+
+export const FIELD_NAMES: FieldNames = {
+  cache: "cache_control",
+  isError: "is_error",
+  allowedDomains: "allowed_domains",
+  blockedDomains: "blocked_domains",
+  maxUses: "max_uses",
+  location: "user_location",
+  maxOutputTokens: "max_tokens",
+};

@@ -1,0 +1,35 @@
+import type { UpstreamCodec } from "./codec.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** The dialects that one gateway speaks. */
+export class DialectRegistry {
+  readonly #dialects: ReadonlyMap<string, Dialect>;
+  readonly #codecs: ReadonlyMap<string, UpstreamCodec>;
+
+  /** Providers may speak all of them; clients speak the first list alone. */
+  constructor(dialects: readonly Dialect[], upstreamOnly: readonly UpstreamCodec[] = []) {
+    this.#dialects = new Map(dialects.map((dialect) => [dialect.name, dialect]));
+    const codecs = [...dialects.map(({ codec }) => codec), ...upstreamOnly];
+    this.#codecs = new Map(codecs.map((codec) => [codec.name, codec]));
+  }
+
+  /** Those that clients speak, in the order in which they were registered. */
+  get clients(): readonly Dialect[] {
+    return [...this.#dialects.values()];
+  }
+
+  get(name: string): Dialect {
+    const dialect = this.#dialects.get(name);
+    if (!dialect) throw new Error(`no dialect ${name} is registered`);
+    return dialect;
+  }
+
+  /** How the dialect is spoken towards providers; undefined where it is not registered. */
+  codec(name: string): UpstreamCodec | undefined {
+    return this.#codecs.get(name);
+  }
+
+  get upstreamNames(): readonly string[] {
+    return [...this.#codecs.keys()];
+  }
+}

@@ -1,0 +1,13 @@
+import type { DialectRegistry } from "../dialects/registry.ts";
+import type { ProviderDeclaration } from "./provider.ts";
+
+/** What a gateway knows to speak, and to whom. */
+export interface Registry {
+  readonly dialects: DialectRegistry;
+  /** Every kind of provider that a configuration can name. */
+  readonly kinds: ReadonlyMap<string, ProviderDeclaration>;
+}
+
+/** Every word for a family of hosts that reads its own opaque values: a dialect's, or a kind's. Hosts' own words are not among them. */
+export const originsOf = ({ dialects, kinds }: Registry): ReadonlySet<string> =>
+  new Set([...dialects.upstreamNames, ...kinds.keys()]);
