@@ -4,14 +4,14 @@ import type { ImageAdapter, VideoAdapter } from "../src/media/adapter.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
 
 /** Models of one kind of provider that can do the same. */
-export interface MediaRow<Wire extends ImageAdapter | VideoAdapter> {
+export interface MediaRow<Adapter extends ImageAdapter | VideoAdapter> {
   kind: string;
   models: string[];
-  wire: Wire;
-  capabilities: ReturnType<Wire["capabilities"]>;
+  adapter: Adapter;
+  capabilities: ReturnType<Adapter["capabilities"]>;
 }
 
-/** Names of models that the catalogue has not, so that every wire has a row. */
+/** Names of models that the catalogue has not, so that every adapter has a row. */
 const UNLISTED: Readonly<Record<string, readonly string[]>> = {
   "azure-openai": ["gpt-image-1"],
   qwen: ["wan2.6-image", "wan2.5-t2i-preview", "wan2.5-i2i-preview", "wan2.2-t2i-flash"],
@@ -26,19 +26,19 @@ export const videoRows = (): MediaRow<VideoAdapter>[] => rowsOf("video", (kind) 
 
 type Kind = NonNullable<ReturnType<(typeof PROVIDER_KINDS)["get"]>>;
 
-function rowsOf<Wire extends ImageAdapter | VideoAdapter>(
+function rowsOf<Adapter extends ImageAdapter | VideoAdapter>(
   output: "image" | "video",
-  wiresOf: (kind: Kind) => readonly Wire[],
-): MediaRow<Wire>[] {
-  const rows: MediaRow<Wire>[] = [];
+  adaptersOf: (kind: Kind) => readonly Adapter[],
+): MediaRow<Adapter>[] {
+  const rows: MediaRow<Adapter>[] = [];
   for (const kind of PROVIDER_KINDS.values()) {
     for (const { shown, name } of namesAt(kind, output)) {
-      const wire = wiresOf(kind).find((each) => each.serves(name));
-      if (wire === undefined) continue;
-      const capabilities = wire.capabilities(name) as ReturnType<Wire["capabilities"]>;
+      const adapter = adaptersOf(kind).find((each) => each.serves(name));
+      if (adapter === undefined) continue;
+      const capabilities = adapter.capabilities(name) as ReturnType<Adapter["capabilities"]>;
       const same = rows.find((row) => row.kind === kind.kind && Bun.deepEquals(row.capabilities, capabilities));
       if (same) same.models.push(shown);
-      else rows.push({ kind: kind.kind, models: [shown], wire, capabilities });
+      else rows.push({ kind: kind.kind, models: [shown], adapter, capabilities });
     }
   }
   return rows;

@@ -10,10 +10,10 @@ test("docs/media.md has the tables that the code has: bin/bun scripts/media-tabl
 });
 
 test("contract 2.4: every media adapter of every provider has a row", () => {
-  const shown = new Set([...imageRows(), ...videoRows()].map(({ wire }) => wire));
+  const shown = new Set([...imageRows(), ...videoRows()].map(({ adapter }) => adapter));
   const missing = [...PROVIDER_KINDS.values()].flatMap(({ kind, media }) =>
-    [...(media?.images ?? []), ...(media?.videos ?? [])].flatMap((wire, index) =>
-      shown.has(wire) ? [] : [`${kind} ${index}`],
+    [...(media?.images ?? []), ...(media?.videos ?? [])].flatMap((adapter, index) =>
+      shown.has(adapter) ? [] : [`${kind} ${index}`],
     ),
   );
   expect(missing).toEqual([]);

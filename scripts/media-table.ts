@@ -97,7 +97,7 @@ const millions = (count: number): string => String(Number((count / 1_000_000).to
 
 function videoCells(capabilities: VideoCapabilities): string[] {
   const { resolutions, ratios, audio, defaultAudio, image, lastFrame, imageOnly, takes } = capabilities;
-  const sound = { never: "never", always: "always", chosen: `chosen; usually ${defaultAudio ? "yes" : "no"}` }[audio];
+  const sound = { never: "never", always: "always", chosen: `chosen; default ${defaultAudio ? "yes" : "no"}` }[audio];
   const frames = [...(image ? [imageOnly ? "first, needed" : "first"] : []), ...(lastFrame ? ["last"] : [])];
   return [
     secondsWords(capabilities),
@@ -115,7 +115,7 @@ function secondsWords({ seconds, defaultSeconds, tied = [] }: VideoCapabilities)
     const when = [...(tie.resolutions ?? []), ...(tie.lastFrame ? ["a last frame"] : [])].join(", ");
     return `; ${tie.seconds.join(", ")} with ${when}`;
   });
-  return `${lengths} (usually ${defaultSeconds})${ties.join("")}`;
+  return `${lengths} (default ${defaultSeconds})${ties.join("")}`;
 }
 
 if (import.meta.main && process.argv.includes("--write")) {
