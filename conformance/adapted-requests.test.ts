@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { buildCall } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
-import { scriptedStand } from "./support/scripted-stand.ts";
+import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 
 /** What existing clients send beyond the contract, and what becomes of it at the drop-in door. */
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, ...config } = scriptedModels(url) as { models: object[] };
   const plain = (provider: string) => ({
     id: `plain/${provider}`,

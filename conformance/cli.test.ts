@@ -229,14 +229,14 @@ describe("the first start", () => {
 });
 
 describe("commands beside a running gateway", () => {
-  const stand = (async () => {
+  const harness = (async () => {
     const place = await newPlace();
     return { place, child: await serve(place) };
   })();
-  afterAll(async () => (await stand).child.end("SIGKILL"));
+  afterAll(async () => (await harness).child.end("SIGKILL"));
 
   test("keys: one that is made works, one that is revoked is refused, both within a second", async () => {
-    const { place } = await stand;
+    const { place } = await harness;
     const created = await command(place.folder, "keys", "create", "--name", "ci", "--models", "sim/*");
     expect(created.code).toBe(0);
     const [key = ""] = created.stdout.split("\n");
@@ -257,7 +257,7 @@ describe("commands beside a running gateway", () => {
   });
 
   test("keys --json: create, list, revoke; limits and scopes hold", async () => {
-    const { place } = await stand;
+    const { place } = await harness;
     const limits = ["--limit", "concurrent=3", "--limit", "budget_usd_per_day=0.5"];
     const options = ["--project", "team", "--protocols", "chat", "--expires", "2099-01-31", ...limits];
     const { id, key } = await jsonOf<{ id: string; key: string }>(
@@ -288,7 +288,7 @@ describe("commands beside a running gateway", () => {
   });
 
   test("choices 9: keys update changes what is named, leaves the rest, and is held to within a second", async () => {
-    const { place } = await stand;
+    const { place } = await harness;
     const update = (...args: string[]) => jsonOf<Record<string, unknown>>(place.folder, "keys", "update", ...args);
     const created = await jsonOf<{ id: string; key: string }>(
       place.folder,
@@ -336,7 +336,7 @@ describe("commands beside a running gateway", () => {
   });
 
   test("models and usage, for people and for programs", async () => {
-    const { place, child } = await stand;
+    const { place, child } = await harness;
     const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
     expect((await ask(place, key, "sim/max-tokens")).status).toBe(200);
     expect((await ask(place, key, "sim/fail-400")).status).toBe(400);

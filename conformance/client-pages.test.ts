@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type ClientStand, startClientStand } from "./support/client-stand.ts";
+import { type ClientHarness, startClientHarness } from "./support/client-harness.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
 
@@ -17,19 +17,19 @@ const page = (name: string) => pages.find(({ file }) => file === join(FOLDER, `$
 /** Programs that are somebody else's: conformance/agents and conformance/clients install them and run them for real. */
 const PROGRAMS = ["claude", "gemini", "opencode", "aider", "qwen", "llm", "pip", "npm"];
 
-let stand: ClientStand;
+let harness: ClientHarness;
 let folder: ExampleFolder;
 
 beforeAll(async () => {
-  stand = await startClientStand("standard");
+  harness = await startClientHarness("standard");
   folder = new ExampleFolder({
-    TRIVIUM_URL: stand.gateway.url,
-    TRIVIUM_API_KEY: stand.gateway.key,
+    TRIVIUM_URL: harness.gateway.url,
+    TRIVIUM_API_KEY: harness.gateway.key,
     LITELLM_LOCAL_MODEL_COST_MAP: "True",
   });
 });
 afterAll(async () => {
-  await stand.stop();
+  await harness.stop();
   folder.remove();
 });
 
@@ -81,8 +81,8 @@ async function expectAnswer(setting: Setting): Promise<void> {
 /** A file that a page shows, as a reader fills it in. */
 const filledIn = (code: string) =>
   code
-    .replaceAll("http://127.0.0.1:8787", stand.gateway.url)
-    .replaceAll(/sk-trv-\.\.\.|\{env:TRIVIUM_API_KEY\}/g, stand.gateway.key);
+    .replaceAll("http://127.0.0.1:8787", harness.gateway.url)
+    .replaceAll(/sk-trv-\.\.\.|\{env:TRIVIUM_API_KEY\}/g, harness.gateway.key);
 
 test("every page is linked from the list of clients and from the README, has the same parts, and shows nothing that is not tested", () => {
   const list = page("README").text;
@@ -219,7 +219,7 @@ describe("files", () => {
     expect(page("llm").text).toContain(`llm keys set ${file[0]?.api_key_name} `);
     expect(page("llm").text).toContain(`llm -m ${file[0]?.model_id} `);
     for (const { api_base, model_name } of file)
-      await expectAnswer({ wire: "chat", baseUrl: api_base, key: stand.gateway.key, model: model_name });
+      await expectAnswer({ wire: "chat", baseUrl: api_base, key: harness.gateway.key, model: model_name });
   });
 
   test("Cline: the fields of its table answer", async () => {
@@ -229,7 +229,7 @@ describe("files", () => {
         .map(([field = "", value = ""]) => [field, value.replaceAll("`", "")]),
     );
     const baseUrl = filledIn(fields["Base URL"] ?? "");
-    await expectAnswer({ wire: "chat", baseUrl, key: stand.gateway.key, model: fields["Model ID"] ?? "" });
+    await expectAnswer({ wire: "chat", baseUrl, key: harness.gateway.key, model: fields["Model ID"] ?? "" });
   });
 
   test("Gemini CLI: its settings choose the API key", () => {
@@ -238,8 +238,8 @@ describe("files", () => {
   });
 
   test("Open WebUI: the list of models that it reads has those of the key", async () => {
-    const headers = { authorization: `Bearer ${stand.gateway.key}` };
-    const answer = await fetch(`${stand.gateway.url}/v1/models`, { headers });
+    const headers = { authorization: `Bearer ${harness.gateway.key}` };
+    const answer = await fetch(`${harness.gateway.url}/v1/models`, { headers });
     const { data } = (await answer.json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toContain("openai/gpt-5-mini");
   });

@@ -3,11 +3,11 @@ import type { JsonObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { type CallOptions, DIALECTS } from "../testing/build-call.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
-import { scriptedStand } from "./support/scripted-stand.ts";
+import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 
 /** What a host would refuse, or take for something else, is fitted on the way to it and told in the receipt. */
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 const ANSWERS: Readonly<Record<DialectName, object>> = {
   chat: { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] },

@@ -3,7 +3,7 @@ import { startSimulator } from "../simulator/simulator.ts";
 import { buildCall, DIALECTS } from "../testing/build-call.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { callGateway } from "./support/client-calls.ts";
-import { scriptedStand } from "./support/scripted-stand.ts";
+import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
@@ -15,7 +15,7 @@ const simulator = await startSimulator({ mediaJobMs: 50 });
 afterAll(() => simulator.stop());
 let written = "";
 
-const { gateway, upstream } = await scriptedStand((url) => {
+const { gateway, upstream } = await scriptedHarness((url) => {
   const scripted = scriptedModels(url) as { providers: object; models: { offers: object[] }[] };
   const [chat] = scripted.models;
   const down = { kind: "openai", base_url: `http://127.0.0.1:${downPort}/v1`, api_key: "upstream-secret-of-down" };

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall, DIALECTS } from "../testing/build-call.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
-import { scriptedStand } from "./support/scripted-stand.ts";
+import { scriptedHarness } from "./support/scripted-harness.ts";
 import { type SeenRequest, sendJson } from "./support/scripted-upstream.ts";
 
 const NARROW_KEY = "sk-narrow-key-for-one-model-alone";
 
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     providers: {
       openai: { kind: "openai", base_url: `${url}/v1`, api_key: "upstream-secret-chat" },

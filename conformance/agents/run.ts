@@ -8,7 +8,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { MODELS_BY_WIRE, startClientStand } from "../support/client-stand.ts";
+import { MODELS_BY_WIRE, startClientHarness } from "../support/client-harness.ts";
 import type { Agent, Tokens } from "./agent.ts";
 import { aider } from "./aider.ts";
 import { claudeCode } from "./claude-code.ts";
@@ -33,8 +33,8 @@ const FEWEST_CALLS = 3;
 /** Agents that round show two digits. */
 const ROUNDED = 0.05;
 
-const stand = await startClientStand("agent");
-const { gateway } = stand;
+const harness = await startClientHarness("agent");
+const { gateway } = harness;
 
 interface Outcome {
   problems: string[];
@@ -60,7 +60,7 @@ async function work(agent: Agent, program: string, model: string): Promise<Outco
     writeFileSync(join(home, name), JSON.stringify(content));
   }
   const titles = "openai/gpt-4.1-nano";
-  const [all, beside] = [await stand.used(), await stand.used(titles)];
+  const [all, beside] = [await harness.used(), await harness.used(titles)];
   const began = performance.now();
   const child = Bun.spawn([program, ...agent.arguments(task)], {
     cwd: place,
@@ -84,7 +84,7 @@ async function work(agent: Agent, program: string, model: string): Promise<Outco
     child.exited,
   ]);
   clearTimeout(tooLate);
-  const [allAfter, besideAfter] = [await stand.used(), await stand.used(titles)];
+  const [allAfter, besideAfter] = [await harness.used(), await harness.used(titles)];
   const ledger = (field: "calls" | "failures" | "input" | "output") =>
     allAfter[field] - all[field] - (besideAfter[field] - beside[field]);
   const problems: string[] = [];
@@ -138,7 +138,7 @@ try {
     }
   }
 } finally {
-  await stand.stop();
+  await harness.stop();
 }
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

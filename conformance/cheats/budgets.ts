@@ -1,6 +1,6 @@
 import { DIALECTS } from "../../testing/build-call.ts";
+import { BillingHarness, keyOf } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
-import { BillingStand, keyOf } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 import { visit } from "./rude-client.ts";
 
@@ -17,7 +17,7 @@ const LONGEST: Performance = {
 
 /** H23 and what lies between: budgets, scopes and names, asked for at once and by their edges. */
 export async function openBudgets(): Promise<CheatGroup> {
-  const stand = await BillingStand.open({
+  const harness = await BillingHarness.open({
     limits: { budget_usd_per_day: BUDGET_USD },
     config: { aliases: { cheap: "test/chat", "test/alias-of-messages": "test/messages" } },
     models: [
@@ -46,8 +46,8 @@ export async function openBudgets(): Promise<CheatGroup> {
     id: "H23",
     tries,
     run: async () => {
-      const purse = stand.purse(LONGEST);
-      const call = stand.call(purse, "chat", { body, stream: leave, model: "test/long" });
+      const purse = harness.purse(LONGEST);
+      const call = harness.call(purse, "chat", { body, stream: leave, model: "test/long" });
       const one = async () => {
         if (!leave) return (await fetch(...call)).status;
         const { text } = await visit(call, (_, ms) => ms > 120, "resets");
@@ -55,8 +55,8 @@ export async function openBudgets(): Promise<CheatGroup> {
       };
       const statuses = await Promise.all(Array.from({ length: calls }, one));
       const letIn = leave ? 1 : statuses.filter((status) => status === 200).length;
-      const summed = await stand.outcome(purse, "", { rows: letIn });
-      const outcome = { ...summed, got: `${stand.host.requests(purse.name)} of ${calls} reached the host` };
+      const summed = await harness.outcome(purse, "", { rows: letIn });
+      const outcome = { ...summed, got: `${harness.host.requests(purse.name)} of ${calls} reached the host` };
       const over = (outcome.upstream ?? 0) / BUDGET_NANO;
       const figures = `${over.toFixed(1)} times the budget`;
       // One call may cost more than it was thought to; a second beside it may not.
@@ -70,15 +70,15 @@ export async function openBudgets(): Promise<CheatGroup> {
     id,
     tries,
     run: async () => {
-      const purse = stand.purse(LONGEST);
+      const purse = harness.purse(LONGEST);
       const response = await attack(purse.key, purse.name);
       await response.text();
-      const outcome = await stand.outcome(purse, String(response.status), { rows: 0 });
-      return stand.host.requests(purse.name) > 0 ? { ...outcome, broken: "it reached the host" } : outcome;
+      const outcome = await harness.outcome(purse, String(response.status), { rows: 0 });
+      return harness.host.requests(purse.name) > 0 ? { ...outcome, broken: "it reached the host" } : outcome;
     },
   });
   const post = (path: string, key: string, body: object, headers: Record<string, string> = {}) =>
-    fetch(stand.gateway.url + path, {
+    fetch(harness.gateway.url + path, {
       method: "POST",
       headers: {
         authorization: `Bearer ${key}`,
@@ -117,7 +117,7 @@ export async function openBudgets(): Promise<CheatGroup> {
       refusal("H23", `${dialect}: max tokens of -1, 1e309 and a word`, async (key, purse) => {
         let last = new Response();
         for (const limit of ["-1", "1e309", '"9999"', "0", "1.5"]) {
-          const [url, init] = stand.call({ name: purse, key }, dialect, {});
+          const [url, init] = harness.call({ name: purse, key }, dialect, {});
           const text = String(init.body)
             .slice(0, -1)
             .replace(/"max_tokens":\d+,/, "");
@@ -133,7 +133,7 @@ export async function openBudgets(): Promise<CheatGroup> {
       }),
     ),
     refusal("S09", "the receipt of another project, and one that does not exist", (key) =>
-      fetch(`${stand.gateway.url}/api/v1/generation?id=gen-00000000000000000000000000`, {
+      fetch(`${harness.gateway.url}/api/v1/generation?id=gen-00000000000000000000000000`, {
         headers: { authorization: `Bearer ${key}` },
       }),
     ),
@@ -153,5 +153,5 @@ export async function openBudgets(): Promise<CheatGroup> {
       return last;
     }),
   ];
-  return { cheats, atOnce: true, close: () => stand.close() };
+  return { cheats, atOnce: true, close: () => harness.close() };
 }

@@ -3,7 +3,7 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
-import { ProgramStand } from "./program-stand.ts";
+import { ProgramHarness } from "./program-harness.ts";
 import { exchange, open, requestBytes, statusesOf } from "./rude-client.ts";
 
 const ANSWER = {
@@ -14,17 +14,17 @@ const SILENCE_MS = 20_000;
 
 /** S16, S21, S25, S11: what can be had of the port itself, with a key and without one. */
 export async function openDoors(): Promise<CheatGroup> {
-  const stand = await ProgramStand.start();
-  stand.upstream.play((_request, response) => void sendJson(response, ANSWER));
+  const harness = await ProgramHarness.start();
+  harness.upstream.play((_request, response) => void sendJson(response, ANSWER));
   return {
-    cheats: [...silences(stand), ...guesses(stand), ...heads(stand)],
+    cheats: [...silences(harness), ...guesses(harness), ...heads(harness)],
     atOnce: true,
-    close: () => stand.stop(),
+    close: () => harness.stop(),
   };
 }
 
 /** Connections that are opened and then say nothing, or next to nothing. */
-function silences(stand: ProgramStand): Cheat[] {
+function silences(harness: ProgramHarness): Cheat[] {
   const count = 100;
   const ways: Record<string, { bytes: string; drip?: string }> = {
     "send nothing": { bytes: "" },
@@ -43,7 +43,7 @@ function silences(stand: ProgramStand): Cheat[] {
       let closed = 0;
       const startedMs = performance.now();
       const sockets = Array.from({ length: count }, () => {
-        const socket = open(stand.url);
+        const socket = open(harness.url);
         socket.on("close", () => closed++);
         socket.on("data", () => {});
         if (bytes) socket.write(bytes);
@@ -63,7 +63,7 @@ function silences(stand: ProgramStand): Cheat[] {
 }
 
 /** Keys and secrets that are guessed. */
-function guesses(stand: ProgramStand): Cheat[] {
+function guesses(harness: ProgramHarness): Cheat[] {
   const GUESSES = 600;
   const guess = (tries: string, ask: (index: number) => Promise<Response>): Cheat => ({
     id: "S21",
@@ -89,7 +89,7 @@ function guesses(stand: ProgramStand): Cheat[] {
   });
   return [
     guess("guesses API keys", (index) =>
-      fetch(`${stand.url}/api/v1/chat/completions`, {
+      fetch(`${harness.url}/api/v1/chat/completions`, {
         method: "POST",
         headers: {
           authorization: `Bearer sk-trv-${String(index).padStart(43, "g")}`,
@@ -99,7 +99,7 @@ function guesses(stand: ProgramStand): Cheat[] {
       }),
     ),
     guess("guesses the admin secret", (index) =>
-      fetch(`${stand.adminUrl}/api/keys`, {
+      fetch(`${harness.adminUrl}/api/keys`, {
         headers: { authorization: `Bearer guess-${index}-of-the-admin-secret-000` },
       }),
     ),
@@ -107,7 +107,9 @@ function guesses(stand: ProgramStand): Cheat[] {
       id: "S25",
       tries: "shows the admin secret without Bearer",
       run: async () => {
-        const { status } = await fetch(`${stand.adminUrl}/api/keys`, { headers: { authorization: TEST_ADMIN_SECRET } });
+        const { status } = await fetch(`${harness.adminUrl}/api/keys`, {
+          headers: { authorization: TEST_ADMIN_SECRET },
+        });
         return status === 200 ? { got: "200", broken: "a bare secret is taken" } : { got: String(status) };
       },
     },
@@ -115,7 +117,7 @@ function guesses(stand: ProgramStand): Cheat[] {
       id: "S25",
       tries: "makes a key whose limits stand twice",
       run: async () => {
-        const { status } = await fetch(`${stand.adminUrl}/api/keys`, {
+        const { status } = await fetch(`${harness.adminUrl}/api/keys`, {
           method: "POST",
           headers: { authorization: `Bearer ${TEST_ADMIN_SECRET}`, "content-type": "application/json" },
           body: '{"name":"twice","limits":{"concurrent":1},"limits":{"concurrent":1000}}',
@@ -127,7 +129,7 @@ function guesses(stand: ProgramStand): Cheat[] {
       id: "S21",
       tries: "is there before the operator: the admin API with an API key",
       run: async () => {
-        const { status } = await fetch(`${stand.adminUrl}/api/keys`, {
+        const { status } = await fetch(`${harness.adminUrl}/api/keys`, {
           headers: { authorization: `Bearer ${TEST_KEY}` },
         });
         return status === 200 ? { got: "200", broken: "it is taken" } : { got: String(status) };
@@ -137,8 +139,8 @@ function guesses(stand: ProgramStand): Cheat[] {
 }
 
 /** Heads that two readers may read differently. */
-function heads(stand: ProgramStand): Cheat[] {
-  const call = buildCall(stand.url, "chat", TEST_KEY);
+function heads(harness: ProgramHarness): Cheat[] {
+  const call = buildCall(harness.url, "chat", TEST_KEY);
   const plain = requestBytes(call);
   const body = String(call[1].body);
   const auth = `authorization: Bearer ${TEST_KEY}\r\ncontent-type: application/json\r\n`;
@@ -152,7 +154,7 @@ function heads(stand: ProgramStand): Cheat[] {
     tries: string,
     bytes: string,
     isRight: (statuses: string, text: string) => boolean,
-    url = stand.url,
+    url = harness.url,
   ): Cheat => ({
     id,
     tries,
@@ -225,7 +227,7 @@ function heads(stand: ProgramStand): Cheat[] {
       "a foreign Host at the operator's port",
       `GET /api/keys HTTP/1.1\r\nhost: evil.example\r\nauthorization: Bearer ${TEST_ADMIN_SECRET}\r\n\r\n`,
       (statuses) => statuses === "403",
-      stand.adminUrl,
+      harness.adminUrl,
     ),
     attempt(
       "S11",
@@ -274,7 +276,7 @@ function heads(stand: ProgramStand): Cheat[] {
       attempt(
         "S25",
         `the beta "${beta}"`,
-        requestBytes(buildCall(stand.url, "messages", TEST_KEY), { "partner-beta": beta }),
+        requestBytes(buildCall(harness.url, "messages", TEST_KEY), { "partner-beta": beta }),
         (statuses) => statuses === "400",
       ),
     ),
@@ -283,7 +285,7 @@ function heads(stand: ProgramStand): Cheat[] {
         "S25",
         `the tool ${type} without its beta`,
         requestBytes(
-          buildCall(stand.url, "messages", TEST_KEY, { body: { tools: [{ type, name: "code_execution" }] } }),
+          buildCall(harness.url, "messages", TEST_KEY, { body: { tools: [{ type, name: "code_execution" }] } }),
         ),
         (statuses) => statuses === "400",
       ),

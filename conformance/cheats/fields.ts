@@ -1,7 +1,7 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import { BillingHarness } from "./billing-harness.ts";
 import { DEAR_MODEL, type Performance, words } from "./billing-host.ts";
-import { BillingStand } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
 const ANSWER: Performance = { promptTokens: 20, pieces: words(50) };
@@ -106,7 +106,7 @@ const ANSWERS: readonly Forgery[] = (
 
 /** H23, decision 0018, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
 export async function openFields(): Promise<CheatGroup> {
-  const stand = await BillingStand.open({ models: DIALECTS.map(pricedModel) });
+  const harness = await BillingHarness.open({ models: DIALECTS.map(pricedModel) });
   const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...ANSWERS].map(
     ({ client, what, before = "", after = "", door = "contract", model = `test/${client}` }): Cheat => {
       const [id = "", tries = ""] = what.split("|");
@@ -114,16 +114,16 @@ export async function openFields(): Promise<CheatGroup> {
         id,
         tries: `${client}: ${tries}`,
         run: async () => {
-          const purse = stand.purse(ANSWER);
-          const [url, init] = stand.call(purse, client, { door, model });
+          const purse = harness.purse(ANSWER);
+          const [url, init] = harness.call(purse, client, { door, model });
           const members = String(init.body).slice(1, -1);
           const body = `{${[before, members, after].filter(Boolean).join(",")}}`;
           const response = await fetch(url, { ...init, body });
           await response.text();
-          return stand.outcome(purse, String(response.status), { rows: response.ok ? 1 : 0 });
+          return harness.outcome(purse, String(response.status), { rows: response.ok ? 1 : 0 });
         },
       };
     },
   );
-  return { cheats, atOnce: true, close: () => stand.close() };
+  return { cheats, atOnce: true, close: () => harness.close() };
 }

@@ -1,7 +1,7 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import { BillingHarness, type Purse } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
-import { BillingStand, type Purse } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 import { visit } from "./rude-client.ts";
 
@@ -19,16 +19,22 @@ const ANSWER: Performance = { promptTokens: 20, pieces: words(50) };
 
 /** What lies between the lines: media that only the host can count, keys that end in the middle, counters that cost nothing. */
 export async function openInterplay(): Promise<CheatGroup> {
-  const stand = await BillingStand.open();
+  const harness = await BillingHarness.open();
   return {
-    cheats: [...documents(stand), ...slowUnary(stand), ...oracles(stand), ...revocations(stand), ...repeats(stand)],
+    cheats: [
+      ...documents(harness),
+      ...slowUnary(harness),
+      ...oracles(harness),
+      ...revocations(harness),
+      ...repeats(harness),
+    ],
     atOnce: true,
-    close: () => stand.close(),
+    close: () => harness.close(),
   };
 }
 
 /** Asks about a long document, takes the first sentence of the answer and leaves the rest. */
-function documents(stand: BillingStand): Cheat[] {
+function documents(harness: BillingHarness): Cheat[] {
   const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
   const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");
   const prompts: Record<string, { client: DialectName; content: (text: string) => object }> = {
@@ -85,48 +91,48 @@ function documents(stand: BillingStand): Cheat[] {
     id: "H26",
     tries: `asks a chat host about ${what} of 1 MB, leaves at the first sentence`,
     run: async () => {
-      const purse = stand.purse(reader(what.startsWith("sound") ? SOUND_TOKENS : DOCUMENT_TOKENS));
+      const purse = harness.purse(reader(what.startsWith("sound") ? SOUND_TOKENS : DOCUMENT_TOKENS));
       const body = content(`What does it say? ${purse.name}`) as Record<string, unknown>;
-      const call = stand.call(purse, client, { model: "test/chat", stream: true, body });
+      const call = harness.call(purse, client, { model: "test/chat", stream: true, body });
       const { text } = await visit(call, (seen) => seen.includes("first-word") || seen.includes("HTTP/1.1 4"));
-      return stand.outcome(purse, `${/HTTP\/1\.1 (\d+)/.exec(text)?.[1]}, the first sentence`);
+      return harness.outcome(purse, `${/HTTP\/1\.1 (\d+)/.exec(text)?.[1]}, the first sentence`);
     },
   }));
 }
 
 /** Leaves an answer in one piece that takes longer than anybody is read on for. */
-function slowUnary(stand: BillingStand): Cheat[] {
+function slowUnary(harness: BillingHarness): Cheat[] {
   return [100, 200].flatMap((pace) =>
     DIALECTS.map((dialect) => ({
       id: "H26",
       tries: `leaves a ${dialect} answer in one piece after 1 s, of a host that makes ${pace} tokens a second`,
       run: async () => {
         const thinkingMs = 6_000;
-        const purse = stand.purse({
+        const purse = harness.purse({
           promptTokens: 12,
           thinkingTokens: (pace * thinkingMs) / 1000,
           thinkingMs,
           pieces: words(3),
         });
         await visit(
-          stand.call(purse, dialect, { body: dialect === "messages" ? { max_tokens: 8_000 } : {} }),
+          harness.call(purse, dialect, { body: dialect === "messages" ? { max_tokens: 8_000 } : {} }),
           (_, ms) => ms > 1_000,
           "resets",
         );
-        return stand.outcome(purse, "nothing");
+        return harness.outcome(purse, "nothing");
       },
     })),
   );
 }
 
 /** Counting tokens is free, and no host may be made to generate by it. */
-function oracles(stand: BillingStand): Cheat[] {
+function oracles(harness: BillingHarness): Cheat[] {
   const ask = (tries: string, path: string, body: (purse: Purse) => object): Cheat => ({
     id: "H11",
     tries,
     run: async () => {
-      const purse = stand.purse(ANSWER);
-      const response = await fetch(stand.gateway.url + path, {
+      const purse = harness.purse(ANSWER);
+      const response = await fetch(harness.gateway.url + path, {
         method: "POST",
         headers: {
           authorization: `Bearer ${purse.key}`,
@@ -137,7 +143,7 @@ function oracles(stand: BillingStand): Cheat[] {
         body: JSON.stringify(body(purse)),
       });
       const text = await response.text();
-      const seen = stand.host.upstream.seen.filter((request) => request.body.includes(purse.name));
+      const seen = harness.host.upstream.seen.filter((request) => request.body.includes(purse.name));
       const generated = seen.filter(({ path: to }) => !/count_tokens|countTokens/.test(to)).length;
       const got = `${response.status}, ${text.length} bytes`;
       return generated > 0 ? { got, broken: "the host was asked to generate" } : { got };
@@ -164,16 +170,16 @@ function oracles(stand: BillingStand): Cheat[] {
 }
 
 /** A key that is revoked while its answer runs pays for it, and gets no other. */
-function revocations(stand: BillingStand): Cheat[] {
+function revocations(harness: BillingHarness): Cheat[] {
   return DIALECTS.map((dialect) => ({
     id: "S05",
     tries: `a key is revoked while its ${dialect} answer runs, and tries again`,
     run: async () => {
-      const purse = stand.purse({ promptTokens: 20, pieces: words(60), everyMs: 10 });
+      const purse = harness.purse({ promptTokens: 20, pieces: words(60), everyMs: 10 });
       const admin = (path: string, init: RequestInit) =>
-        fetch(stand.gateway.adminUrl + path, {
+        fetch(harness.gateway.adminUrl + path, {
           ...init,
-          headers: { authorization: `Bearer ${stand.gateway.adminSecret}`, "content-type": "application/json" },
+          headers: { authorization: `Bearer ${harness.gateway.adminSecret}`, "content-type": "application/json" },
         });
       const made = await admin("/api/keys", {
         method: "POST",
@@ -181,14 +187,14 @@ function revocations(stand: BillingStand): Cheat[] {
       });
       const { data } = (await made.json()) as { data: { id: string; key: string } };
       const mine = { ...purse, key: data.key };
-      const running = visit(stand.call(mine, dialect, { stream: true }), () => false);
+      const running = visit(harness.call(mine, dialect, { stream: true }), () => false);
       await Bun.sleep(150);
       await admin(`/api/keys/${data.id}`, { method: "DELETE" });
-      const again = await fetch(...stand.call(mine, dialect));
+      const again = await fetch(...harness.call(mine, dialect));
       await again.text();
       await Promise.race([running, Bun.sleep(2_000)]);
-      const ledger = await stand.spentBy(data.id);
-      const upstream = stand.host.billed(purse.name);
+      const ledger = await harness.spentBy(data.id);
+      const upstream = harness.host.billed(purse.name);
       const outcome = { got: `${again.status} for the second call`, upstream, ledger };
       return again.status === 401 ? outcome : { ...outcome, broken: "a revoked key was taken" };
     },
@@ -196,16 +202,16 @@ function revocations(stand: BillingStand): Cheat[] {
 }
 
 /** Idempotency keys are for videos; a text is made and paid each time, or once, and never made twice and paid once. */
-function repeats(stand: BillingStand): Cheat[] {
+function repeats(harness: BillingHarness): Cheat[] {
   return DIALECTS.map((dialect) => ({
     id: "H24",
     tries: `asks three times for the same ${dialect} answer under one Idempotency-Key`,
     run: async () => {
-      const purse = stand.purse(ANSWER);
-      const call = stand.call(purse, dialect, { headers: { "idempotency-key": "one-and-the-same" } });
+      const purse = harness.purse(ANSWER);
+      const call = harness.call(purse, dialect, { headers: { "idempotency-key": "one-and-the-same" } });
       for (let time = 0; time < 3; time++) await (await fetch(...call)).text();
-      return stand.outcome(purse, `${stand.host.requests(purse.name)} answers`, {
-        rows: stand.host.requests(purse.name),
+      return harness.outcome(purse, `${harness.host.requests(purse.name)} answers`, {
+        rows: harness.host.requests(purse.name),
       });
     },
   }));

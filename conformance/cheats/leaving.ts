@@ -1,7 +1,7 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
+import { BillingHarness, LANES } from "./billing-harness.ts";
 import { type Performance, type Piece, words } from "./billing-host.ts";
-import { BillingStand, LANES } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 import { type Farewell, statusesOf, visit } from "./rude-client.ts";
 
@@ -42,7 +42,7 @@ const THINK: Record<DialectName, Record<string, unknown>> = {
 
 /** H26: leaving decides nothing about the price. */
 export async function openLeaving(): Promise<CheatGroup> {
-  const stand = await BillingStand.open({ timings: { commitDeadlineMs: 10_000 } });
+  const harness = await BillingHarness.open({ timings: { commitDeadlineMs: 10_000 } });
   const cheat = (
     tries: string,
     performance: Performance,
@@ -54,9 +54,9 @@ export async function openLeaving(): Promise<CheatGroup> {
     id: "H26",
     tries,
     run: async () => {
-      const purse = stand.purse(performance);
-      const { text } = await visit(stand.call(purse, client, options), leave, farewell);
-      return stand.outcome(purse, `${statusesOf(text)}, ${text.length} bytes`);
+      const purse = harness.purse(performance);
+      const { text } = await visit(harness.call(purse, client, options), leave, farewell);
+      return harness.outcome(purse, `${statusesOf(text)}, ${text.length} bytes`);
     },
   });
   const cheats: Cheat[] = [];
@@ -126,5 +126,5 @@ export async function openLeaving(): Promise<CheatGroup> {
       "sends FIN and reads on",
     ),
   );
-  return { cheats, atOnce: true, close: () => stand.close() };
+  return { cheats, atOnce: true, close: () => harness.close() };
 }

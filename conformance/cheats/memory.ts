@@ -6,7 +6,7 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { startEvents } from "../support/scripted-upstream.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
-import { ProgramStand } from "./program-stand.ts";
+import { ProgramHarness } from "./program-harness.ts";
 import { open } from "./rude-client.ts";
 
 const MB = 1024 * 1024;
@@ -17,17 +17,17 @@ const BODY_MB = 59;
 
 /** S17, S18, S19, S23: what a key, or a host, can make the program hold or work at. */
 export async function openMemory(): Promise<CheatGroup> {
-  const stand = await ProgramStand.start({ simulator: true });
+  const harness = await ProgramHarness.start({ simulator: true });
   const measured = (id: string, tries: string, attack: () => Promise<string>): Cheat => ({
     id,
     tries,
     run: async (): Promise<Outcome> => {
-      stand.forgetMost();
+      harness.forgetMost();
       const startedMs = performance.now();
       const playing = attack();
-      const slowest = await stand.slowest(playing);
+      const slowest = await harness.slowest(playing);
       const got = await playing;
-      const { mostMb, nowMb } = stand.memory();
+      const { mostMb, nowMb } = harness.memory();
       const ms = Math.round(performance.now() - startedMs);
       const figures = `at most ${mostMb} MB, ${nowMb} MB after it, ${ms} ms, others waited ${slowest} ms at most`;
       if (mostMb > MOST_MB) return { got, figures, broken: `more than ${MOST_MB} MB` };
@@ -37,16 +37,16 @@ export async function openMemory(): Promise<CheatGroup> {
     },
   });
   return {
-    cheats: [...bodies(stand, measured), ...forms(stand, measured), ...answers(stand, measured)],
-    close: () => stand.stop(),
+    cheats: [...bodies(harness, measured), ...forms(harness, measured), ...answers(harness, measured)],
+    close: () => harness.stop(),
   };
 }
 
 type Measured = (id: string, tries: string, attack: () => Promise<string>) => Cheat;
 
 /** Bodies that come slowly, or are made for the parser. */
-function bodies(stand: ProgramStand, measured: Measured): Cheat[] {
-  const [url, init] = buildCall(stand.url, "chat", TEST_KEY);
+function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
+  const [url, init] = buildCall(harness.url, "chat", TEST_KEY);
   const post = async (body: string) => {
     const response = await fetch(url, { ...init, body });
     await response.text();
@@ -102,9 +102,9 @@ function bodies(stand: ProgramStand, measured: Measured): Cheat[] {
 }
 
 /** Forms for the reader of boundaries. */
-function forms(stand: ProgramStand, measured: Measured): Cheat[] {
+function forms(harness: ProgramHarness, measured: Measured): Cheat[] {
   const send = async (body: string | Buffer) => {
-    const response = await fetch(`${stand.url}/api/v1/images/edits`, {
+    const response = await fetch(`${harness.url}/api/v1/images/edits`, {
       method: "POST",
       headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "multipart/form-data; boundary=bX" },
       body,
@@ -131,12 +131,12 @@ function sendWithoutEnd(response: ServerResponse, piece: Buffer): void {
 }
 
 /** Answers without an end, or smaller than they are. */
-function answers(stand: ProgramStand, measured: Measured): Cheat[] {
+function answers(harness: ProgramHarness, measured: Measured): Cheat[] {
   const bomb = gzipSync(Buffer.alloc(256 * MB, " "), { level: 1 });
   const calls = async (count: number, stream: boolean) => {
     const statuses = await Promise.all(
       Array.from({ length: count }, async () => {
-        const response = await callGateway(stand.url, "chat", TEST_KEY, { stream });
+        const response = await callGateway(harness.url, "chat", TEST_KEY, { stream });
         await response.text().catch(() => "");
         return response.status;
       }),
@@ -146,20 +146,20 @@ function answers(stand: ProgramStand, measured: Measured): Cheat[] {
   const piece = Buffer.alloc(MB, "x");
   return [
     measured("S23", "four packed answers of 256 MB each", () => {
-      stand.upstream.play((_request, response) => {
+      harness.upstream.play((_request, response) => {
         response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bomb);
       });
       return calls(4, false);
     }),
     measured("S23", "six answers without an end", () => {
-      stand.upstream.play((_request, response) => {
+      harness.upstream.play((_request, response) => {
         response.writeHead(200, { "content-type": "application/json" });
         sendWithoutEnd(response, piece);
       });
       return calls(6, false);
     }),
     measured("S23", "six streams of one event without an end", () => {
-      stand.upstream.play((_request, response) => {
+      harness.upstream.play((_request, response) => {
         startEvents(response);
         response.write("data: ");
         sendWithoutEnd(response, piece);
@@ -167,14 +167,14 @@ function answers(stand: ProgramStand, measured: Measured): Cheat[] {
       return calls(6, true);
     }),
     measured("S23", "six refusals without an end", () => {
-      stand.upstream.play((_request, response) => {
+      harness.upstream.play((_request, response) => {
         response.writeHead(400, { "content-type": "application/json" });
         sendWithoutEnd(response, piece);
       });
       return calls(6, false);
     }),
     measured("S23", "six answers whose head has no end", () => {
-      stand.upstream.play((_request, response) => {
+      harness.upstream.play((_request, response) => {
         const { socket } = response;
         const lines = `x-more: ${"y".repeat(1_000)}\r\n`.repeat(50);
         socket?.write("HTTP/1.1 200 OK\r\n");

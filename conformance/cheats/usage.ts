@@ -1,6 +1,6 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { BillingHarness } from "./billing-harness.ts";
 import { type Performance, type Piece, words } from "./billing-host.ts";
-import { BillingStand } from "./billing-stand.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
 /** What a host tells of an answer that truly has so many tokens. */
@@ -118,7 +118,7 @@ const LIES: readonly Lie[] = [
 
 /** H27: whatever a host tells of its usage, no less is billed than what passed through. */
 export async function openUsage(): Promise<CheatGroup> {
-  const stand = await BillingStand.open();
+  const harness = await BillingHarness.open();
   const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, pieces = TEXT }) =>
     (["chat", "messages", "genai"] as const).flatMap((client) =>
       [false, true].map((stream): Cheat => {
@@ -127,15 +127,15 @@ export async function openUsage(): Promise<CheatGroup> {
           id,
           tries: `a ${host} host tells a ${client} client${stream ? ", streaming," : ""} ${what}`,
           run: async () => {
-            const purse = stand.purse(performance);
-            const [url, init] = stand.call(purse, client, { model: `test/${host}`, stream });
+            const purse = harness.purse(performance);
+            const [url, init] = harness.call(purse, client, { model: `test/${host}`, stream });
             const response = await fetch(url, init);
             await response.text();
-            return stand.outcome(purse, String(response.status));
+            return harness.outcome(purse, String(response.status));
           },
         };
       }),
     ),
   );
-  return { cheats, atOnce: true, close: () => stand.close() };
+  return { cheats, atOnce: true, close: () => harness.close() };
 }

@@ -6,7 +6,7 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { installPackages } from "../agents/install.ts";
-import { startClientStand } from "../support/client-stand.ts";
+import { startClientHarness } from "../support/client-harness.ts";
 import { CLIENTS, type Client, type ClientReport } from "./client.ts";
 
 const CALL_TIMEOUT_MS = 120_000;
@@ -22,19 +22,19 @@ async function commandOf({ from, packages, script }: Client): Promise<string[]> 
   return ["node", join(copies, script)];
 }
 
-const stand = await startClientStand("standard");
+const harness = await startClientHarness("standard");
 const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
 let [passed, failed] = [0, 0];
 try {
   for (const client of CLIENTS) {
     if (chosen.length > 0 && !chosen.some((word) => client.name.toLowerCase().includes(word))) continue;
     const command = await commandOf(client);
-    const before = await stand.used();
+    const before = await harness.used();
     const child = Bun.spawn(command, {
       env: {
         PATH: process.env["PATH"] ?? "",
-        TRIVIUM_URL: stand.gateway.url,
-        TRIVIUM_API_KEY: stand.gateway.key,
+        TRIVIUM_URL: harness.gateway.url,
+        TRIVIUM_API_KEY: harness.gateway.key,
         TRIVIUM_MODEL: client.model,
         PYTHONDONTWRITEBYTECODE: "1",
         ...client.environment,
@@ -45,7 +45,7 @@ try {
       timeout: CALL_TIMEOUT_MS,
     });
     const [output, complaints] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    const after = await stand.used();
+    const after = await harness.used();
     const problems: string[] = [];
     const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
     const line = output.trim().split("\n").at(-1) ?? "";
@@ -66,7 +66,7 @@ try {
     else failed++;
   }
 } finally {
-  await stand.stop();
+  await harness.stop();
 }
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

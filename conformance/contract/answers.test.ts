@@ -3,10 +3,10 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 const call = (client: DialectName, target: DialectName, options: CallOptions = {}) =>
   callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });

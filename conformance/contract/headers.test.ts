@@ -5,12 +5,12 @@ import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const LIMITED = `sk-trv-${"KeyWithLimits".padEnd(43, "x")}`;
 const BROKE = `sk-trv-${"KeyWithoutMoney".padEnd(43, "x")}`;
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     ...scriptedModels(url),
     keys: [

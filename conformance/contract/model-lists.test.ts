@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { scriptedModels } from "../../testing/scripted-models.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 
 const OLDER = { id: "test/older", created: "2025-02-03", offers: [{ provider: "up-chat", model: "m" }] };
 
-const { gateway } = await scriptedStand((url) => {
+const { gateway } = await scriptedHarness((url) => {
   const config = scriptedModels(url);
   return { config: { ...config, models: [...(config["models"] as object[]), OLDER] } };
 });

@@ -3,7 +3,7 @@ import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, callGateway, errorOf } from "../support/client-calls.ts";
-import { answeringUpstream, callAll, makeKey, readiness, revoke, timed, until } from "../support/fault-stand.ts";
+import { answeringUpstream, callAll, makeKey, readiness, revoke, timed, until } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { startRelay } from "../support/freezing-relay.ts";
 import { startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";

@@ -8,7 +8,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import { answeringUpstream, callAll, readiness, realTimes, timed, until } from "../support/fault-stand.ts";
+import { answeringUpstream, callAll, readiness, realTimes, timed, until } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
@@ -21,7 +21,7 @@ const statementMs = timings.statementMs ?? 5_000;
 const record = faultTable();
 const upstream = await answeringUpstream();
 
-interface Stand {
+interface Harness {
   database: PostgresDatabase;
   relay: FreezingRelay;
   gateway: TestGateway;
@@ -29,7 +29,7 @@ interface Stand {
 }
 
 /** A gateway whose storage is the suite's PostgreSQL behind a relay. */
-async function stand(): Promise<Stand> {
+async function harness(): Promise<Harness> {
   const database = await makeDatabase();
   const relay = await startRelay(database.url);
   const behind = new URL(database.url);
@@ -77,7 +77,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
   test.each(FAULTS)(
     "H29, H21: $fault: calls, revocations and health go on, and every row is kept",
     async ({ fault, begin }) => {
-      await using at = await stand();
+      await using at = await harness();
       const { database, relay, gateway } = at;
       const here = await makeKey(database, gateway, "revoked here");
       const there = await makeKey(database, gateway, "revoked elsewhere");
@@ -163,7 +163,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
   );
 
   test("H29: connections that fell silent are replaced without anybody's help", async () => {
-    await using at = await stand();
+    await using at = await harness();
     const { database, relay, gateway } = at;
     const there = await makeKey(database, gateway, "revoked elsewhere");
     relay.forget();
@@ -239,7 +239,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
   });
 
   test("H29: a statement that is slow on a server that is alive costs no connection", async () => {
-    await using at = await stand();
+    await using at = await harness();
     const storage = await openStorage(at.database.url.href, system.clock, 300);
     const backends = async () => {
       const rows = await at.database.sql.unsafe("SELECT pid FROM pg_stat_activity WHERE datname = current_database()");

@@ -13,7 +13,7 @@ import {
   revoke,
   timed,
   until,
-} from "../support/fault-stand.ts";
+} from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 

@@ -9,7 +9,7 @@ const STATEMENT_MS = 150;
 
 const host = startHeldVideoHost();
 const prices = [{ value: USD_PER_SECOND, unit: "perSecond", currency: "USD" }];
-const stand = await startVideoHarness({
+const harness = await startVideoHarness({
   providers: { held: { kind: "volcengine", base_url: host.url, api_key: "secret" } },
   models: [
     {
@@ -22,12 +22,12 @@ const stand = await startVideoHarness({
   timings: { statementMs: STATEMENT_MS },
 });
 afterAll(async () => {
-  await stand.stop();
+  await harness.stop();
   await host.stop();
 });
 
 const submit = (prompt: string) =>
-  fetch(`${stand.gateway.url}/api/genai/v1/publishers/held/models/video:predictLongRunning`, {
+  fetch(`${harness.gateway.url}/api/genai/v1/publishers/held/models/video:predictLongRunning`, {
     method: "POST",
     headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
     body: JSON.stringify({ instances: [{ prompt }], parameters: { durationSeconds: SECONDS } }),
@@ -37,19 +37,19 @@ test("H29, H26: a job that the provider took while the storage was away is seen 
   host.hold();
   const answering = submit("a river");
   await until(() => host.waiting() === 1, "the provider is asked");
-  stand.database.run("BEGIN IMMEDIATE");
+  harness.database.run("BEGIN IMMEDIATE");
   host.release();
   // Longer than several statements are waited for.
   await Bun.sleep(6 * STATEMENT_MS);
-  stand.database.run("ROLLBACK");
+  harness.database.run("ROLLBACK");
   const answer = await answering;
   const { name } = (await answer.json()) as { name?: string };
   expect([answer.status, host.taken()]).toEqual([200, 1]);
   host.finish(true);
   const stateOf = () =>
-    stand.database.query<{ state: string }, [string]>("SELECT state FROM operations WHERE id = ?").get(idOf(name))
+    harness.database.query<{ state: string }, [string]>("SELECT state FROM operations WHERE id = ?").get(idOf(name))
       ?.state;
   await until(() => !["submitting", "running"].includes(stateOf() ?? ""), "the operation ends");
   expect(stateOf()).toBe("done");
-  expect((await receiptOf(stand, name)).cost_nano_usd).toBe(USD_PER_SECOND * SECONDS * 1e9);
+  expect((await receiptOf(harness, name)).cost_nano_usd).toBe(USD_PER_SECOND * SECONDS * 1e9);
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { errorOf } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 /** The smallest body of the dialect with text put in behind its first brace. */
 function sendWith(dialect: DialectName, door: "contract" | "dropin", members: string, stream = false) {

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep } from "../support/scripted-upstream.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
   const offers = [
     { provider: "up-chat", model: "upstream-model", pricings: { prompt: price(3), completion: price(4) } },

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 /** Calls whose arguments are no JSON, from a host that sends them as text to clients that want an object. */
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 const BROKEN = '{"only_older_than": "2020';
 const call = { id: "call_1", type: "function", function: { name: "delete_files", arguments: BROKEN } };

@@ -4,11 +4,11 @@ import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
   const timeout_ms = { first_byte: 3000, idle: 1500 };
   return {

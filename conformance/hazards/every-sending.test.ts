@@ -3,10 +3,10 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, sleep } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 const ANSWERS = {
   chat: {

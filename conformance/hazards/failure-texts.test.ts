@@ -5,12 +5,12 @@ import type { OfferTried } from "../../src/canon/receipt.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 import { freePort } from "../support/test-gateway.ts";
 
 const closedPort = await freePort();
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const config = scriptedModels(url) as { providers: object; models: { id: string; offers: object[] }[] };
   const [model] = config.models;
   return {

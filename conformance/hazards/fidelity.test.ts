@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 const chatAnswer = (usage: object) => ({
   id: "chatcmpl-9",

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 /** What hosts want back, or tell in places of their own, and what clients get of it. */
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const { providers, models, ...config } = scriptedModels(url) as { providers: object; models: object[] };
   const at = (id: string, provider: string, model = "upstream-model") => ({
     id,

@@ -10,14 +10,14 @@ import type { Handler, ServerContext } from "../../src/server/routed-request.ts"
 import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, sleep, startEvents } from "../support/scripted-upstream.ts";
 
 /** The runtime looks at silent connections every four seconds. */
 const LOOK_MS = 4_000;
 const SILENCE_MS = 1_000;
 
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: 60_000, idle: 60_000 }),
   timings: { strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
 }));

@@ -3,12 +3,12 @@ import type { ServerResponse } from "node:http";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { startEvents } from "../support/scripted-upstream.ts";
 
 /** Once over sockets; every lane and every limit is in conformance/memory/timeouts.test.ts, in memory. */
 
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: 5000, idle: 5000, content: 400 }),
 }));
 

@@ -5,12 +5,12 @@ import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** Within the bound of one answer, three do not fit into the memory of all calls. */
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     ...scriptedModels(url, { first_byte: 10_000, idle: 10_000 }),
     server: { host: "127.0.0.1", port: 0, drain_seconds: 2, max_body_mb: 8, memory_mb: 80 },

@@ -3,12 +3,12 @@ import { DIALECTS } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const CONCURRENT = 8;
 const LIMITED_KEY = `sk-trv-${"KeyWithAFewPlaces".padEnd(43, "x")}`;
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     ...scriptedModels(url),
     keys: [{ name: "few", key: LIMITED_KEY, limits: { concurrent: CONCURRENT } }],

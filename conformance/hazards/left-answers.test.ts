@@ -9,7 +9,7 @@ import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -18,7 +18,7 @@ const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 const READ_ON_MS = 400;
 /** By then a gateway has seen that its client is gone. */
 const NOTICED_MS = 40;
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     ...scriptedModels(url),
     keys: [

@@ -5,12 +5,12 @@ import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { type Script, sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
   const known = (dialect: DialectName) => ({
     id: `test/known-${dialect}`,

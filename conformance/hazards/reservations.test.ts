@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, sleep } from "../support/scripted-upstream.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 const BUDGET_USD = 5;
 
-const { upstream, gateway } = await scriptedStand((url) => {
+const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
   const cached = {
     id: "test/cached",

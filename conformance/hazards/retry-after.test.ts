@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 /** Once over sockets; every protocol and status is in conformance/memory/retries.test.ts, in memory. */
 test("H19: a provider's long Retry-After is passed on, and nobody is asked again", async () => {

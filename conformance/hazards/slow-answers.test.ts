@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep } from "../support/scripted-upstream.ts";
 
 /** Once over sockets; the other cases are in conformance/memory/timeouts.test.ts, in memory. */
 
 const WAIT_MS = 400;
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: WAIT_MS, idle: WAIT_MS }),
 }));
 

@@ -3,10 +3,10 @@ import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url),
   timings: { slowReaderMs: 300 },
 }));

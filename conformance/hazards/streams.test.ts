@@ -3,12 +3,12 @@ import type { ServerResponse } from "node:http";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 /** Each behaviour of a stream once, over sockets. Every protocol and every case is in conformance/memory/streams.test.ts, in memory. */
 
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: 700, idle: 400 }),
   timings: { commitDeadlineMs: 200, keepAliveMs: 100, readOnMs: 200 },
 }));

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedStand();
+const { upstream, gateway } = await scriptedHarness();
 
 const SAID = "word ".repeat(24);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { scriptedStand } from "../support/scripted-stand.ts";
+import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 /** H26, H27: impossible usage is not shown; images that are priced by tokens are never free. */
@@ -12,7 +12,7 @@ const USD_PER_MILLION = 40;
 /** The most tokens of an image of medium quality by its publisher's tables. */
 const MAX_TOKENS = 1_584;
 
-const { upstream, gateway } = await scriptedStand((url) => ({
+const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     providers: { host: { kind: "openai", base_url: `${url}/v1`, api_key: "upstream-secret" } },
     models: [

@@ -40,12 +40,12 @@ const BREAKS = ["cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-
 /** The package warns on the console of every model whose name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
   // The pieces of the genai wire are large and few, so that it takes longer pauses to come to the middle of an answer.
-  stand = await startSimulatedGateway({ tokenDelayMs: 5 });
+  harness = await startSimulatedGateway({ tokenDelayMs: 5 });
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 /** A stream read to its end: the package tells an error as one of its parts. */
 async function readParts(options: Parameters<typeof streamText>[0]) {
@@ -65,7 +65,7 @@ for (const provider of AI_PROVIDERS) {
   const { name, kind, model, broken } = provider;
   describe(`ai 6, ${name}`, () => {
     const asking = (modelName = "standard", key?: string) => ({
-      model: model(setupOf(stand, key), kind, modelName),
+      model: model(setupOf(harness, key), kind, modelName),
       prompt: "Does it hold?",
       maxRetries: 0,
     });
@@ -111,9 +111,9 @@ for (const provider of AI_PROVIDERS) {
     if (name.includes("contract door")) {
       test("sdks 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
         const { fetch, answers } = watchedFetch();
-        const patient = model({ ...setupOf(stand, NARROW_KEY), fetch }, kind, "standard");
+        const patient = model({ ...setupOf(harness, NARROW_KEY), fetch }, kind, "standard");
         const call = () => generateText({ model: patient, prompt: "Again?", maxRetries: 1 });
-        const answer = await callWithBusyKey(stand, call, () => answers.length > 0);
+        const answer = await callWithBusyKey(harness, call, () => answers.length > 0);
         expect(answer.text).toContain("Again?");
         expect(answers).toEqual([
           { status: 429, retryAfter: "1" },
@@ -128,7 +128,7 @@ describe("ai 6, the output limit", () => {
   const limited = (name: string) => {
     const provider = AI_PROVIDERS.find((one) => one.name.startsWith(name));
     if (provider === undefined) throw new Error(`no provider ${name}`);
-    const model = provider.model(setupOf(stand), provider.kind, "standard");
+    const model = provider.model(setupOf(harness), provider.kind, "standard");
     return generateText({ model, prompt: "As much as you can.", maxOutputTokens: 100_000, maxRetries: 0 });
   };
 
@@ -147,7 +147,7 @@ describe("ai 6, the output limit", () => {
     ["google at the contract door", { generationConfig: { maxOutputTokens: 64_000 } }],
   ])("choices 3: %s, more than the model can give is clamped", async (name, sent) => {
     expect((await limited(name)).finishReason).toBe("stop");
-    const body = stand.simulator.stats().last?.body;
+    const body = harness.simulator.stats().last?.body;
     expect(body).toMatchObject(sent);
     if (!("max_tokens" in sent)) expect(body).not.toHaveProperty("max_tokens");
   });

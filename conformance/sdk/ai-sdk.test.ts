@@ -31,24 +31,24 @@ const WEATHER_USED = /get_weather answered “[^”]*weather of Lisbon/;
 /** The package warns on the console of every model whose name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 // The AI SDK has neither model lists nor a token count.
 for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDERS) {
   describe(`ai 6, ${name}`, () => {
     const upstream = upstreamOf(kind, dialect);
     const asking = (prompt: string, modelName = "standard") => ({
-      model: model(setupOf(stand), kind, modelName),
+      model: model(setupOf(harness), kind, modelName),
       system: "Be brief.",
       prompt,
       maxRetries: 0,
     });
     const thinker = (modelName: string) => ({
-      model: model(setupOf(stand), thinkingKind, modelName),
+      model: model(setupOf(harness), thinkingKind, modelName),
       providerOptions: thinking,
       maxRetries: 0,
     });
@@ -159,7 +159,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
     });
 
     test("H13: an abort signal in mid-stream stops the upstream", async () => {
-      await expectUpstreamStopped(stand, async () => {
+      await expectUpstreamStopped(harness, async () => {
         const controller = new AbortController();
         const streamed = streamText({ ...asking("A long story, please.", "slow"), abortSignal: controller.signal });
         const kinds: string[] = [];
@@ -173,7 +173,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
 
     test("choices 6: every answer carries its receipt", async () => {
       const whole = await generateText(asking("Receipt, please."));
-      const receipt = await receiptOf(stand, whole.response.headers?.["x-trivium-receipt"]);
+      const receipt = await receiptOf(harness, whole.response.headers?.["x-trivium-receipt"]);
       expect(receipt).toMatchObject({
         model: `${kind}/standard`,
         provider: `patient-${kind}`,
@@ -184,7 +184,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       const streamed = streamText(asking("Receipt, please."));
       await streamed.consumeStream();
       const { headers } = await streamed.response;
-      expect(await receiptOf(stand, headers?.["x-trivium-receipt"])).toMatchObject({
+      expect(await receiptOf(harness, headers?.["x-trivium-receipt"])).toMatchObject({
         stream: true,
         usage_source: "measured",
       });

@@ -59,18 +59,18 @@ const TROUBLES: Readonly<Record<Trouble, Pick<Refusal, "class" | "status" | "typ
 
 const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-in-stream"];
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function refusals<Block extends ReadBlock>({ version, errors, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
     describe(`anthropic ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "messages");
-      const open = (apiKey = stand.gateway.key) =>
-        connect({ baseURL: `${stand.gateway.url}${path}`, apiKey, maxRetries: 0 });
+      const open = (apiKey = harness.gateway.key) =>
+        connect({ baseURL: `${harness.gateway.url}${path}`, apiKey, maxRetries: 0 });
       const asking = (model = "standard"): MessagesBody<Block> => ({
         model: `${kind}/${model}`,
         max_tokens: 500,
@@ -140,16 +140,16 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
   }
 
   describe(`anthropic ${version}, retries`, () => {
-    const attempt = (model: string, apiKey = stand.gateway.key) => {
+    const attempt = (model: string, apiKey = harness.gateway.key) => {
       const { fetch, answers } = watchedFetch();
-      const client = connect({ baseURL: `${stand.gateway.url}/api/msg`, apiKey, maxRetries: 1, fetch });
+      const client = connect({ baseURL: `${harness.gateway.url}/api/msg`, apiKey, maxRetries: 1, fetch });
       const body: MessagesBody<Block> = { model, max_tokens: 500, messages: [{ role: "user", content: "Again?" }] };
       return { call: () => client.messages.create(body), answers };
     };
 
     test("sdks 4: a 429 with retry-after is tried again, and then succeeds", async () => {
       const { call, answers } = attempt("anthropic/standard", NARROW_KEY);
-      const message = await callWithBusyKey(stand, call, () => answers.length > 0);
+      const message = await callWithBusyKey(harness, call, () => answers.length > 0);
       expect(textOf(message.content)).toContain("Again?");
       expect(answers).toEqual([
         { status: 429, retryAfter: "1" },

@@ -46,17 +46,18 @@ function forged(signature: string): string {
   return signature.slice(0, middle) + (signature[middle] === "A" ? "B" : "A") + signature.slice(middle + 1);
 }
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
     describe(`anthropic ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "messages");
-      const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const open = () =>
+        connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
       const asking = (content: string): MessagesBody<Block> => ({
         model: `${kind}/standard`,
         max_tokens: 2000,
@@ -172,8 +173,8 @@ for (const { name, path, kind } of MESSAGES_DOORS) {
   ] as const) {
     test(`anthropic 1.8, ${name} > contract 2.10: the package's own loop, ${what}`, async () => {
       const client = new Anthropic1({
-        baseURL: `${stand.gateway.url}${path}`,
-        apiKey: stand.gateway.key,
+        baseURL: `${harness.gateway.url}${path}`,
+        apiKey: harness.gateway.key,
         maxRetries: 0,
       });
       const called: string[] = [];

@@ -21,17 +21,18 @@ import {
 } from "./support.ts";
 import { upstreamOf } from "./upstreams.ts";
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function answers<Block extends ReadBlock>({ version, errors, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
     describe(`anthropic ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "messages");
-      const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const open = () =>
+        connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
       const asking = (content: string, model = "standard"): MessagesBody<Block> => ({
         model: `${kind}/${model}`,
         max_tokens: 2000,
@@ -108,7 +109,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         const body = { ...asking("As much as you can."), max_tokens: 128_000, stream: true as const };
         const { data, response } = await open().messages.create(body).withResponse();
         await collect(data);
-        const receipt = await receiptOf(stand, response.headers.get("x-trivium-receipt"));
+        const receipt = await receiptOf(harness, response.headers.get("x-trivium-receipt"));
         expect(receipt.fields).toContainEqual(expect.objectContaining({ path: "max_tokens", action: "approximated" }));
       });
 
@@ -121,7 +122,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
           betas,
         });
         expect(textOf(message.content)).toContain("In beta.");
-        const { headers } = stand.simulator.stats().last ?? {};
+        const { headers } = harness.simulator.stats().last ?? {};
         if (upstream.native) expect(headers?.["anthropic-beta"]).toBe(betas.join(","));
         else expect(headers).not.toHaveProperty("anthropic-beta");
       });
@@ -140,24 +141,24 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
 
       test("H13: leaving the loop in mid-stream stops the upstream", async () => {
         let receipt: string | null = null;
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const body = { ...asking("A long story, please.", "slow"), stream: true as const };
           const { data, response } = await open().messages.create(body).withResponse();
           receipt = response.headers.get("x-trivium-receipt");
           for await (const event of data) if (event.type === "content_block_delta") break;
         });
-        expect(await receiptOf(stand, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
+        expect(await receiptOf(harness, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
       });
 
       test("H13: an abort in mid-stream, and before the first byte, stops the upstream", async () => {
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const helper = open().messages.stream(asking("A long story, please.", "slow"));
           const read = async () => {
             for await (const event of helper) if (event.type === "content_block_delta") helper.abort();
           };
           expect((await failureOf(read())).constructor).toBe(errors.aborted);
         });
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const { signal, abort } = abortable();
           const failure = failureOf(open().messages.create(asking("Hello?", "slow-first-byte-3"), { signal }));
           await Bun.sleep(100);
@@ -169,7 +170,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
       test("choices 6: every answer carries its receipt", async () => {
         const client = open();
         const whole = await client.messages.create(asking("Receipt, please.")).withResponse();
-        const receipt = await receiptOf(stand, whole.response.headers.get("x-trivium-receipt"));
+        const receipt = await receiptOf(harness, whole.response.headers.get("x-trivium-receipt"));
         expect(receipt).toMatchObject({
           model: `${kind}/standard`,
           provider: `patient-${kind}`,
@@ -181,7 +182,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(receipt.usage["output"]).toBe(whole.data.usage.output_tokens);
         const streamed = await client.messages.create({ ...asking("Receipt, please."), stream: true }).withResponse();
         await collect(streamed.data);
-        const second = await receiptOf(stand, streamed.response.headers.get("x-trivium-receipt"));
+        const second = await receiptOf(harness, streamed.response.headers.get("x-trivium-receipt"));
         expect(second).toMatchObject({ stream: true, usage_source: "measured" });
         const all = ({ usage }: typeof receipt) => [
           (usage["input"] ?? 0) + (usage["cache_read"] ?? 0),
@@ -206,7 +207,11 @@ answers(ANTHROPIC_0);
 // Generation 0.60 is older than structured output.
 for (const { name, path, kind } of MESSAGES_DOORS) {
   test(`anthropic 1.8, ${name} > sdks 2.2: structured output follows its schema`, async () => {
-    const client = new Anthropic1({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const client = new Anthropic1({
+      baseURL: `${harness.gateway.url}${path}`,
+      apiKey: harness.gateway.key,
+      maxRetries: 0,
+    });
     const schema = {
       type: "object",
       properties: { city: { type: "string" }, degrees: { type: "integer" }, sunny: { type: "boolean" } },

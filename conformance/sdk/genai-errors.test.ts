@@ -54,19 +54,19 @@ const TROUBLES: Readonly<Record<Trouble, number>> = { failed: 502, overloaded: 5
 
 const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-in-stream"];
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
   // The pieces of this wire are large and few, so that it takes longer pauses to come to the middle of an answer.
-  stand = await startSimulatedGateway({ tokenDelayMs: 5 });
+  harness = await startSimulatedGateway({ tokenDelayMs: 5 });
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function refusals<Turn extends ReadTurn>({ version, error, connect }: GenaiGeneration<Turn>): void {
   for (const mode of GENAI_MODES) {
     const { name, kind } = mode;
     describe(`genai ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "genai");
-      const open = (key = stand.gateway.key) => connect(setupFor(mode, stand.gateway.url, key)).models;
+      const open = (key = harness.gateway.key) => connect(setupFor(mode, harness.gateway.url, key)).models;
       const asking = (model = "standard"): GenaiRequest<Turn> => ({
         model: `${kind}/${model}`,
         contents: "Does it hold?",
@@ -126,10 +126,10 @@ refusals(GENAI_1);
 
 // Generation 1.20 has no retries at all.
 describe("genai 2, retries", () => {
-  const attempt = (model: string, apiKey = stand.gateway.key) => {
+  const attempt = (model: string, apiKey = harness.gateway.key) => {
     const { fetch, answers } = watchedFetch();
     const httpOptions = {
-      baseUrl: `${stand.gateway.url}/api/genai`,
+      baseUrl: `${harness.gateway.url}/api/genai`,
       apiVersion: "v1",
       retryOptions: { attempts: 2, initialDelay: 0.5, jitter: 0 },
       fetch,
@@ -140,7 +140,7 @@ describe("genai 2, retries", () => {
 
   test("sdks 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
     const { call, answers } = attempt("vertex/standard", NARROW_KEY);
-    const answer = await callWithBusyKey(stand, call, () => answers.length > 0);
+    const answer = await callWithBusyKey(harness, call, () => answers.length > 0);
     expect(answer.text).toContain("Again?");
     expect(answers).toEqual([
       { status: 429, retryAfter: "1" },

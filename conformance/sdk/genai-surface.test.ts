@@ -60,17 +60,17 @@ const callsOf = (answers: readonly GenaiAnswer<ReadTurn>[]): FunctionCall[] =>
     (candidates?.[0]?.content?.parts ?? []).flatMap((part) => part.functionCall ?? []),
   );
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function surface<Turn extends ReadTurn>({ version, finish, connect }: GenaiGeneration<Turn>): void {
   for (const mode of GENAI_MODES.filter(({ kind }) => !upstreamOf(kind, "genai").native)) {
     const { name, kind } = mode;
     describe(`genai ${version}, ${name}`, () => {
-      const open = () => connect(setupFor(mode, stand.gateway.url, stand.gateway.key)).models;
+      const open = () => connect(setupFor(mode, harness.gateway.url, harness.gateway.key)).models;
 
       test("H10: two calls of one function have two ids, and each gets its own result", async () => {
         const models = open();
@@ -91,7 +91,7 @@ function surface<Turn extends ReadTurn>({ version, finish, connect }: GenaiGener
             { role: "user", parts: results.toReversed() },
           ];
           expect(textOf(await models.generateContent({ ...request, contents }))).toContain("result 1");
-          const sent = JSON.stringify(stand.simulator.stats().last?.body);
+          const sent = JSON.stringify(harness.simulator.stats().last?.body);
           const found = calls.map(({ id }) => new RegExp(`${id}"[^“]{0,60}?result (\\d)`).exec(sent)?.[1]);
           expect(found).toEqual(["0", "1"]);
         }
@@ -119,7 +119,7 @@ function surface<Turn extends ReadTurn>({ version, finish, connect }: GenaiGener
           contents: "Hi.",
           config: { systemInstruction: "Be odd.", maxOutputTokens: 77, topP: 0.5, stopSequences: ["sunset"] },
         });
-        const sent = JSON.stringify(stand.simulator.stats().last?.body);
+        const sent = JSON.stringify(harness.simulator.stats().last?.body);
         for (const value of ["Be odd.", "77", "0.5", "sunset"]) expect(sent).toContain(value);
       });
     });

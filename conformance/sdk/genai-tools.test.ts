@@ -59,18 +59,18 @@ function forged(signature: string): string {
   return signature.slice(0, middle) + (signature[middle] === "A" ? "B" : "A") + signature.slice(middle + 1);
 }
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function tools<Turn extends ReadTurn>({ version, error, finish, connect }: GenaiGeneration<Turn>): void {
   for (const mode of GENAI_MODES) {
     const { name, kind } = mode;
     describe(`genai ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "genai");
-      const open = () => connect(setupFor(mode, stand.gateway.url, stand.gateway.key));
+      const open = () => connect(setupFor(mode, harness.gateway.url, harness.gateway.key));
       const asking = (...contents: (OwnTurn | Turn)[]): GenaiRequest<Turn> => ({
         model: `${kind}/standard`,
         contents,

@@ -33,18 +33,18 @@ const finishReasons = (chunks: readonly GenaiAnswer<ReadTurn>[]) =>
 const receiptId = (answer: GenaiAnswer<ReadTurn> | undefined) =>
   answer?.sdkHttpResponse?.headers?.["x-trivium-receipt"];
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 function answers<Turn extends ReadTurn>({ version, error, finish, connect }: GenaiGeneration<Turn>): void {
   for (const mode of GENAI_MODES) {
     const { name, kind, vertexai } = mode;
     describe(`genai ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "genai");
-      const open = () => connect(setupFor(mode, stand.gateway.url, stand.gateway.key)).models;
+      const open = () => connect(setupFor(mode, harness.gateway.url, harness.gateway.key)).models;
       const asking = (contents: string, model = "standard"): GenaiRequest<Turn> => ({
         model: `${kind}/${model}`,
         contents,
@@ -149,7 +149,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
 
       test("H13: an abort signal in mid-stream, and before the first byte, stops the upstream", async () => {
         let receipt: string | undefined;
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const controller = new AbortController();
           const config = { abortSignal: controller.signal };
           const stream = await open().generateContentStream({ ...asking("A long story, please.", "slow"), config });
@@ -161,8 +161,8 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
           };
           expect((await failureOf(read())).name).toBe("AbortError");
         });
-        expect(await receiptOf(stand, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
-        await expectUpstreamStopped(stand, async () => {
+        expect(await receiptOf(harness, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
+        await expectUpstreamStopped(harness, async () => {
           const controller = new AbortController();
           const config = { abortSignal: controller.signal };
           const failure = failureOf(open().generateContent({ ...asking("Hello?", "slow-first-byte-3"), config }));
@@ -175,7 +175,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
       test("choices 6: every answer carries its receipt", async () => {
         const models = open();
         const whole = await models.generateContent(asking("Receipt, please."));
-        const receipt = await receiptOf(stand, receiptId(whole));
+        const receipt = await receiptOf(harness, receiptId(whole));
         expect(receipt).toMatchObject({
           model: `${kind}/standard`,
           provider: `patient-${kind}`,
@@ -186,7 +186,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         });
         expect(receipt.usage["output"]).toBe(whole.usageMetadata?.candidatesTokenCount ?? -1);
         const chunks = await collect(await models.generateContentStream(asking("Receipt, please.")));
-        const second = await receiptOf(stand, receiptId(chunks[0]));
+        const second = await receiptOf(harness, receiptId(chunks[0]));
         expect(second).toMatchObject({ stream: true, usage_source: "measured" });
         expect(second.usage["output"]).toBe(receipt.usage["output"] ?? -1);
       });

@@ -46,16 +46,16 @@ function bothSeen(where: string, ask: () => Promise<string | null | undefined>):
 /** The package warns on the console of every model whose name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 for (const { version, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind } of CHAT_DOORS) {
     bothSeen(`openai ${version}, ${name}`, async () => {
-      const client = connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const client = connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
       const completion = await client.chat.completions.create({
         model: `${kind}/standard`,
         messages: [
@@ -77,7 +77,7 @@ for (const { version, connect } of CHAT_GENERATIONS) {
 function messagesMedia<Block extends ReadBlock>({ version, connect }: MessagesGeneration<Block>): void {
   for (const { name, path, kind } of MESSAGES_DOORS) {
     bothSeen(`anthropic ${version}, ${name}`, async () => {
-      const client = connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const client = connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
       const message = await client.messages.create({
         model: `${kind}/standard`,
         max_tokens: 500,
@@ -102,7 +102,7 @@ messagesMedia(ANTHROPIC_0);
 function genaiMedia<Turn extends ReadTurn>({ version, connect }: GenaiGeneration<Turn>): void {
   for (const mode of GENAI_MODES) {
     bothSeen(`genai ${version}, ${mode.name}`, async () => {
-      const { models } = connect(setupFor(mode, stand.gateway.url, stand.gateway.key));
+      const { models } = connect(setupFor(mode, harness.gateway.url, harness.gateway.key));
       const answer = await models.generateContent({
         model: `${mode.kind}/standard`,
         contents: [
@@ -126,7 +126,7 @@ genaiMedia(GENAI_1);
 for (const { name, kind, model } of AI_PROVIDERS) {
   bothSeen(`ai 6, ${name}`, async () => {
     const { text } = await generateText({
-      model: model(setupOf(stand), kind, "standard"),
+      model: model(setupOf(harness), kind, "standard"),
       maxRetries: 0,
       messages: [
         {

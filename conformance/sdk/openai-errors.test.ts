@@ -51,18 +51,18 @@ const TROUBLES: Readonly<Record<Trouble, Pick<Refusal, "class" | "status" | "typ
 
 const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-in-stream"];
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 for (const { version, errors, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind } of CHAT_DOORS) {
     describe(`openai ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "chat");
-      const open = (apiKey = stand.gateway.key) =>
-        connect({ baseURL: `${stand.gateway.url}${path}`, apiKey, maxRetries: 0 });
+      const open = (apiKey = harness.gateway.key) =>
+        connect({ baseURL: `${harness.gateway.url}${path}`, apiKey, maxRetries: 0 });
       const asking = (model = "standard"): ChatBody => ({
         model: `${kind}/${model}`,
         messages: [{ role: "user", content: "Does it hold?" }],
@@ -140,16 +140,16 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
   }
 
   describe(`openai ${version}, retries`, () => {
-    const attempt = (model: string, apiKey = stand.gateway.key) => {
+    const attempt = (model: string, apiKey = harness.gateway.key) => {
       const { fetch, answers } = watchedFetch();
-      const client = connect({ baseURL: `${stand.gateway.url}/api/v1`, apiKey, maxRetries: 1, fetch });
+      const client = connect({ baseURL: `${harness.gateway.url}/api/v1`, apiKey, maxRetries: 1, fetch });
       const body: ChatBody = { model, messages: [{ role: "user", content: "Again?" }] };
       return { call: () => client.chat.completions.create(body), answers };
     };
 
     test("sdks 4: a 429 with retry-after is tried again, and then succeeds", async () => {
       const { call, answers } = attempt("openai/standard", NARROW_KEY);
-      const completion = await callWithBusyKey(stand, call, () => answers.length > 0);
+      const completion = await callWithBusyKey(harness, call, () => answers.length > 0);
       expect(completion.choices[0]?.message.content).toContain("Again?");
       expect(answers).toEqual([
         { status: 429, retryAfter: "1" },

@@ -34,17 +34,18 @@ const answered = (call: FunctionCall, content: string): ChatMessage => ({
   content,
 });
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 for (const { version, errors, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind, thinkingKind } of CHAT_DOORS) {
     describe(`openai ${version}, ${name}`, () => {
       const upstream = upstreamOf(thinkingKind, "chat");
-      const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const open = () =>
+        connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
       const asking = (content: string, model = "standard"): ChatBody => ({
         model: `${kind}/${model}`,
         messages: [{ role: "user", content }],

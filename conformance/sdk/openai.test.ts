@@ -11,17 +11,18 @@ import {
 } from "./support.ts";
 import { upstreamOf } from "./upstreams.ts";
 
-let stand: SimulatedGateway;
+let harness: SimulatedGateway;
 beforeAll(async () => {
-  stand = await startSimulatedGateway();
+  harness = await startSimulatedGateway();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 for (const { version, errors, connect } of CHAT_GENERATIONS) {
   for (const { name, path, kind } of CHAT_DOORS) {
     describe(`openai ${version}, ${name}`, () => {
       const upstream = upstreamOf(kind, "chat");
-      const open = () => connect({ baseURL: `${stand.gateway.url}${path}`, apiKey: stand.gateway.key, maxRetries: 0 });
+      const open = () =>
+        connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
       const asking = (content: string, model = "standard"): ChatBody => ({
         model: `${kind}/${model}`,
         messages: [
@@ -130,23 +131,23 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
 
       test("H13: leaving the loop in mid-stream stops the upstream", async () => {
         let receipt: string | null = null;
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const body = { ...asking("A long story, please.", "slow"), stream: true as const };
           const { data, response } = await open().chat.completions.create(body).withResponse();
           receipt = response.headers.get("x-trivium-receipt");
           for await (const chunk of data) if (chunk.choices[0]?.delta.content) break;
         });
-        expect(await receiptOf(stand, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
+        expect(await receiptOf(harness, receipt)).toMatchObject({ stream: true, usage_source: "partial" });
       });
 
       test("H13: an abort signal in mid-stream, and before the first byte, stops the upstream", async () => {
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const controller = new AbortController();
           const body = { ...asking("A long story, please.", "slow"), stream: true as const };
           const stream = await open().chat.completions.create(body, { signal: controller.signal });
           for await (const chunk of stream) if (chunk.choices[0]?.delta.content) controller.abort();
         });
-        await expectUpstreamStopped(stand, async () => {
+        await expectUpstreamStopped(harness, async () => {
           const controller = new AbortController();
           const call = open().chat.completions.create(asking("Hello?", "slow-first-byte-3"), {
             signal: controller.signal,
@@ -161,7 +162,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       test("choices 6: every answer carries its receipt", async () => {
         const client = open();
         const whole = await client.chat.completions.create(asking("Receipt, please.")).withResponse();
-        const receipt = await receiptOf(stand, whole.response.headers.get("x-trivium-receipt"));
+        const receipt = await receiptOf(harness, whole.response.headers.get("x-trivium-receipt"));
         expect(receipt).toMatchObject({
           model: `${kind}/standard`,
           provider: `patient-${kind}`,
@@ -174,7 +175,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         const body = { ...asking("Receipt, please."), stream: true as const };
         const streamed = await client.chat.completions.create(body).withResponse();
         await collect(streamed.data);
-        const second = await receiptOf(stand, streamed.response.headers.get("x-trivium-receipt"));
+        const second = await receiptOf(harness, streamed.response.headers.get("x-trivium-receipt"));
         expect(second).toMatchObject({ stream: true, usage_source: "measured" });
         expect(second.usage["output"]).toBe(whole.data.usage?.completion_tokens ?? -1);
         const raw = await client.chat.completions.create(asking("Receipt, please.")).asResponse();

@@ -79,13 +79,13 @@ export function imageAt(path: string): Buffer {
   return Buffer.concat([Buffer.from(signature, "latin1"), Buffer.from(path)]);
 }
 
-export interface MediaStand {
+export interface MediaHarness {
   gateway: TestGateway;
   upstream: ScriptedUpstream;
   stop(): Promise<void>;
 }
 
-export interface MediaStandOptions {
+export interface MediaHarnessOptions {
   /** Which recording answers the request, where a case is more than one exchange. */
   choose?: (found: MediaCase, method: string, path: string) => Recording | undefined;
   /** What lies at the addresses that answers name. */
@@ -94,9 +94,9 @@ export interface MediaStandOptions {
 
 /**
  * A gateway whose model `recorded/<id>` answers with that recording. Hosts keep what they make at addresses that are long
- * gone: in the answers these become addresses of the stand's own, with the same path.
+ * gone: in the answers these become addresses of the harness's own, with the same path.
  */
-export async function startMediaStand({ choose, kept = imageAt }: MediaStandOptions = {}): Promise<MediaStand> {
+export async function startMediaHarness({ choose, kept = imageAt }: MediaHarnessOptions = {}): Promise<MediaHarness> {
   const upstream = await startScriptedUpstream();
   upstream.play(async ({ method, path }, response) => {
     const [, id, keptPath] = /^\/(media-\d+)(?:\/kept(.*))?/.exec(path) ?? [];

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { readFrames } from "../../src/wire/sse.ts";
-import { type MediaCase, type MediaStand, mediaCase, startMediaStand } from "../support/recorded-media.ts";
+import { type MediaCase, type MediaHarness, mediaCase, startMediaHarness } from "../support/recorded-media.ts";
 import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
 
 /**
@@ -38,11 +38,11 @@ const DRAWN: readonly Drawn[] = [
 
 const OMITTED = "[image omitted: this protocol has no place for it]";
 
-let stand: MediaStand;
+let harness: MediaHarness;
 beforeAll(async () => {
-  stand = await startMediaStand();
+  harness = await startMediaHarness();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 /** The chunks of the answer as they were recorded; one where it was not streamed. */
 function recordedChunks({ recording }: MediaCase): Json[] {
@@ -65,7 +65,7 @@ function recordedImage(one: MediaCase): { mimeType: string; data: string } {
 }
 
 async function expectReceipt(response: Response, { usage, costNanoUsd }: Drawn, lane: string): Promise<void> {
-  const receipt = await stand.gateway.receipt(response);
+  const receipt = await harness.gateway.receipt(response);
   const known = Object.fromEntries(Object.entries(receipt.usage).filter(([, count]) => count !== null));
   expect(known).toEqual(usage);
   expect(receipt).toMatchObject({ lane, usage_source: "measured", cost_nano_usd: costNanoUsd });
@@ -77,18 +77,18 @@ const outputOf = ({ usage }: Drawn) =>
 const genaiClient = () =>
   new GoogleGenAI({
     vertexai: true,
-    apiKey: stand.gateway.key,
-    httpOptions: { baseUrl: `${stand.gateway.url}/api/genai`, apiVersion: "v1" },
+    apiKey: harness.gateway.key,
+    httpOptions: { baseUrl: `${harness.gateway.url}/api/genai`, apiVersion: "v1" },
   });
 
 describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () => {
   test.each(DRAWN)("genai ← $case: the recorded request is sent on, its answer comes back as it was", async (drawn) => {
     const one = mediaCase(drawn.case);
     const verb = one.recording.stream ? "streamGenerateContent?alt=sse" : "generateContent";
-    const before = stand.upstream.seen.length;
-    const response = await fetch(`${stand.gateway.url}/v1beta/models/recorded/${one.id}:${verb}`, {
+    const before = harness.upstream.seen.length;
+    const response = await fetch(`${harness.gateway.url}/v1beta/models/recorded/${one.id}:${verb}`, {
       method: "POST",
-      headers: { "x-goog-api-key": stand.gateway.key, "content-type": "application/json" },
+      headers: { "x-goog-api-key": harness.gateway.key, "content-type": "application/json" },
       body: JSON.stringify(requestOf(one.recording)),
     });
     const text = await response.text();
@@ -101,7 +101,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () 
       return chunk;
     });
     expect(told).toEqual(recordedChunks(one));
-    expect(JSON.parse(stand.upstream.seen[before]?.body ?? "")).toEqual(requestOf(one.recording));
+    expect(JSON.parse(harness.upstream.seen[before]?.body ?? "")).toEqual(requestOf(one.recording));
     await expectReceipt(response, drawn, "native");
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () 
   test.each(DRAWN)("openai ← $case: the image stands beside the text, as a data URL", async (drawn) => {
     const one = mediaCase(drawn.case);
     const { mimeType, data } = recordedImage(one);
-    const client = new OpenAI({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
     const body = { model: `recorded/${one.id}`, messages: [{ role: "user" as const, content: "Draw." }] };
     let text = "";
     const images: unknown[] = [];
@@ -164,7 +164,11 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () 
 
   test.each(DRAWN)("anthropic ← $case: the text says that there was an image", async (drawn) => {
     const one = mediaCase(drawn.case);
-    const client = new Anthropic({ baseURL: `${stand.gateway.url}/api/msg`, apiKey: stand.gateway.key, maxRetries: 0 });
+    const client = new Anthropic({
+      baseURL: `${harness.gateway.url}/api/msg`,
+      apiKey: harness.gateway.key,
+      maxRetries: 0,
+    });
     const body = {
       model: `recorded/${one.id}`,
       max_tokens: 4096,

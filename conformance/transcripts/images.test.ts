@@ -9,11 +9,11 @@ import {
   keyOf,
   MEDIA_LEFT_OUT,
   type MediaCase,
-  type MediaStand,
+  type MediaHarness,
   mediaCase,
   mediaCases,
   mediaRecordings,
-  startMediaStand,
+  startMediaHarness,
 } from "../support/recorded-media.ts";
 import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
@@ -45,11 +45,11 @@ interface ImageClient {
   ask(one: MediaCase, count: number, mimeType?: string): Promise<Told>;
 }
 
-let stand: MediaStand;
+let harness: MediaHarness;
 beforeAll(async () => {
-  stand = await startMediaStand();
+  harness = await startMediaHarness();
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 
 const promptOf = ({ recording }: MediaCase): string => {
   const request = requestOf(recording) ?? {};
@@ -108,7 +108,7 @@ const streamingClient: ImageClient = {
   },
 };
 
-const gptSetup = () => ({ baseURL: `${stand.gateway.url}/api/v1`, apiKey: stand.gateway.key, maxRetries: 0 });
+const gptSetup = () => ({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
 
 /** Since its second generation the package asks for images in one of its modes only. */
 const genaiClients: ImageClient[] = [
@@ -140,7 +140,7 @@ const genaiClients: ImageClient[] = [
 }));
 
 const genaiSetup = (vertexai: boolean) => {
-  const { url, key } = stand.gateway;
+  const { url, key } = harness.gateway;
   const httpOptions = vertexai ? { baseUrl: `${url}/api/genai`, apiVersion: "v1" } : { baseUrl: url };
   return { vertexai, apiKey: key, httpOptions };
 };
@@ -186,7 +186,7 @@ const WANTED: readonly WantedImages[] = [
 const IMAGE_TOKENS = ["input", "image_input", "output", "image_output", "reasoning"];
 
 async function receiptOf(id: string): Promise<ReceiptData> {
-  return stand.gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id } }));
+  return harness.gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id } }));
 }
 
 const known = ({ usage }: ReceiptData) =>
@@ -215,19 +215,19 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded images by every pac
   }
 
   test("a whole answer where a stream was asked for is given on, and not asked for again", async () => {
-    const before = stand.upstream.seen.length;
+    const before = harness.upstream.seen.length;
     const { images } = await streamingClient.ask(mediaCase("ruby-llm.image-basic-functionality-openai"), 1);
     expect(images).toHaveLength(1);
-    const asked = stand.upstream.seen.slice(before).map(({ body }) => JSON.parse(body) as Json);
+    const asked = harness.upstream.seen.slice(before).map(({ body }) => JSON.parse(body) as Json);
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({ stream: true });
   });
 
   test("S07: what lies at a recorded address is fetched without the provider's key", async () => {
     const one = mediaCase("ruby-openai.images-variations");
-    const before = stand.upstream.seen.length;
+    const before = harness.upstream.seen.length;
     await gptClients[0]?.ask(one, 2);
-    const [made, ...fetched] = stand.upstream.seen.slice(before);
+    const [made, ...fetched] = harness.upstream.seen.slice(before);
     expect(made?.headers.authorization).toBe(`Bearer ${keyOf(one.id)}`);
     expect(fetched.map(({ method, path }) => `${method} ${path.slice(0, path.lastIndexOf("/img-"))}`)).toEqual(
       new Array(2).fill(
@@ -245,9 +245,9 @@ describe.skipIf(!present)("contract 2.4: what was asked of the hosts when the an
   test.each(asked.map((one) => [one.recording.case, one] as const))("%s is asked again", async (_name, one) => {
     const { recording, upstreamModel } = one;
     const client = recording.dialect === "openai-images" ? gptClients[0] : genaiClients[0];
-    const before = stand.upstream.seen.length;
+    const before = harness.upstream.seen.length;
     await client?.ask(one, 1);
-    const [seen] = stand.upstream.seen.slice(before);
+    const [seen] = harness.upstream.seen.slice(before);
     // One of the hosts names its version, project and place in the address; these are the configuration's affair.
     const address = ({ path }: { path: string }) => path.slice(path.search(/\/images\/|\/models\//));
     expect(address({ path: seen?.path ?? "" })).toBe(address({ path: recording.http }));

@@ -5,12 +5,12 @@ import {
   LEFT_OUT,
   RECORDED_HOSTS,
   type RecordedCase,
-  type RecordedStand,
+  type RecordedHarness,
   reasonToLeaveOut,
   recordedCases,
   recordedMeaning,
-  startRecordedStand,
-} from "../support/recorded-stand.ts";
+  startRecordedHarness,
+} from "../support/recorded-harness.ts";
 import { nameOf, present } from "../support/recordings.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import { type Meaning, READERS } from "../support/sdk-meaning.ts";
@@ -25,15 +25,15 @@ const answers = recordedCases.filter(({ recording }) => recording.status === 200
 const refusals = recordedCases.filter(({ recording }) => recording.status !== 200);
 const leftOut = hostedRecordings.filter((recording) => reasonToLeaveOut(recording) !== undefined);
 
-let stand: RecordedStand;
+let harness: RecordedHarness;
 const table = new Map<string, { equal: number; total: number }>();
 
 beforeAll(async () => {
-  stand = await startRecordedStand();
+  harness = await startRecordedHarness();
 });
 
 afterAll(async () => {
-  await stand.stop();
+  await harness.stop();
   if (table.size > 0) printTable();
 });
 
@@ -66,8 +66,8 @@ const ADDRESS: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/
 
 const readThrough = (client: DialectName, id: string, stream: boolean): Promise<Meaning> =>
   READERS[client]({
-    baseUrl: `${stand.gateway.url}${ADDRESS[client]}`,
-    apiKey: stand.gateway.key,
+    baseUrl: `${harness.gateway.url}${ADDRESS[client]}`,
+    apiKey: harness.gateway.key,
     model: `recorded/${id}`,
     stream,
   });
@@ -95,7 +95,7 @@ describe.skipIf(!present)("every recorded answer in every protocol", () => {
         cell.equal++;
         return;
       }
-      const want = await recordedMeaning(stand, one);
+      const want = await recordedMeaning(harness, one);
       const got = await read;
       const whole = want.calls.map(({ args }) => typeof args === "object");
       // Chat has one text for all: a paragraph stands where a search or the like of the provider's stood.

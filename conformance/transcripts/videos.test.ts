@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as Genai2 from "@google/genai";
 import * as Genai1 from "genai-1";
-import { keyOf, type MediaStand, mediaCase, startMediaStand } from "../support/recorded-media.ts";
+import { keyOf, type MediaHarness, mediaCase, startMediaHarness } from "../support/recorded-media.ts";
 import { type Json, present, requestOf } from "../support/recordings.ts";
 import { sleep } from "../support/scripted-upstream.ts";
 
@@ -18,11 +18,11 @@ const COST_NANO_USD = 4 * 50_000_000;
 const videoAt = (path: string) => Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0isommp42${path}`);
 const VIDEO = videoAt("/v1beta/files/zqw12cp8qc38:download?alt=media");
 
-let stand: MediaStand;
+let harness: MediaHarness;
 let looks = 0;
 
 beforeAll(async () => {
-  stand = await startMediaStand({
+  harness = await startMediaHarness({
     choose: (found, method) => {
       if (found.recording.dialect !== "video") return undefined;
       if (method === "POST") return mediaCase(`${NAME}.t1`).recording;
@@ -32,10 +32,10 @@ beforeAll(async () => {
     kept: videoAt,
   });
 });
-afterAll(() => stand.stop());
+afterAll(() => harness.stop());
 beforeEach(() => {
   looks = 0;
-  stand.upstream.seen.length = 0;
+  harness.upstream.seen.length = 0;
 });
 
 const model = () => `recorded/${mediaCase(`${NAME}.t1`).id}`;
@@ -51,7 +51,7 @@ async function download(url: string): Promise<Uint8Array> {
 /** What the host saw: the recorded requests, each with the credential, and nothing besides. */
 function expectRecordedConversation(): void {
   const { id, recording } = mediaCase(`${NAME}.t1`);
-  const { seen } = stand.upstream;
+  const { seen } = harness.upstream;
   const look = mediaCase(`${NAME}.t2`).recording.http;
   expect(seen.map(({ method, path }) => `${method} ${path.replace(`/${id}`, "")}`)).toEqual([
     recording.http,
@@ -64,8 +64,8 @@ function expectRecordedConversation(): void {
 
 const genaiSetup = () => ({
   vertexai: true,
-  apiKey: stand.gateway.key,
-  httpOptions: { baseUrl: `${stand.gateway.url}/api/genai`, apiVersion: "v1" },
+  apiKey: harness.gateway.key,
+  httpOptions: { baseUrl: `${harness.gateway.url}/api/genai`, apiVersion: "v1" },
 });
 
 const generateWith2 = async (prompt: string, durationSeconds: number) => {
@@ -100,13 +100,13 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
     expect(response?.generatedVideos).toHaveLength(1);
     const { uri = "", mimeType } = response?.generatedVideos?.[0]?.video ?? {};
     expect(mimeType).toBe("video/mp4");
-    expect(uri).toStartWith(stand.gateway.url);
+    expect(uri).toStartWith(harness.gateway.url);
     expect(Buffer.from(await download(uri))).toEqual(VIDEO);
     expectRecordedConversation();
   });
 
   test("the recorded request itself: its video in the answer on request, its seconds and their price in the ledger", async () => {
-    const { url, key } = stand.gateway;
+    const { url, key } = harness.gateway;
     const address = `${url}/api/genai/v1/publishers/${model().replace("/", "/models/")}`;
     const post = (verb: string, body: unknown) =>
       fetch(`${address}:${verb}`, {
@@ -131,7 +131,7 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
       response: { videos: [{ bytesBase64Encoded: VIDEO.toString("base64"), mimeType: "video/mp4" }] },
     });
     expectRecordedConversation();
-    const receipt = await stand.gateway.receipt(submitted);
+    const receipt = await harness.gateway.receipt(submitted);
     expect(receipt.usage).toMatchObject({ seconds: 4, images: null, output: null });
     expect(receipt).toMatchObject({ usage_source: "measured", cost_nano_usd: COST_NANO_USD });
   });

@@ -31,7 +31,7 @@ const CATALOGUE_MODELS: Readonly<Record<string, string>> = {
   "openai/gpt-5-mini": "openai",
 };
 
-export interface ClientStand {
+export interface ClientHarness {
   gateway: TestGateway;
   simulator: Simulator;
   /** What the ledger holds so far of the models whose ids it is given; of all of them without. */
@@ -52,7 +52,7 @@ interface UsageRow extends Pick<LedgerSum, "calls" | "failures"> {
 }
 
 /** A gateway for programs that nobody here wrote: simulated hosts behind the names that such programs send. */
-export async function startClientStand(upstreamModel: string): Promise<ClientStand> {
+export async function startClientHarness(upstreamModel: string): Promise<ClientHarness> {
   const simulator = await startSimulator({ tokenDelayMs: 1 });
   const gateway = await startTestGateway({
     config: {

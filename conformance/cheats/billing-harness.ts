@@ -17,7 +17,7 @@ export interface Purse {
 
 export const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 
-export interface StandOptions extends TestGatewayOptions {
+export interface HarnessOptions extends TestGatewayOptions {
   /** Of every purse. */
   limits?: object;
   /** Beside one of each dialect. */
@@ -28,7 +28,7 @@ const MOST_PURSES = 400;
 const QUIET_MS = 15_000;
 
 /** A gateway before a host that keeps books; each cheat is told apart by its purse, in the books and in the ledger. */
-export class BillingStand {
+export class BillingHarness {
   readonly host: BillingHost;
   readonly gateway: TestGateway;
   #purses = 0;
@@ -39,7 +39,7 @@ export class BillingStand {
     this.gateway = gateway;
   }
 
-  static async open(options: StandOptions = {}): Promise<BillingStand> {
+  static async open(options: HarnessOptions = {}): Promise<BillingHarness> {
     const host = await BillingHost.start();
     const { limits, models = [], config, timings, ...rest } = options;
     const scripted = scriptedModels(host.upstream.url, { first_byte: 30_000, idle: 30_000 });
@@ -60,7 +60,7 @@ export class BillingStand {
       },
       timings: { readOnMs: 500, ...timings },
     });
-    return new BillingStand(host, gateway);
+    return new BillingHarness(host, gateway);
   }
 
   /** A new purse, and what the host plays to it. */

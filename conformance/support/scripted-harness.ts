@@ -4,7 +4,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstrea
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
 
 /** A gateway in front of an upstream that plays what a test says, for all tests of the file that asks for one. */
-export async function scriptedStand(
+export async function scriptedHarness(
   optionsFor: (upstreamUrl: string) => TestGatewayOptions = (url) => ({ config: scriptedModels(url) }),
 ): Promise<{ upstream: ScriptedUpstream; gateway: TestGateway }> {
   const upstream = await startScriptedUpstream();

@@ -11,7 +11,7 @@ const MB = 1024 * 1024;
 const START_MS = 20_000;
 
 /** The whole program with its own memory and its own deadlines, before a scripted host. */
-export class ProgramStand {
+export class ProgramHarness {
   readonly upstream: ScriptedUpstream;
   readonly url: string;
   readonly adminUrl: string;
@@ -26,7 +26,7 @@ export class ProgramStand {
     this.#child = child;
   }
 
-  static async start(config: Record<string, unknown> = {}): Promise<ProgramStand> {
+  static async start(config: Record<string, unknown> = {}): Promise<ProgramHarness> {
     const upstream = await startScriptedUpstream();
     const folder = mkdtempSync(join(tmpdir(), "trivium-cheats-"));
     const ports: [number, number] = [await freePort(), await freePort()];
@@ -45,9 +45,9 @@ export class ProgramStand {
       stdout: "ignore",
       stderr: "ignore",
     });
-    const stand = new ProgramStand(upstream, ports, folder, child);
-    await stand.#ready();
-    return stand;
+    const harness = new ProgramHarness(upstream, ports, folder, child);
+    await harness.#ready();
+    return harness;
   }
 
   async #ready(): Promise<void> {

@@ -74,14 +74,14 @@ export const recordedCases: readonly RecordedCase[] = hostedRecordings
     };
   });
 
-export interface RecordedStand {
+export interface RecordedHarness {
   gateway: TestGateway;
   upstream: ScriptedUpstream;
   stop(): Promise<void>;
 }
 
 /** A gateway whose model `recorded/<id>` answers with that recording, whatever it is asked. */
-export async function startRecordedStand(): Promise<RecordedStand> {
+export async function startRecordedHarness(): Promise<RecordedHarness> {
   const upstream = await startScriptedUpstream();
   upstream.play(async ({ path }, response) => {
     const found = recordedCases[Number(/case-(\d+)/.exec(path)?.[1])];
@@ -134,7 +134,7 @@ export async function startRecordedStand(): Promise<RecordedStand> {
 const DIRECT: Record<DialectName, string> = { chat: "/v1", messages: "", genai: "" };
 
 /** What the vendor's SDK reads from the recording itself, without any gateway between. */
-export async function recordedMeaning({ upstream }: RecordedStand, one: RecordedCase): Promise<Meaning> {
+export async function recordedMeaning({ upstream }: RecordedHarness, one: RecordedCase): Promise<Meaning> {
   const { recording, id, model, dialect } = one;
   if (dialect === undefined) return converseMeaning(recording);
   return READERS[dialect]({
