@@ -1,18 +1,14 @@
 import { Canvas, type Colour, type Rectangle } from "./canvas.ts";
-import { CHARACTER_STEP, LINE_STEP } from "./glyphs.ts";
 import { decodePng } from "./png.ts";
-import { paintCaption, paintShapes, paintSky, textScale } from "./scene.ts";
+import { paintCaption, paintShapes, paintSky } from "./scene.ts";
 import { frameCount, type VideoOptions } from "./video-options.ts";
 import { frameBytes, writeYuv } from "./yuv.ts";
 
 const BALL: Colour = [250, 220, 60, 255];
-const CLOCK_PAPER: Colour = [20, 22, 28, 255];
-const CLOCK_TEXT: Colour = [244, 244, 240, 255];
-const CLOCK_CHARACTERS = 8;
 /** Images beyond this are refused before they are unpacked. */
 const MAX_PIXELS = 64_000_000;
-/** How long the ball takes from one side to the other. */
-const CROSSING_SECONDS = 3;
+/** The ball is back where it was after this time: what comes between a video's first second and its last is a loop. */
+const LOOP_SECONDS = 1;
 
 async function scaled(image: Uint8Array, options: VideoOptions): Promise<Canvas> {
   const decoded = new Bun.Image(image, { maxPixels: MAX_PIXELS });
@@ -27,9 +23,9 @@ function duplicate(canvas: Canvas, whole: Rectangle): Canvas {
 
 function ballAt(options: VideoOptions, seconds: number, floor: number): { x: number; y: number; radius: number } {
   const radius = Math.max(4, Math.round(Math.min(options.width, floor) / 12));
-  const way = (seconds / CROSSING_SECONDS) % 2;
-  const across = way < 1 ? way : 2 - way;
-  const bounce = Math.abs(Math.cos(seconds * Math.PI));
+  const turn = (seconds / LOOP_SECONDS) * Math.PI;
+  const across = 0.5 + 0.3 * Math.sin(2 * turn);
+  const bounce = Math.abs(Math.cos(turn));
   return {
     x: Math.round(radius + across * (options.width - 2 * radius)),
     y: Math.round(floor - radius - bounce * Math.max(0, floor - 2 * radius) * 0.7),
@@ -37,20 +33,26 @@ function ballAt(options: VideoOptions, seconds: number, floor: number): { x: num
   };
 }
 
-/**
- * The frames of a video, one after the other, in one buffer that is written anew where something has moved. A ball
- * bounces and a clock runs in front of the first image; a last image is uncovered from the left.
- */
-export async function* animate(options: VideoOptions, note?: string): AsyncGenerator<Uint8Array> {
+/** What all frames of a video have behind what moves. */
+export interface Scene {
+  options: VideoOptions;
+  /** The image that the video begins with, if one is given, else sky and shapes; with the caption on it. */
+  backdrop: Canvas;
+  /** Where the ball lands. */
+  floor: number;
+  first: Canvas | undefined;
+  last: Canvas | undefined;
+  /** The last image with the caption on it. */
+  target: Canvas | undefined;
+}
+
+export async function setScene(options: VideoOptions, note?: string): Promise<Scene> {
   const { width, height } = options;
   const whole = { x: 0, y: 0, width, height };
   const first = options.firstFrame && (await scaled(options.firstFrame, options));
   const last = options.lastFrame && (await scaled(options.lastFrame, options));
-  const scale = textScale(width, height);
-  const clock = { x: 0, y: 0, width: (CLOCK_CHARACTERS * CHARACTER_STEP + 2) * scale, height: (LINE_STEP + 2) * scale };
   const facts = [...(note === undefined ? [] : [note]), `${width}x${height} ${options.fps} fps seed ${options.seed}`];
-  const caption = { prompt: options.prompt, facts, free: 2 * clock.height };
-
+  const caption = { prompt: options.prompt, facts };
   const backdrop = first ? duplicate(first, whole) : new Canvas(width, height);
   if (!first) {
     paintSky(backdrop, options.seed);
@@ -59,14 +61,45 @@ export async function* animate(options: VideoOptions, note?: string): AsyncGener
   const floor = paintCaption(backdrop, caption).y;
   const target = last && duplicate(last, whole);
   if (target) paintCaption(target, caption);
+  return { options, backdrop, floor, first, last, target };
+}
 
+/** Frames that follow one another. They are drawn once; where more are shown, they begin again. */
+export interface Shot {
+  drawn: number;
+  shown: number;
+  /** Its first frame is the first image. */
+  opens: boolean;
+  /** Its last frame is the last image, which is uncovered from the left. */
+  closes: boolean;
+}
+
+export function shotsOf({ options, first, last }: Scene): Shot[] {
+  const frames = frameCount(options);
+  const loop = Math.round(LOOP_SECONDS * options.fps);
+  const second = Math.round(options.fps);
+  const between = frames - (first ? second : 0) - (last ? second : 0);
+  if (between <= loop) return [{ drawn: frames, shown: frames, opens: true, closes: true }];
+  return [
+    ...(first ? [{ drawn: second, shown: second, opens: true, closes: false }] : []),
+    { drawn: loop, shown: between, opens: false, closes: false },
+    ...(last ? [{ drawn: second, shown: second, opens: false, closes: true }] : []),
+  ];
+}
+
+/** The frames of a shot, one after the other, in one buffer that is written anew where something has moved. */
+export function* drawShot(scene: Scene, { drawn, opens, closes }: Shot): Generator<Uint8Array> {
+  const { options, floor } = scene;
+  const { width, height } = options;
+  const whole = { x: 0, y: 0, width, height };
+  const backdrop = duplicate(scene.backdrop, whole);
+  const target = closes ? scene.target : undefined;
   const canvas = new Canvas(width, height);
   const frame = new Uint8Array(frameBytes(width, height));
-  const frames = frameCount(options);
   let changed: Rectangle[] = [whole];
 
-  for (let index = 0; index < frames; index++) {
-    const exact = index === 0 ? first : index === frames - 1 ? last : undefined;
+  for (let index = 0; index < drawn; index++) {
+    const exact = opens && index === 0 ? scene.first : closes && index === drawn - 1 ? scene.last : undefined;
     if (exact) {
       writeYuv(frame, exact, whole);
       yield frame;
@@ -74,20 +107,17 @@ export async function* animate(options: VideoOptions, note?: string): AsyncGener
       continue;
     }
     if (target) {
-      const x = Math.floor((width * index) / frames);
-      const strip = { x, y: 0, width: Math.floor((width * (index + 1)) / frames) - x, height };
+      const x = Math.floor((width * index) / drawn);
+      const strip = { x, y: 0, width: Math.floor((width * (index + 1)) / drawn) - x, height };
       backdrop.copy(target, index === 1 ? { ...strip, x: 0, width: strip.x + strip.width } : strip);
       changed.push(strip);
     }
     for (const part of changed) canvas.copy(backdrop, part);
-    const seconds = index / options.fps;
-    const ball = ballAt(options, seconds, floor);
+    const ball = ballAt(options, index / options.fps, floor);
     canvas.disc(ball.x, ball.y, ball.radius, BALL);
-    canvas.fill(clock, CLOCK_PAPER);
-    canvas.text([`${seconds.toFixed(2)} s`], 2 * scale, 2 * scale, scale, CLOCK_TEXT);
     const side = 2 * ball.radius + 2;
     const moved = { x: ball.x - ball.radius - 1, y: ball.y - ball.radius - 1, width: side, height: side };
-    for (const part of [...changed, moved, clock]) writeYuv(frame, canvas, part);
+    for (const part of [...changed, moved]) writeYuv(frame, canvas, part);
     yield frame;
     changed = [moved];
   }

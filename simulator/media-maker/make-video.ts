@@ -38,9 +38,27 @@ function keep(key: string, video: Uint8Array): void {
   }
 }
 
-/** A thread for each video: when it ends, the encoder's memory, which can only grow, is free again. */
+/** After this much idleness the thread ends: the encoder's memory, which can only grow, is free again. */
+const IDLE_MS = 2_000;
+/** Videos of one thread. */
+const MAX_USES = 32;
+
+/** The thread that encodes. The first video in it takes several times as long as those that follow. */
+let thread: { worker: Worker; uses: number } | undefined;
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+function endThread(): void {
+  clearTimeout(idleTimer);
+  thread?.worker.terminate();
+  thread = undefined;
+}
+
 async function encode(options: VideoOptions): Promise<Uint8Array> {
-  const worker = new Worker(THREAD);
+  clearTimeout(idleTimer);
+  thread ??= { worker: new Worker(THREAD), uses: 0 };
+  const { worker } = thread;
+  thread.uses++;
+  worker.ref();
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   worker.onmessage = ({ data }: MessageEvent<VideoAnswer>) => {
     if ("video" in data) resolve(data.video);
@@ -50,10 +68,17 @@ async function encode(options: VideoOptions): Promise<Uint8Array> {
   const timer = setTimeout(() => reject(new Error(`the video took longer than ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
   try {
     worker.postMessage(options);
-    return await promise;
+    const video = await promise;
+    if (thread.uses >= MAX_USES) endThread();
+    return video;
+  } catch (error) {
+    endThread();
+    throw error;
   } finally {
     clearTimeout(timer);
-    worker.terminate();
+    // It keeps no program alive that has nothing else to do.
+    worker.unref();
+    if (thread) idleTimer = setTimeout(endThread, IDLE_MS).unref();
   }
 }
 

@@ -1,6 +1,6 @@
-/** Runs in a thread of its own, for one video: see make-video.ts. */
+/** Runs in a thread of its own, for one video after the other: see make-video.ts. */
 import { toneFrame } from "./aac-tone.ts";
-import { animate } from "./animation.ts";
+import { drawShot, setScene, shotsOf } from "./animation.ts";
 import { type EncodedFrames, packVideo, readEncoded } from "./mp4.ts";
 import { encodeStill } from "./still-video.ts";
 import { frameCount, type VideoOptions } from "./video-options.ts";
@@ -26,9 +26,27 @@ async function loadEncoder() {
   }
 }
 
-async function encodeMoving(
-  { createH264MP4Encoder }: NonNullable<Awaited<ReturnType<typeof loadEncoder>>>,
+type Encoder = NonNullable<Awaited<ReturnType<typeof loadEncoder>>>;
+
+/** Each shot begins with a key frame, so that shots follow one another, and a shot itself, in any order. */
+async function encodeMoving(encoder: Encoder, options: VideoOptions): Promise<EncodedFrames> {
+  const scene = await setScene(options);
+  const frames: Uint8Array[] = [];
+  let entry = new Uint8Array();
+  for (const shot of shotsOf(scene)) {
+    const encoded = await encodeShot(encoder, options, drawShot(scene, shot));
+    for (let index = 0; index < shot.shown; index++) {
+      frames.push(encoded.frames[index % shot.drawn] ?? new Uint8Array());
+    }
+    entry = Uint8Array.from(encoded.entry);
+  }
+  return { frames, entry };
+}
+
+async function encodeShot(
+  { createH264MP4Encoder }: Encoder,
   options: VideoOptions,
+  frames: Iterable<Uint8Array>,
 ): Promise<EncodedFrames> {
   const encoder = await createH264MP4Encoder();
   encoder.width = options.width;
@@ -38,22 +56,20 @@ async function encodeMoving(
   encoder.quantizationParameter = QUANTIZATION;
   encoder.groupOfPictures = Math.ceil(options.fps * KEY_FRAME_SECONDS);
   encoder.initialize();
-  for await (const frame of animate(options)) encoder.addFrameYuv(frame);
+  for (const frame of frames) encoder.addFrameYuv(frame);
   encoder.finalize();
-  return readEncoded(encoder.FS.readFile(encoder.outputFilename));
+  const file = encoder.FS.readFile(encoder.outputFilename);
+  encoder.FS.unlink(encoder.outputFilename);
+  encoder.delete();
+  return readEncoded(file);
 }
 
 /** Without the encoder nothing moves, and the video says why. */
 async function encodeFirstAndLast(options: VideoOptions): Promise<EncodedFrames> {
-  const note = "a still image: h264-mp4-encoder is not installed";
-  let first: Uint8Array | undefined;
-  let last: Uint8Array | undefined;
-  for await (const frame of animate(options, note)) {
-    first ??= frame.slice();
-    if (options.lastFrame === undefined) break;
-    last = frame;
-  }
-  return encodeStill(options, frameCount(options), first ?? new Uint8Array(), last);
+  const scene = await setScene(options, "a still image: h264-mp4-encoder is not installed");
+  const [first = new Uint8Array()] = drawShot(scene, { drawn: 1, shown: 1, opens: true, closes: false });
+  const [last] = options.lastFrame ? drawShot(scene, { drawn: 1, shown: 1, opens: false, closes: true }) : [];
+  return encodeStill(options, frameCount(options), first, last);
 }
 
 async function video(options: VideoOptions): Promise<Uint8Array> {
