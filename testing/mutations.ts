@@ -12,6 +12,8 @@ import { parseArgs } from "node:util";
 import { Glob } from "bun";
 
 const FOLDERS = ["src/relay", "src/routing", "src/access", "src/ledger"];
+/** Tests of a whole gateway in memory: no sockets, no disk, no waiting. */
+const IN_MEMORY = "conformance/memory";
 /** A change may make a loop endless. Tests that take this many times as long as without it are ended, which is as good as failed. */
 const MAX_SLOWDOWN = 3;
 const MIN_TIMEOUT_MS = 15_000;
@@ -152,7 +154,17 @@ async function tryOut(copy: string, mutation: Mutation, folders: readonly string
 
 function copyTree(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), "trivium-mutations-"));
-  for (const part of ["src", "simulator", "testing", "bin", "fixtures", "package.json", "tsconfig.json", "docs"]) {
+  for (const part of [
+    "src",
+    "simulator",
+    "testing",
+    IN_MEMORY,
+    "bin",
+    "fixtures",
+    "package.json",
+    "tsconfig.json",
+    "docs",
+  ]) {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
@@ -177,7 +189,7 @@ async function main(): Promise<number> {
   const all = files.sort().flatMap((file) => mutationsOf(root, file));
   const places = all.length;
   const chosen = choose(all, Number(values.count), Number(values.seed));
-  const folders = [...new Set(values.folder.map(testFolder))];
+  const folders = [...new Set([...values.folder.map(testFolder), IN_MEMORY])];
   const copy = copyTree(root);
   const survivors: Mutation[] = [];
   try {
