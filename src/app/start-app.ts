@@ -14,7 +14,7 @@ import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { ADMIN_ROUTES } from "../server/admin/routes.ts";
 import { listen } from "../server/listener.ts";
 import type { ServerContext } from "../server/routed-request.ts";
-import { ROUTES } from "../server/routes.ts";
+import { routesOf } from "../server/routes.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
@@ -122,7 +122,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     isAdmin: () => false,
     version: VERSION,
   };
-  const server = listen({ ...config.server, context, routes: ROUTES });
+  const server = listen({ ...config.server, context, routes: routesOf(registry.dialects) });
   const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, context, routes: ADMIN_ROUTES });
 
   // Only now is a port known that the system was to choose.

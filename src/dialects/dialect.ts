@@ -11,6 +11,7 @@ import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { BodySource } from "../wire/edit-body.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
+import type { Asks, Endpoint, EndpointCall, EndpointRequest, PathParameters } from "./endpoint.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
 
@@ -199,6 +200,16 @@ export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
 /** What clients of a dialect send and expect around the bodies. */
 export interface ClientHttp {
+  readonly endpoints: readonly Endpoint[];
+  /** What the URL and the headers of a call say. Throws where the protocol does not allow it. */
+  readCall(asks: Asks, request: EndpointRequest): EndpointCall;
+  /** The model that a path names. */
+  readModel(parameters: PathParameters): string;
+  /** Headers by which clients of this dialect are known at an endpoint that several dialects share. */
+  readonly versionHeaders?: readonly string[];
+  /** What requests for endpoints that do not exist look like when they come from clients of this dialect. */
+  readonly pathHint?: RegExp;
+  readonly headerHints?: readonly string[];
   /** Where a request carries several keys, the first of these counts: the contract's header, then its vendor's (choices 2). */
   readonly keyHeaders: readonly KeyHeader[];
   /** The publisher that clients leave out, or put before names that have none. */

@@ -18,5 +18,5 @@ export const UPSTREAM_CODECS: Readonly<Record<UpstreamDialectName, UpstreamCodec
   converse: converseCodec,
 };
 
-/** What the program speaks. A new dialect is added to the two tables above. */
-export const BUILT_IN_DIALECTS = new DialectRegistry(Object.values(DIALECTS), Object.values(UPSTREAM_CODECS));
+/** What the program speaks. A new dialect is added here and to the tables above. */
+export const BUILT_IN_DIALECTS = new DialectRegistry([chat, messages, genai], [converseCodec]);

@@ -3,19 +3,17 @@ import type { Dialect } from "./dialect.ts";
 
 /** The dialects that one gateway speaks. */
 export class DialectRegistry {
+  /** Those that clients speak. Requests that resemble none are answered in the first. */
+  readonly clients: readonly [Dialect, ...Dialect[]];
   readonly #dialects: ReadonlyMap<string, Dialect>;
   readonly #codecs: ReadonlyMap<string, UpstreamCodec>;
 
   /** Providers may speak all of them; clients speak the first list alone. */
-  constructor(dialects: readonly Dialect[], upstreamOnly: readonly UpstreamCodec[] = []) {
+  constructor(dialects: readonly [Dialect, ...Dialect[]], upstreamOnly: readonly UpstreamCodec[] = []) {
+    this.clients = dialects;
     this.#dialects = new Map(dialects.map((dialect) => [dialect.name, dialect]));
     const codecs = [...dialects.map(({ codec }) => codec), ...upstreamOnly];
     this.#codecs = new Map(codecs.map((codec) => [codec.name, codec]));
-  }
-
-  /** Those that clients speak, in the order in which they were registered. */
-  get clients(): readonly Dialect[] {
-    return [...this.#dialects.values()];
   }
 
   get(name: string): Dialect {

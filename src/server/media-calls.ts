@@ -6,7 +6,6 @@ import { submitVideo } from "../relay/media/videos.ts";
 import { credentialOf } from "./credential.ts";
 import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
-import { modelInPath } from "./text-calls.ts";
 
 function incoming(routed: RoutedRequest) {
   const { request, requestId, connection, query, dialect } = routed;
@@ -25,7 +24,7 @@ const images = (routed: RoutedRequest, protocol: ImageProtocol): IncomingImages 
 
 /** `:predict` */
 export const predictImages: Handler = (routed, { gateway }) =>
-  relayImages({ ...images(routed, PREDICT), modelInPath: modelInPath(routed.parameters) }, gateway);
+  relayImages({ ...images(routed, PREDICT), modelInPath: routed.dialect.http.readModel(routed.parameters) }, gateway);
 
 /** `images/generations` */
 export const generateImages: Handler = (routed, { gateway }) => relayImages(images(routed, GENERATIONS), gateway);
@@ -35,7 +34,11 @@ export const editImages: Handler = (routed, { gateway }) => relayImages(images(r
 
 /** `:predictLongRunning` */
 export const submitVideos: Handler = (routed, { gateway, operations }) =>
-  submitVideo({ ...incoming(routed), modelInPath: modelInPath(routed.parameters) }, gateway, operations);
+  submitVideo(
+    { ...incoming(routed), modelInPath: routed.dialect.http.readModel(routed.parameters) },
+    gateway,
+    operations,
+  );
 
 /** `:fetchPredictOperation`. With `x-trivium-media: inline` the videos are in the answer. */
 export const fetchOperation: Handler = async (routed, { gateway, operations }) => {

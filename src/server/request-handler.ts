@@ -62,7 +62,10 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     const requestId = `req_${random.id()}`;
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
-    const dialect = context.dialects.get(match?.route.dialect ?? resembledDialect(path, request.headers));
+    const dialect =
+      match === undefined
+        ? resembledDialect(path, request.headers, context.dialects.clients)
+        : context.dialects.get(match.route.dialect);
     try {
       guard(request.headers);
       const preflight = match === undefined ? cors.preflight(request) : undefined;

@@ -1,9 +1,9 @@
-import type { DialectName } from "../canon/dialect-name.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 
-/** An address that does not exist is answered in the protocol whose addresses it looks like. */
-export function resembledDialect(path: string, headers: Headers): DialectName {
-  if (/^\/api\/(genai|vertex-ai)\b|^\/v1beta|\/publishers\/|:[A-Za-z]+$/.test(path)) return "genai";
-  if (/^\/api\/(msg|anthropic)\b|\/messages\b/.test(path)) return "messages";
-  if (headers.has("anthropic-version") || headers.has("partner-version")) return "messages";
-  return headers.has("x-goog-api-key") || headers.has("x-goog-api-client") ? "genai" : "chat";
+/** A path that does not exist is answered in the protocol whose paths, or else whose headers, it looks like. */
+export function resembledDialect(path: string, headers: Headers, dialects: readonly [Dialect, ...Dialect[]]): Dialect {
+  // The paths of the later ones are the more particular.
+  const byPath = dialects.findLast(({ http }) => http.pathHint?.test(path));
+  const byHeader = () => dialects.find(({ http }) => http.headerHints?.some((name) => headers.has(name)));
+  return byPath ?? byHeader() ?? dialects[0];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { DIALECTS } from "../dialects/index.ts";
 import { RouteTable } from "./route-table.ts";
 import { ROUTES } from "./routes.ts";
-import { modelInPath } from "./text-calls.ts";
 
 const table = new RouteTable(ROUTES);
 
@@ -41,7 +41,7 @@ describe("choices 1: every address, at both doors, and its aliases", () => {
   ])("POST %s calls %s: the verb follows the last colon", (path, model, verb) => {
     const match = table.find("POST", path);
     expect(match?.route.dialect).toBe("genai");
-    expect(modelInPath(match?.parameters ?? {})).toBe(model);
+    expect(DIALECTS.genai.http.readModel(match?.parameters ?? {})).toBe(model);
     expect(match?.parameters["verb"]).toBe(verb);
   });
 

@@ -5,6 +5,7 @@ import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { chatCodec } from "./codec.ts";
+import { endpoints, readCall } from "./endpoints.ts";
 import { encodeError, encodeStreamError } from "./errors.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
@@ -37,6 +38,9 @@ export const chat: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {
+    endpoints,
+    readCall,
+    readModel: ({ id = "" }) => id,
     keyHeaders: ["authorization", "x-api-key", "x-goog-api-key"],
     requestIdHeader: "x-request-id",
     models: modelLists,

@@ -5,12 +5,13 @@ import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { genaiCodec } from "./codec.ts";
+import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
 import { encodeError, encodeStreamError } from "./errors.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
-import { type GenaiOptions, IMPLIED_PUBLISHER, streamType } from "./options.ts";
+import { type GenaiOptions, streamType } from "./options.ts";
 import { withoutOtherModels } from "./other-models.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { decodeThinking } from "./reasoning.ts";
@@ -50,6 +51,11 @@ export const genai: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {
+    endpoints,
+    readCall,
+    readModel: modelInPath,
+    pathHint: /^\/api\/(genai|vertex-ai)\b|^\/v1beta|\/publishers\/|:[A-Za-z]+$/,
+    headerHints: ["x-goog-api-key", "x-goog-api-client"],
     keyHeaders: ["authorization", "x-goog-api-key", "x-api-key"],
     impliedPublisher: IMPLIED_PUBLISHER,
     requestIdHeader: undefined,

@@ -1,6 +1,3 @@
-/** Clients leave their vendor's name out, or put it before whatever has none. */
-export const IMPLIED_PUBLISHER = "google";
-
 /** What a client asks for by its URL and headers. */
 export interface GenaiOptions {
   /** The vendor's bare words for the finish reason instead of the contract's. */

@@ -4,6 +4,7 @@ import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { messagesCodec } from "./codec.ts";
+import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
 import { encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { modelLists } from "./model-list.ts";
@@ -40,6 +41,12 @@ export const messages: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {
+    endpoints,
+    readCall,
+    readModel: ({ id = "" }) => id,
+    versionHeaders: VERSION_HEADERS,
+    pathHint: /^\/api\/(msg|anthropic)\b|\/messages\b/,
+    headerHints: VERSION_HEADERS,
     keyHeaders: ["x-api-key", "authorization", "x-goog-api-key"],
     requestIdHeader: "request-id",
     models: modelLists,

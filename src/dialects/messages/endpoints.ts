@@ -1,13 +1,43 @@
-import { GatewayError } from "../canon/error.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Door } from "../check.ts";
+import type { Asks, Endpoint, EndpointCall, EndpointRequest } from "../endpoint.ts";
+import type { MessagesOptions } from "./options.ts";
+
+/** The protocol's roots at the two doors, aliases included (choices 1). */
+const ROOTS: readonly [Door, string][] = [
+  ["contract", "/api/msg/v1"],
+  ["contract", "/api/anthropic/v1"],
+  ["dropin", "/v1"],
+];
+
+export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root]): Endpoint[] => [
+  { door, path: `${root}/messages`, asks: "generate" },
+  { door, path: `${root}/messages/count_tokens`, asks: "count_tokens" },
+  // At the drop-in door the lists are shared with chat, which has them.
+  ...(door === "contract"
+    ? ([
+        { door, path: `${root}/models`, asks: "list_models" },
+        { door, path: new RegExp(`^${root}/models/(?<id>.+)$`), asks: "show_model" },
+      ] as const)
+    : []),
+]);
 
 /** Contract 5 and 9: the one version there is. The vendor's SDKs say it under a name of their own, and have a newer word for it. */
 const CONTRACT_VERSION = "2023-06-01";
 const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, "2026-10-21"]);
 
+export const VERSION_HEADERS = ["anthropic-version", "partner-version"] as const;
+
 /** Contract 5: cannot be used here, whatever its date and however it is written. */
 const REFUSED_BETA = /^code-execution-/i;
 
-export function checkVersion(headers: Headers): void {
+export function readCall(asks: Asks, { headers }: EndpointRequest): EndpointCall {
+  checkVersion(headers);
+  const options: MessagesOptions = { betas: readBetas(headers) };
+  return asks === "count_tokens" ? { stream: false, options } : { options };
+}
+
+function checkVersion(headers: Headers): void {
   const partner = headers.get("partner-version");
   const vendor = headers.get("anthropic-version");
   if (partner === null && vendor === null) {
@@ -17,8 +47,9 @@ export function checkVersion(headers: Headers): void {
       { path: "partner-version" },
     );
   }
-  if (partner !== null && partner !== CONTRACT_VERSION)
+  if (partner !== null && partner !== CONTRACT_VERSION) {
     throw wrongVersion("partner-version", partner, [CONTRACT_VERSION]);
+  }
   if (vendor !== null && !VENDOR_VERSIONS.has(vendor)) {
     throw wrongVersion("anthropic-version", vendor, [...VENDOR_VERSIONS]);
   }
@@ -32,7 +63,7 @@ function wrongVersion(header: string, found: string, right: readonly string[]): 
 const BETA = /^[\x21-\x7e]+$/;
 
 /** Both spellings of the header, comma-separated or repeated, as one list. */
-export function readBetas(headers: Headers): string[] {
+function readBetas(headers: Headers): string[] {
   const betas = ["partner-beta", "anthropic-beta"].flatMap((header) => betasIn(header, headers.get(header) ?? ""));
   const refused = betas.find((beta) => REFUSED_BETA.test(beta));
   if (refused !== undefined) {

@@ -1,0 +1,37 @@
+import type { Door } from "./check.ts";
+import type { KeyHeader } from "./dialect.ts";
+
+/** What clients ask for at an endpoint. */
+export type Asks = "generate" | "count_tokens" | "list_models" | "show_model";
+
+/** One endpoint of a dialect at the gateway. Calls are POST requests, lists GET. */
+export interface Endpoint {
+  door: Door;
+  /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
+  path: string | RegExp;
+  asks: Asks;
+  /** Clients of other dialects ask here too; a version header tells them apart (choices 1). */
+  shared?: boolean;
+}
+
+export type PathParameters = Readonly<Record<string, string>>;
+
+/** A request that has found its endpoint, all but its body. */
+export interface EndpointRequest {
+  headers: Headers;
+  query: URLSearchParams;
+  parameters: PathParameters;
+  door: Door;
+  /** The header whose key counts. */
+  keyHeader: () => KeyHeader | undefined;
+}
+
+/** What the URL and the headers of a call say. */
+export interface EndpointCall {
+  /** Absent where the body names the model. */
+  model?: string;
+  /** Absent where the body says whether to stream. */
+  stream?: boolean;
+  /** What only the dialect understands. */
+  options: unknown;
+}

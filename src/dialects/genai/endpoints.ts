@@ -1,0 +1,70 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { Door } from "../check.ts";
+import type { Asks, Endpoint, EndpointCall, EndpointRequest, PathParameters } from "../endpoint.ts";
+import type { GenaiOptions } from "./options.ts";
+
+/** Clients leave their vendor's name out, or put it before whatever has none. */
+export const IMPLIED_PUBLISHER = "google";
+
+/** The protocol's roots at the two doors, aliases included (choices 1). */
+const ROOTS: readonly [Door, string][] = [
+  ["contract", "/api/(?:genai|vertex-ai)"],
+  ["dropin", ""],
+];
+
+/** `v1`, `v1beta` or `v1beta1`, and the project and location that some clients put before the rest. */
+const VERSION = "/(?:v1|v1beta|v1beta1)/(?:projects/[^/]+/locations/[^/]+/)?";
+/** The three ways to name a model in a path; the verb follows the last colon. */
+const MODEL = "(?:publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)|(?<bareId>[^/]+/.+))";
+
+/** The path of a verb of the protocol at both doors. */
+export const verbPaths = (verb: string): [Door, RegExp][] =>
+  ROOTS.map(([door, root]) => [door, new RegExp(`^${root}${VERSION}${MODEL}:${verb}$`)]);
+
+const pathsOf = (asks: Asks, paths: readonly [Door, RegExp][]): Endpoint[] =>
+  paths.map(([door, path]) => ({ door, path, asks }));
+const listPaths = (rest: string): [Door, RegExp][] =>
+  ROOTS.map(([door, root]) => [door, new RegExp(`^${root}${VERSION}(?:${rest})$`)]);
+
+export const endpoints: readonly Endpoint[] = [
+  ...pathsOf("count_tokens", verbPaths("countTokens")),
+  ...pathsOf("generate", verbPaths("(?<verb>[A-Za-z]+)")),
+  ...pathsOf("list_models", listPaths("models|publishers/google/models")),
+  ...pathsOf("show_model", listPaths("publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)")),
+];
+
+const STREAM_VERB = "streamGenerateContent";
+const GENERATE_VERBS = new Set(["generateContent", STREAM_VERB]);
+
+export function readCall(asks: Asks, request: EndpointRequest): EndpointCall {
+  const { parameters, query } = request;
+  const verb = parameters["verb"] ?? "";
+  if (asks === "generate" && !GENERATE_VERBS.has(verb)) throw unknownVerb(verb);
+  const stream = verb === STREAM_VERB;
+  const options: GenaiOptions = {
+    bareFinishReason: readsVendorSpelling(request),
+    arrayFraming: stream && query.get("alt") !== "sse",
+  };
+  return { model: modelInPath(parameters), stream, options };
+}
+
+function unknownVerb(verb: string): GatewayError {
+  const known = [...GENERATE_VERBS, "countTokens", "predict", "predictLongRunning", "fetchPredictOperation"].join(", ");
+  return new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${known}.`, {
+    code: "unknown_verb",
+  });
+}
+
+/** A name without a publisher is one of the vendor's own, whose SDK leaves it out. */
+export function modelInPath({ publisher, name, id, bareId }: PathParameters): string {
+  if (publisher !== undefined && name !== undefined) return `${publisher}/${name}`;
+  const found = id ?? bareId ?? "";
+  return found.includes("/") ? found : `${IMPLIED_PUBLISHER}/${found}`;
+}
+
+/**
+ * A client that sends its key in the vendor's header, marks itself as the vendor's SDK, or calls at the drop-in door, reads
+ * `STOP`; the contract's clients `FINISH_REASON_STOP` (choices 3).
+ */
+const readsVendorSpelling = ({ headers, door, keyHeader }: EndpointRequest): boolean =>
+  door === "dropin" || headers.has("x-goog-api-client") || keyHeader() === "x-goog-api-key";
