@@ -180,7 +180,7 @@ describe("docs/media.md: an input or a mask that a model does not take is refuse
   test.each([
     ["a mask that the model is to find", { referenceImages: [raw, ground] }, "instances[0].referenceImages"],
     ["a subject", { referenceImages: [raw, subject] }, "instances[0].referenceImages"],
-    ["a mask beside the image", { image: raw.referenceImage, mask }, "instances[0].mask"],
+    ["a mask next to the image", { image: raw.referenceImage, mask }, "instances[0].mask"],
   ])("contract 2.4: %s", async (_, instance, field) => {
     for (const model of ["openai/gpt-image-1", "own/azure-image"]) {
       const before = harness.simulator.stats().requests;

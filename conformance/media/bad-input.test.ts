@@ -304,7 +304,7 @@ refused(
 const OUTSIDE = /Give a public https URL, or the image itself/;
 
 refused(
-  "S12: an address of an image leads nowhere but to the public web",
+  "S12: the URL of an image leads to the public web alone",
   [
     ...[
       "http://example.com/a.png",

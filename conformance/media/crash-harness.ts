@@ -47,7 +47,7 @@ function momentOf({ method, path }: Pick<Question, "method" | "path">): Moment {
 }
 
 /** One gateway slot: a URL and the process that listens there now, with another one ready to follow. */
-class Place {
+class GatewaySlot {
   readonly url: string;
   readonly #command: string[];
   readonly #said: string[];
@@ -69,8 +69,8 @@ class Place {
     await child.stdin.flush();
     const timer = setTimeout(() => child.kill("SIGKILL"), READY_MS);
     let output = "";
-    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
-      output += piece;
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      output += chunk;
       if (output.includes("ready")) break;
     }
     clearTimeout(timer);
@@ -96,7 +96,7 @@ class Place {
 }
 
 export interface CrashHarness {
-  places: readonly Place[];
+  slots: readonly GatewaySlot[];
   simulator: Simulator;
   questions: readonly Question[];
   /** Resolves as soon as a gateway is doing this, before it is answered. */
@@ -125,7 +125,7 @@ export async function startCrashHarness(gateways: number, storageUrl?: string): 
     },
   });
   const script = await bundle(folder);
-  const places: Place[] = [];
+  const slots: GatewaySlot[] = [];
   for (let index = 0; index < gateways; index += 1) {
     const [port, adminPort] = [await freePort(), await freePort()];
     const configFile = join(folder, `trivium-${index}.yaml`);
@@ -140,18 +140,18 @@ export async function startCrashHarness(gateways: number, storageUrl?: string): 
       ...videosFrom(simulator.url),
     };
     writeFileSync(configFile, JSON.stringify(config));
-    places.push(new Place(`http://127.0.0.1:${port}`, [process.execPath, script, configFile, folder], said));
+    slots.push(new GatewaySlot(`http://127.0.0.1:${port}`, [process.execPath, script, configFile, folder], said));
   }
-  const closeGateways = () => Promise.all(places.map((place) => place.close()));
+  const closeGateways = () => Promise.all(slots.map((slot) => slot.close()));
   try {
     // One after the other: the first makes the tables.
-    for (const place of places) await place.start();
+    for (const slot of slots) await slot.start();
   } catch (thrown) {
     await closeGateways();
     throw thrown;
   }
   return {
-    places,
+    slots,
     simulator,
     questions,
     moment: async (wanted) => {

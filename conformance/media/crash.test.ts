@@ -30,7 +30,7 @@ async function orderUntil(
   const outcomes: VideoOutcome[] = [];
   let number = from;
   let asked = 0;
-  const urlOf = () => harness.places[seed.number(`place ${asked++}`, harness.places.length)]?.url ?? "";
+  const urlOf = () => harness.slots[seed.number(`place ${asked++}`, harness.slots.length)]?.url ?? "";
   const client = async () => {
     while (!isOver()) {
       const order = makeOrder(number++, seed);
@@ -54,9 +54,9 @@ async function killAtRandom(harness: CrashHarness, seed: Seed, kills: number): P
       const delayMs = seed.number(`delay ${index}`, MAX_DELAY_MS);
       if (delayMs > 0) await Bun.sleep(delayMs);
     }
-    const place = harness.places[seed.number(`victim ${index}`, harness.places.length)];
-    await place?.kill();
-    await place?.start();
+    const slot = harness.slots[seed.number(`victim ${index}`, harness.slots.length)];
+    await slot?.kill();
+    await slot?.start();
   }
 }
 
@@ -75,7 +75,7 @@ async function checkRepetitions(harness: CrashHarness, outcomes: readonly VideoO
   const keyed = outcomes.filter(({ order }) => order.idempotencyKey !== undefined);
   expect(keyed.length).toBeGreaterThan(0);
   for (const [index, outcome] of keyed.entries()) {
-    const url = harness.places[index % harness.places.length]?.url ?? "";
+    const url = harness.slots[index % harness.slots.length]?.url ?? "";
     expect({ order: outcome.order.number, same: await repeatOrder(outcome, url) }).toEqual({
       order: outcome.order.number,
       same: true,
@@ -83,8 +83,8 @@ async function checkRepetitions(harness: CrashHarness, outcomes: readonly VideoO
   }
 }
 
-async function closeGateways({ places, said }: CrashHarness): Promise<void> {
-  for (const place of places) await place.close();
+async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
+  for (const slot of slots) await slot.close();
   await Bun.sleep(20);
   expect(said).toEqual([]);
 }

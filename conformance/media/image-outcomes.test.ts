@@ -54,12 +54,12 @@ function genaiClient({ version, connect, error }: GenaiImages): Client {
   return {
     name: `genai ${version}`,
     // Contract 7: a blocked image is an element of the answer.
-    blocked: "held back",
+    blocked: "blocked",
     ask: async (model, prompt) => {
       const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
       try {
         const [first] = (await client.generate(model, prompt)).generatedImages ?? [];
-        if (first?.raiFilteredReason) return first.image?.imageBytes ? "both" : "held back";
+        if (first?.raiFilteredReason) return first.image?.imageBytes ? "both" : "blocked";
         return first?.image?.imageBytes ? "image" : "nothing";
       } catch (thrown) {
         if (!(thrown instanceof error)) throw thrown;

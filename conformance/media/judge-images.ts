@@ -25,9 +25,9 @@ export async function judgeImages(
 ): Promise<string[]> {
   const before = harness.simulator.stats().requests;
   const answer = await send(harness, model, request);
-  const heard = harness.simulator.stats().requests - before;
+  const received = harness.simulator.stats().requests - before;
   if (answer.status >= 500) return [`status ${answer.status}: ${answer.text}`];
-  if (answer.status !== 200) return judgeRefusal(answer, request, heard);
+  if (answer.status !== 200) return judgeRefusal(answer, request, received);
   const receipt = await receiptOf(harness, answer.headers.get("x-trivium-receipt"));
   const noted = new Set(receipt.fields.map(({ path }) => path));
   return judgeImagesMade(answer, request, noted);
@@ -98,9 +98,9 @@ function editForm(model: string, { settings, prompt, inputs, mask }: RandomImage
 }
 
 /** A refusal is the gateway's: it comes before a host gets a request, and names a field by the client's own name. */
-function judgeRefusal({ status, text }: Answer, request: RandomImageRequest, heard: number): string[] {
+function judgeRefusal({ status, text }: Answer, request: RandomImageRequest, received: number): string[] {
   if (status !== 400) return [`status ${status}: ${text}`];
-  if (heard > 0) return [`refused by the host: ${text}`];
+  if (received > 0) return [`refused by the host: ${text}`];
   const path = pathOf(text, request.door);
   return path !== undefined && ownPaths(request).some((own) => path === own || path.startsWith(`${own}[`))
     ? []

@@ -12,7 +12,7 @@ export interface LargeMediaHost {
   stop(): Promise<void>;
 }
 
-const VIDEO_PIECE = new Uint8Array(1024 * 1024);
+const VIDEO_CHUNK = new Uint8Array(1024 * 1024);
 
 /** An upstream whose images and videos are large. It speaks one host's protocol, and holds each answer's bytes once. */
 export async function startLargeMediaHost(imageBytes: number, videoBytes: number): Promise<LargeMediaHost> {
@@ -37,7 +37,7 @@ export async function startLargeMediaHost(imageBytes: number, videoBytes: number
       if (pathname.startsWith("/v1/videos/"))
         return Response.json(job(pathname.slice("/v1/videos/".length), "completed"));
       let size = 0;
-      for await (const piece of request.body ?? []) size += piece.length;
+      for await (const chunk of request.body ?? []) size += chunk.length;
       if (pathname === "/v1/videos") return Response.json(job(`video_${++jobs}`, "queued"));
       await gate();
       if (pathname !== "/v1/images/edits") return new Response(large, JSON_TYPE);
@@ -85,9 +85,9 @@ function video(size: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",
     pull: (controller) => {
-      const piece = VIDEO_PIECE.slice(0, Math.min(left, VIDEO_PIECE.length));
-      left -= piece.length;
-      controller.enqueue(piece);
+      const chunk = VIDEO_CHUNK.slice(0, Math.min(left, VIDEO_CHUNK.length));
+      left -= chunk.length;
+      controller.enqueue(chunk);
       if (left === 0) controller.close();
     },
   });

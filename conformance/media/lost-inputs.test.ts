@@ -32,21 +32,21 @@ async function ask(path: string, body: object, key: string) {
 const addressOf = (model: string, verb: string) => `/api/genai/v1/publishers/${model.replace("/", "/models/")}:${verb}`;
 
 /** The call goes through with these notes; a strict one is refused by the first of them. */
-async function expectNoted(path: string, body: object, places: readonly string[]): Promise<void> {
+async function expectNoted(path: string, body: object, fieldPaths: readonly string[]): Promise<void> {
   const answer = await ask(path, body, TEST_KEY);
-  expect([answer.status, answer.dropped]).toEqual([200, places.join(",")]);
+  expect([answer.status, answer.dropped]).toEqual([200, fieldPaths.join(",")]);
   const { fields } = await harness.gateway.receipt(answer.response);
-  expect(fields.map((field) => field.path)).toEqual([...places]);
+  expect(fields.map((field) => field.path)).toEqual([...fieldPaths]);
   const strict = await ask(path, body, STRICT_KEY);
   expect(strict.status).toBe(400);
-  for (const place of places) expect(strict.text).toContain(place);
+  for (const fieldPath of fieldPaths) expect(strict.text).toContain(fieldPath);
 }
 
-async function expectRefused(path: string, body: object, place: string): Promise<void> {
+async function expectRefused(path: string, body: object, fieldPath: string): Promise<void> {
   for (const key of [TEST_KEY, STRICT_KEY]) {
     const { status, text } = await ask(path, body, key);
     expect(status).toBe(400);
-    expect(text).toContain(place);
+    expect(text).toContain(fieldPath);
   }
 }
 
@@ -83,8 +83,8 @@ describe("H12, contract 4: a mask and an image in the JSON of images/generations
   const body = (mask: unknown, model = PAINTS) => ({ model, prompt: "a hat", image: IMAGE, mask });
 
   test("it reaches the host, like that of an edit", async () => {
-    for (const address of [path, "/api/v1/images/edits"]) {
-      expect(await ask(address, body(MASK), STRICT_KEY)).toMatchObject({ status: 200, dropped: null });
+    for (const endpoint of [path, "/api/v1/images/edits"]) {
+      expect(await ask(endpoint, body(MASK), STRICT_KEY)).toMatchObject({ status: 200, dropped: null });
       const sent = harness.simulator.stats().last;
       expect(sent?.path).toEndWith("/images/edits");
       expect(String(sent?.body).includes('name="mask"')).toBe(true);

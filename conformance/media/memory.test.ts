@@ -68,7 +68,7 @@ async function growthBy(what: string, inFlight: number, work: () => Promise<void
 /** Reads an answer without keeping it. */
 async function lengthOf(response: Response): Promise<number> {
   let length = 0;
-  for await (const piece of response.body ?? []) length += piece.length;
+  for await (const chunk of response.body ?? []) length += chunk.length;
   return length;
 }
 

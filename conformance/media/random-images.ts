@@ -30,9 +30,9 @@ const MASK = halfTransparent(SIDE, SIDE);
 /** An image of one colour: its codes never grow, because the table is cleared before they would. */
 function gif(width: number, height: number): string {
   const head = Buffer.from("GIF89a\0\0\0\0\x80\0\0\xc8\x1e\x1e\0\0\0,\0\0\0\0\0\0\0\0\0\x02", "latin1");
-  for (const place of [6, 24]) {
-    head.writeUInt16LE(width, place);
-    head.writeUInt16LE(height, place + 2);
+  for (const offset of [6, 24]) {
+    head.writeUInt16LE(width, offset);
+    head.writeUInt16LE(height, offset + 2);
   }
   const bits: number[] = [];
   const put = (code: number) => bits.push(code & 1, (code >> 1) & 1, (code >> 2) & 1);

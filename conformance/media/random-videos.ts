@@ -10,12 +10,12 @@ export interface RandomVideoRequest {
   parameters: Record<string, unknown>;
 }
 
-const LYING = plainPng(640, 360);
+const LANDSCAPE = plainPng(640, 360);
 const FRAMES: readonly InlineImage[] = [
-  LYING,
+  LANDSCAPE,
   plainPng(360, 640),
-  await recoded(LYING, "jpeg"),
-  await recoded(LYING, "webp"),
+  await recoded(LANDSCAPE, "jpeg"),
+  await recoded(LANDSCAPE, "webp"),
 ];
 
 const parameters = fc.record(

@@ -22,7 +22,7 @@ export function upstreamModelOf(model: string, configured: readonly ConfiguredMo
   const name =
     configured.find((one) => one.id === id)?.offers[0]?.model ??
     builtInModels.find((one) => one.id === id)?.upstreamModel;
-  if (name === undefined) throw new Error(`nobody has ${model}`);
+  if (name === undefined) throw new Error(`no provider has ${model}`);
   return name;
 }
 

@@ -20,7 +20,7 @@ export interface VideoModel {
   /** The cost of the videos of a plain call with an image, where they are silent by default. */
   silentUsdPerSecond?: number;
   /** Where the host reports an outcome in an unusual way. */
-  tells?: Readonly<Record<string, number | string>>;
+  reports?: Readonly<Record<string, number | string>>;
 }
 
 /** Every parameter of contract 2.1. */
@@ -65,7 +65,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     instead: { fps: undefined },
     usdPerSecond: 0.1,
     // The URL of the video is the API's own there.
-    tells: { expired: "HTTP status 404" },
+    reports: { expired: "HTTP status 404" },
   },
   {
     id: "google/veo-3.1-generate-001:vertex",
@@ -77,7 +77,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     usdPerSecond: 0.4,
     silentUsdPerSecond: 0.2,
     // The answer holds the video itself, so that no link can die.
-    tells: { expired: "made" },
+    reports: { expired: "made" },
   },
   {
     id: "google/veo-3.1-fast-generate-001:gemini",
@@ -164,7 +164,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     instead: { durationSeconds: 6, resolution: "768p", aspectRatio: undefined, generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
     // An overload is reported as a timeout.
-    tells: { overloaded: 504 },
+    reports: { overloaded: 504 },
   },
   {
     id: "minimax/minimax-h3",
@@ -182,7 +182,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     instead: { durationSeconds: 5 },
     usdPerSecond: 0,
     // The host reports that a job failed, and never why.
-    tells: { moderated: "could not finish the job", overloaded: 429 },
+    reports: { moderated: "could not finish the job", overloaded: 429 },
   },
   {
     id: "z-ai/viduq1-text",
@@ -192,7 +192,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     notes: all(...WORDS, "seed"),
     instead: { durationSeconds: 5, resolution: "1080p", generateAudio: false, fps: undefined },
     usdPerSecond: CONFIGURED_PRICE,
-    tells: { moderated: "could not finish the job", overloaded: 429 },
+    reports: { moderated: "could not finish the job", overloaded: 429 },
   },
   {
     id: "x-ai/grok-imagine-video-1.5",
@@ -202,7 +202,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     instead: { fps: undefined },
     usdPerSecond: 0.08,
     // The job itself says that its video is gone.
-    tells: { expired: "no longer knows the job" },
+    reports: { expired: "no longer knows the job" },
   },
   {
     id: "runway/gen4_turbo",

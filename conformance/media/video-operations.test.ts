@@ -55,8 +55,8 @@ interface Submitting {
 }
 
 function submit({ prompt, model = "held/video", key = TEST_KEY, headers, parameters, signal }: Submitting) {
-  const address = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
-  return fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
+  const path = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
+  return fetch(`${harness.gateway.url}/api/genai/v1/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
     body: JSON.stringify({
@@ -75,8 +75,8 @@ interface Spoken {
 const errorIn = async (response: Response) => ((await response.json()) as Spoken).error;
 
 function poll(name: string, key = TEST_KEY): Promise<Response> {
-  const address = `${name.split("/operations/")[0]}:fetchPredictOperation`;
-  return fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
+  const path = `${name.split("/operations/")[0]}:fetchPredictOperation`;
+  return fetch(`${harness.gateway.url}/api/genai/v1/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ operationName: name }),
@@ -237,12 +237,12 @@ describe("a submit whose answer was lost", () => {
     await unheard;
     await Bun.sleep(NOTICED_MS);
     host.release();
-    await until(() => host.taken() - before === 1, "the job is taken");
-    const heard = await nameIn(await submit({ prompt: "lost" }));
+    await until(() => host.taken() - before === 1, "the job is accepted");
+    const received = await nameIn(await submit({ prompt: "lost" }));
     expect(host.taken() - before).toBe(1);
-    expect((await ended(heard)).response?.videos).toHaveLength(1);
+    expect((await ended(received)).response?.videos).toHaveLength(1);
     // Now the name was received: the same prompt again is a new request.
-    expect(await nameIn(await submit({ prompt: "lost" }))).not.toBe(heard);
+    expect(await nameIn(await submit({ prompt: "lost" }))).not.toBe(received);
     expect(host.taken() - before).toBe(2);
   });
 
@@ -279,7 +279,7 @@ describe("H24: an operation is bound to the credential that submitted it", () =>
         const row = harness.database.query("SELECT parts FROM operations WHERE id = ?").get(idOf(name));
         return (JSON.parse((row as { parts: string }).parts) as { failures: number }[])[0]?.failures ?? 0;
       };
-      await until(() => failuresOf() > 0, "the poller has found nobody to ask");
+      await until(() => failuresOf() > 0, "the poller has found no provider");
       expect(host.asked).not.toContain("Bearer second-secret");
       expect((await (await poll(name)).json()) as Polled).toEqual({ name } as Polled);
       host.finish(true);

@@ -37,7 +37,7 @@ function submit(model: VideoModel, outcome: string, numberOfVideos = 1): Promise
 
 async function failureOf(model: VideoModel, outcome: string): Promise<SdkFailure> {
   const thrown: unknown = await submit(model, outcome).then(
-    ({ name }) => new Error(`it was taken as ${name}`),
+    ({ name }) => new Error(`it was accepted as ${name}`),
     (error: unknown) => error,
   );
   return FAILURES.genai(thrown);
@@ -69,7 +69,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
     await Promise.all(
       AT_ONCE.map(async ([outcome, usual, word]) => {
         const failure = await failureOf(model, outcome);
-        const own = model.tells?.[outcome];
+        const own = model.reports?.[outcome];
         const status = typeof own === "number" ? own : usual;
         const type = own === undefined ? word : STATUS_WORDS[status];
         expect({ outcome, ...failure }).toMatchObject({ outcome, class: "ApiError", status, ...(type && { type }) });
@@ -80,9 +80,9 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
 
   test("contract 7: a blocked video is a done operation without it", async () => {
     const { error, response } = await endOf(model, "moderated");
-    const untold = model.tells?.["moderated"];
-    if (typeof untold === "string") {
-      expect(error?.["message"]).toContain(untold);
+    const reason = model.reports?.["moderated"];
+    if (typeof reason === "string") {
+      expect(error?.["message"]).toContain(reason);
       return;
     }
     expect(error).toBeUndefined();
@@ -104,12 +104,12 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
   });
 
   test(
-    "contract 2.2: of two videos one is held back, and the other is there",
+    "contract 2.2: of two videos one is blocked, and the other is made",
     async () => {
       const submitted = await submit(model, "one-fails", 2);
       const ended = await followToEnd(client, submitted);
       expect(ended.response?.generatedVideos).toHaveLength(1);
-      if (model.tells?.["moderated"] === undefined) expect(ended.response?.raiMediaFilteredCount).toBe(1);
+      if (model.reports?.["moderated"] === undefined) expect(ended.response?.raiMediaFilteredCount).toBe(1);
       else expect(ended.metadata?.["failures"]).toHaveLength(1);
       const receipt = await receiptOf(harness, submitted.name);
       const one = receipt.usage["seconds"] ?? 0;
@@ -124,7 +124,7 @@ test(
   async () => {
     await Promise.all(
       VIDEO_MODELS.map(async (model) => {
-        const own = model.tells?.["expired"];
+        const own = model.reports?.["expired"];
         if (own === "made") {
           const ended = await followToEnd(client, await submit(model, "expired"));
           expect(ended.response?.generatedVideos).toHaveLength(1);

@@ -15,7 +15,7 @@ const pricesOf = (usdPerSecond: number) => {
 const CHEAP = 0.001;
 /** One video is within the budget, two are not. */
 const HALF = (0.8 * BUDGET_USD) / SECONDS;
-const DEAR = (2 * BUDGET_USD) / SECONDS;
+const EXPENSIVE = (2 * BUDGET_USD) / SECONDS;
 
 const ANSWERS = {
   cut: "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{",
@@ -62,16 +62,19 @@ beforeAll(async () => {
     pricings: pricesOf(usdPerSecond),
     offers: offers.map((offer) => ({ model: UPSTREAM_MODEL, ...offer })),
   });
-  const [atCheap, atHalf, atDear] = [CHEAP, HALF, DEAR].map((usd) => ({ provider: "held", pricings: pricesOf(usd) }));
+  const [atCheap, atHalf, atExpensive] = [CHEAP, HALF, EXPENSIVE].map((usd) => ({
+    provider: "held",
+    pricings: pricesOf(usd),
+  }));
   harness = await startVideoHarness({
     providers: { held: upstream(held.url), losing: upstream(losing.url), other: upstream(held.url) },
     models: [
       model("held/video", CHEAP, [{ provider: "held" }]),
       model("losing/video", CHEAP, [{ provider: "losing" }]),
       model("own/half", CHEAP, [{ ...atHalf }]),
-      model("own/dear", CHEAP, [{ ...atDear }]),
-      model("own/cheap-then-dear", CHEAP, [{ ...atCheap }, { ...atDear, provider: "other" }]),
-      model("own/cheaper-offer", DEAR, [{ ...atCheap }]),
+      model("own/expensive", CHEAP, [{ ...atExpensive }]),
+      model("own/cheap-then-expensive", CHEAP, [{ ...atCheap }, { ...atExpensive, provider: "other" }]),
+      model("own/cheaper-offer", EXPENSIVE, [{ ...atCheap }]),
     ],
   });
 });
@@ -100,8 +103,8 @@ const textOf = ({ prompt, image, parameters }: Submitting) =>
 
 function submit(submitting: Submitting): Promise<Response> {
   const { model, under, key = TEST_KEY } = submitting;
-  const address = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
-  return fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
+  const path = `publishers/${model.replace("/", "/models/")}:predictLongRunning`;
+  return fetch(`${harness.gateway.url}/api/genai/v1/${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${key}`,
@@ -115,8 +118,8 @@ function submit(submitting: Submitting): Promise<Response> {
 const nameIn = async (response: Response): Promise<string> => ((await response.json()) as { name: string }).name;
 
 async function polled(name: string): Promise<{ done?: boolean; error?: { message: string } }> {
-  const address = `${name.split("/operations/")[0]}:fetchPredictOperation`;
-  const response = await fetch(`${harness.gateway.url}/api/genai/v1/${address}`, {
+  const path = `${name.split("/operations/")[0]}:fetchPredictOperation`;
+  const response = await fetch(`${harness.gateway.url}/api/genai/v1/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
     body: JSON.stringify({ operationName: name }),
@@ -200,11 +203,11 @@ describe("H23: the budget holds the price at which a video will be billed", () =
   const request = (model: string, key = KEYS.frugal) => submit({ model, prompt: model, key });
 
   test("of an offer that is more expensive than its model", async () => {
-    expect((await request("own/dear")).status).toBe(402);
+    expect((await request("own/expensive")).status).toBe(402);
   });
 
   test("of the most expensive offer that may accept it", async () => {
-    expect((await request("own/cheap-then-dear")).status).toBe(402);
+    expect((await request("own/cheap-then-expensive")).status).toBe(402);
   });
 
   test("of an offer that is cheaper than its model", async () => {

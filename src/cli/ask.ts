@@ -12,7 +12,7 @@ const ENDS = ["\r", "\n"];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const SEQUENCE = /\u001b\[[0-9;]*[A-Za-z~]/g;
 /** More than any key has. */
-const MOST_CHARACTERS = 10_000;
+const MAX_CHARACTERS = 10_000;
 
 /** Asks a person at a terminal. `hidden`: what is typed is not shown. */
 export async function ask(question: string, { hidden = false } = {}): Promise<string> {
@@ -43,7 +43,7 @@ async function readLine(hidden: boolean): Promise<string> {
     else if (BACKSPACES.includes(character)) {
       if (line !== "" && !hidden) process.stderr.write("\b \b");
       line = line.slice(0, -1);
-    } else if (character >= " " && line.length < MOST_CHARACTERS) {
+    } else if (character >= " " && line.length < MAX_CHARACTERS) {
       line += character;
       if (!hidden) process.stderr.write(character);
     }

@@ -4,13 +4,13 @@ import { GatewayError } from "../canon/error.ts";
 import { type GatewayClient, readJson } from "./gateway-client.ts";
 
 const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 15_000;
+const MAX_PAUSE_MS = 15_000;
 const PAUSE_GROWTH = 1.3;
 const POLL_TIMEOUT_MS = 30_000;
 /** The gateway ends every operation sooner. */
 const GIVE_UP_MS = 4 * 3_600_000;
 /** A gateway that restarts is waited for. */
-const MOST_FAILURES = 12;
+const MAX_FAILURES = 12;
 
 export interface Waiting {
   signal: AbortSignal;
@@ -37,11 +37,11 @@ export async function awaitOperation(
       onProgress(numberAt(objectAt(operation, "metadata"), "progressPercent"));
     } catch (error) {
       failures += 1;
-      if (!isPassing(error) || failures > MOST_FAILURES) throw error;
+      if (!isPassing(error) || failures > MAX_FAILURES) throw error;
     }
     if (nowMs() > until) throw new GatewayError("upstream_timeout", "The video takes too long.");
     await sleep(pauseMs, undefined, { signal });
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * PAUSE_GROWTH);
+    pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * PAUSE_GROWTH);
   }
 }
 

@@ -9,7 +9,7 @@ type Started = Pick<
 >;
 
 /** Providers that are not there are named up to here; there are many. */
-const MOST_MISSING = 3;
+const MAX_MISSING = 3;
 
 /** The base URL for each kind of client. */
 export const baseUrls = (url: string) => ({
@@ -51,7 +51,7 @@ export function banner(started: Started, paint: Paint): string {
 
 function tellMissing({ missing }: Started): string {
   if (missing.length === 0) return "";
-  const named = missing.slice(0, MOST_MISSING).map(({ kind, variables }) => `${kind} (set ${variables.join(", ")})`);
+  const named = missing.slice(0, MAX_MISSING).map(({ kind, variables }) => `${kind} (set ${variables.join(", ")})`);
   const more = missing.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; \`${programName()} init\` sets them up`;
 }

@@ -55,7 +55,7 @@ export interface Sending {
 
 const READ_MS = 30_000;
 /** Models that a message names. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** A gateway over HTTP, as any other client sees it. */
 export class GatewayClient {
@@ -96,8 +96,8 @@ export class GatewayClient {
     const able = models.filter((model) => arrayAt(model, "output_modalities").includes(modality));
     const ids = able.map((model) => stringAt(model, "id") ?? "");
     if (ids.includes(simulated)) return simulated;
-    const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : "";
-    const known = ids.length === 0 ? "none" : ids.slice(0, MOST_NAMED).join(", ") + more;
+    const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : "";
+    const known = ids.length === 0 ? "none" : ids.slice(0, MAX_NAMED).join(", ") + more;
     const word = modality === "text" ? "MODEL" : "--model";
     throw new UsageError(`${word} is missing. Models of this gateway for it: ${known}.`);
   }

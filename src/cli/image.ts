@@ -4,7 +4,7 @@ import { defineCommand, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
-import { MOST_WORKS, readImageFile } from "./media-flags.ts";
+import { MAX_RESULTS, readImageFile } from "./media-flags.ts";
 import { checkOutput, numbered, withSuffix, writeOutput } from "./output-file.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
 import { readWholeNumber } from "./whole-number.ts";
@@ -17,7 +17,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 /** Some models take minutes for one image, and several may be made one after the other. */
 const TIMEOUT_MS = 20 * 60_000;
 /** As many as the gateway takes. */
-const MOST_PARTIALS = 3;
+const MAX_PARTIALS = 3;
 
 export const image = defineCommand({
   ...aboutCommand("image"),
@@ -48,8 +48,8 @@ export const image = defineCommand({
     if (values.mask !== undefined && values.image.length === 0) {
       throw new UsageError("--mask says which area of an image to edit: name that image with --image.");
     }
-    const count = readWholeNumber("--n", values.n, 1, MOST_WORKS) ?? 1;
-    const partials = readWholeNumber("--partial", values.partial, 0, MOST_PARTIALS) ?? 0;
+    const count = readWholeNumber("--n", values.n, 1, MAX_RESULTS) ?? 1;
+    const partials = readWholeNumber("--partial", values.partial, 0, MAX_PARTIALS) ?? 0;
     const seed = readWholeNumber("--seed", values.seed);
     const format = readFormat(values.format, output);
     const images = values.image.map((path) => readImageFile("--image", path));

@@ -4,10 +4,10 @@ import { sniffMedia } from "../wire/sniff-media.ts";
 import { UsageError } from "./command.ts";
 
 /** The gateway takes less; a video that was named by mistake need not be read to know that. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Images or videos of one call; every one of them has a file, whose place is looked at before the call. */
-export const MOST_WORKS = 100;
+export const MAX_RESULTS = 100;
 
 export interface ImageFile {
   name: string;
@@ -19,7 +19,7 @@ export function readImageFile(flag: string, path: string): ImageFile {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const { size } = statSync(path);
-    if (size > MOST_BYTES) throw new UsageError(`${flag}: "${path}" is too large for an image.`);
+    if (size > MAX_BYTES) throw new UsageError(`${flag}: "${path}" is too large for an image.`);
     bytes = new Uint8Array(readFileSync(path));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;

@@ -5,7 +5,7 @@ import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
-import { MOST_WORKS, readImageFile } from "./media-flags.ts";
+import { MAX_RESULTS, readImageFile } from "./media-flags.ts";
 import { checkOutput, numbered, writeOutput } from "./output-file.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "./report-media.ts";
@@ -100,7 +100,7 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
       },
     ],
     parameters: {
-      sampleCount: readWholeNumber("--n", values.n, 1, MOST_WORKS) ?? 1,
+      sampleCount: readWholeNumber("--n", values.n, 1, MAX_RESULTS) ?? 1,
       ...(seconds === undefined ? {} : { durationSeconds: seconds }),
       ...(values.resolution === undefined ? {} : { resolution: values.resolution }),
       ...(values.ratio === undefined ? {} : { aspectRatio: values.ratio }),

@@ -15,11 +15,11 @@ export function readWholeNumber(
   return value;
 }
 
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** 0 is any free port. */
 export const readPort = (flag: string, text: string | undefined): number | undefined =>
-  readWholeNumber(flag, text, 0, MOST_PORT);
+  readWholeNumber(flag, text, 0, MAX_PORT);
 
 function boundsOf(least: number, most: number): string {
   if (least === Number.MIN_SAFE_INTEGER) return "";

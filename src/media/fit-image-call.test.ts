@@ -190,7 +190,7 @@ describe("contract 2.4, 8: an option that changes the price or the result is met
       "that are made from an image",
     ],
     ["editMode", { editMode: "EDIT_MODE_OUTPAINT", inputs: [IMAGE] }, {}, "has no such kind of edit"],
-    ["personGeneration", { personGeneration: "dont_allow" }, {}, "cannot be told to show no people"],
+    ["personGeneration", { personGeneration: "dont_allow" }, {}, "has no setting that keeps people out"],
     ["aspectRatio", { aspectRatio: "7:5" }, {}, "1:1 or 16:9, not of 7:5"],
     ["tier", { tier: "4K" }, {}, "level 1K, not of 4K"],
   ];

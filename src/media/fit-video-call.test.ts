@@ -99,7 +99,7 @@ describe("contract 2.1, 8: an option that changes the price or the result is met
     ["audio", { audio: false }, { audio: "always" }, "always have sound. Leave it out, or set it to true."],
     ["fps", { fps: 24 }, {}, "cannot be chosen. Leave it out."],
     ["fps", { fps: 60 }, { takes: ["fps"], fps: [16, 24] }, "16 or 24 frames a second, not of 60"],
-    ["personGeneration", { personGeneration: "dont_allow" }, {}, "cannot be told to show no people"],
+    ["personGeneration", { personGeneration: "dont_allow" }, {}, "has no setting that keeps people out"],
     [
       "personGeneration",
       { personGeneration: "dont_allow" },

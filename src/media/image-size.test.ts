@@ -76,7 +76,7 @@ describe("contract 2.4: imageSize for models with presets", () => {
 
 describe("contract 8: custom image sizes", () => {
   const custom: SizeRule = { kind: "presets", sizes: SIZES, auto: true, free: CUSTOM };
-  test.each([size(3840, 1280), size(16, 16), size(2048, 1152)])("%j is taken", (wanted) => {
+  test.each([size(3840, 1280), size(16, 16), size(2048, 1152)])("%j is accepted", (wanted) => {
     expect(settle(custom, { size: wanted }).pixels).toEqual(wanted);
   });
 

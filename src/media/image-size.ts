@@ -196,7 +196,7 @@ function freeSize(ratio: number, tier: ImageTier, free: FreeSizes): PixelSize {
   }
   const near = (side: number) => Math.round(side / step) * step;
   const first = ratio >= 1 ? { width: near(long), height: near(short) } : { width: near(short), height: near(long) };
-  // Rounding may step over a bound: the neighbours on the raster are tried, and the nearest in shape is taken.
+  // Rounding may step over a bound: the next multiples of the step are tried, and the nearest in shape wins.
   const moves = [0, -step, step, -2 * step, 2 * step];
   const around = moves.flatMap((x) => moves.map((y) => ({ width: first.width + x, height: first.height + y })));
   const good = around.filter((size) => sizeProblem(size, free) === undefined);

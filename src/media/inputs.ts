@@ -18,7 +18,7 @@ export class Inputs {
 
   setMask(source: ImageSource, path: string): void {
     if (this.#mask !== undefined)
-      refuse(path, `is a second mask; only one is taken, and ${this.#mask.path} is the first`);
+      refuse(path, `is a second mask; only one is allowed, and ${this.#mask.path} is the first`);
     this.#mask = { source, path };
   }
 

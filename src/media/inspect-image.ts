@@ -40,7 +40,7 @@ async function readHeaders(bytes: Uint8Array): Promise<ImageFacts | undefined> {
   }
   const { width, height, format } = metadata;
   if (width * height > MAX_PIXELS) {
-    const problem = `The image has ${width} x ${height} pixels; at most ${MAX_PIXELS} pixels are taken.`;
+    const problem = `The image has ${width} x ${height} pixels; at most ${MAX_PIXELS} pixels are allowed.`;
     throw new GatewayError("invalid_request", problem);
   }
   return { mimeType: `image/${format}`, width, height, alpha: hasAlpha(bytes, format) };

@@ -22,6 +22,6 @@ export function settlePeople(asked: string, words: readonly string[], model: str
 /** A model without the setting may show people. */
 export function refuseUnkeptPromise(asked: string, model: string): void {
   if (asked === "dont_allow") {
-    refuseSetting("personGeneration", `${model} cannot be told to show no people. Leave it out, or allow them.`);
+    refuseSetting("personGeneration", `${model} has no setting that keeps people out. Leave it out, or allow them.`);
   }
 }

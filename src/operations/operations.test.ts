@@ -212,7 +212,7 @@ describe("decision 0014: the Idempotency-Key of an operation whose process died"
   const asking: OperationPart = { state: "asking", count: 1, dueAtMs: 0, failures: 0, videos: [], filtered: [] };
   const cases: [string, OperationPart[], string | undefined][] = [
     ["while it asked the provider stays with it: the job may have arrived", [asking], "operation_1"],
-    ["before anybody was asked is free again", [], undefined],
+    ["before any request was sent is free again", [], undefined],
   ];
   for (const [what, parts, found] of cases) {
     test(what, async () => {

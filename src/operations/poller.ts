@@ -90,12 +90,12 @@ export class OperationPoller {
   async #lookOnce(): Promise<void> {
     const { storage, clock, leaseMs, settlement } = this.#options;
     await settlement.followOthers();
-    const room = MAX_CONCURRENT - this.#underWay.size;
-    if (room <= 0) return;
+    const free = MAX_CONCURRENT - this.#underWay.size;
+    if (free <= 0) return;
     const now = clock.nowMs();
     // A new owner name for each round: a process that was suspended may find its own lease expired, and take it again.
     const owner = `${this.#options.owner}/${++this.#looks}`;
-    for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, room)) {
+    for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, free)) {
       const work = this.#work(operation, owner).finally(() => {
         this.#underWay.delete(work);
         this.#wake();

@@ -183,7 +183,7 @@ describe.each(["us.anthropic.%-v1:0", "amazon.%-v1:0"])("requests that the host 
     if (pattern.includes("anthropic")) expect(reply.usage?.cacheRead).toBeGreaterThan(1);
   });
 
-  test("an answer by a schema, beside thinking that has to give way", async () => {
+  test("an answer by a schema, for which thinking is switched off", async () => {
     const schema = { type: "array", items: { type: "string" }, minItems: 1 };
     const call = ask("List words", { format: { type: "schema", schema }, reasoning: { amount: "high", path: "r" } });
     for (const structuredOutput of [false, true]) {

@@ -17,7 +17,7 @@ const RULES: readonly Rule[] = [
   { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA|hf_|gh[pous]_)[\w.-]{12,}/g, by: "[key]" },
   { pattern: /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g, by: "[key]" },
   { pattern: /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/g, by: "$1 [key]" },
-  // Addresses.
+  // URLs.
   { pattern: /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}]/gi, by: "[url]" },
   { pattern: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, by: "[email]" },
   { pattern: /\barn:aws[\w-]*:[^\s"'`,;)]+/g, by: "[id]" },

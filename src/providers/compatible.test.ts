@@ -81,7 +81,7 @@ describe("providers 1.7: the compatible hosts", () => {
   });
 });
 
-test("H18: an answer in one piece may begin as late as content may come, unless the configuration says when", () => {
+test("H18: an answer that is not streamed may begin as late as content, unless configured", () => {
   const { timeoutMs, wholeTimeoutMs } = providerOf("mistral");
   expect([timeoutMs.firstByte, wholeTimeoutMs.firstByte]).toEqual([60_000, 600_000]);
   const longer = providerOf("mistral", { timeoutMs: { content: 900_000 } });

@@ -30,7 +30,7 @@ describe("contract 2.5: the answer of predict", () => {
   test.each([
     ["2", GoogleGenAI],
     ["1", OlderGenAI],
-  ] as const)("@google/genai %s reads the images that were made beside those that were not", async (_, Client) => {
+  ] as const)("@google/genai %s reads the images that were made and those that were not", async (_, Client) => {
     const quiet = spyOn(console, "warn").mockImplementation(() => {});
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json(encodePredictions(reply)) });
     const httpOptions = { baseUrl: server.url.href, apiVersion: "v1" };

@@ -14,12 +14,12 @@ import { images } from "./images.ts";
 import { blackForestLabs } from "./index.ts";
 
 const CONTEXT = adapterContext("flux-2-pro");
-const TICKET = { id: "j-1", url: "https://api.us1.bfl.ai/v1/get_result?id=j-1" };
+const JOB = { id: "j-1", url: "https://api.us1.bfl.ai/v1/get_result?id=j-1" };
 
 const submit = (fields: Parameters<typeof imageCall>[0], model = "flux-2-pro") =>
   images.submit(imageCall(fields), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0], job = {}) =>
-  images.readPoll?.(mediaAnswer(body), { ...TICKET, ...job }, CONTEXT);
+  images.readPoll?.(mediaAnswer(body), { ...JOB, ...job }, CONTEXT);
 
 describe("providers 2.6: what is sent", () => {
   test("a minimal call", () => {
@@ -101,9 +101,9 @@ describe("providers 2.6: a job", () => {
     images.readSubmit(mediaAnswer(body), imageCall({ enhancePrompt }), CONTEXT);
 
   test("is polled where its answer says, else at the old path", () => {
-    const state = readSubmit({ id: "j-1", polling_url: TICKET.url, cost: 3 });
-    expect(state).toEqual({ state: "waiting", job: TICKET });
-    expect(images.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: TICKET.url });
+    const state = readSubmit({ id: "j-1", polling_url: JOB.url, cost: 3 });
+    expect(state).toEqual({ state: "waiting", job: JOB });
+    expect(images.poll?.(JOB, CONTEXT)).toEqual({ method: "GET", url: JOB.url });
     expect(readSubmit({ id: "j 1" })).toEqual({ state: "waiting", job: { id: "j 1" } });
     expect(images.poll?.({ id: "j 1" }, CONTEXT).url).toBe("/get_result?id=j%201");
     expect(thrownBy(() => readSubmit("<html></html>")).kind).toBe("upstream_failed");
@@ -118,7 +118,7 @@ describe("providers 2.6: a job", () => {
   });
 
   test.each(["Pending", "A Word Of Tomorrow"])("%s is waiting", (status) => {
-    expect(poll({ id: "j-1", status })).toEqual({ state: "waiting", job: TICKET });
+    expect(poll({ id: "j-1", status })).toEqual({ state: "waiting", job: JOB });
   });
 
   test("has an image, and another prompt only where that was asked for", () => {

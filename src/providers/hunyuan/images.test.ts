@@ -15,12 +15,12 @@ import { hunyuan } from "./index.ts";
 import { liteImages } from "./lite-images.ts";
 
 const CONTEXT = adapterContext("SubmitTextToImageJob");
-const TICKET = { id: "job-9" };
+const JOB = { id: "job-9" };
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}) => images.submit(imageCall(fields), CONTEXT);
 const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
   images.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
-const poll = (Response: object) => images.readPoll?.(mediaAnswer({ Response }), TICKET, CONTEXT);
+const poll = (Response: object) => images.readPoll?.(mediaAnswer({ Response }), JOB, CONTEXT);
 
 describe("providers 2.9: what is sent", () => {
   test("a minimal call asks for no watermark, which the host would add", () => {
@@ -76,8 +76,8 @@ describe("providers 2.9: what is sent", () => {
 
 describe("providers 2.9: a job", () => {
   test("is polled by its id", () => {
-    expect(readSubmit({ Response: { JobId: "job-9", RequestId: "r" } })).toEqual({ state: "waiting", job: TICKET });
-    const request = images.poll?.(TICKET, CONTEXT);
+    expect(readSubmit({ Response: { JobId: "job-9", RequestId: "r" } })).toEqual({ state: "waiting", job: JOB });
+    const request = images.poll?.(JOB, CONTEXT);
     expect(request).toMatchObject({ method: "POST", url: "/", headers: { "x-tc-action": "QueryTextToImageJob" } });
     expect(request?.body).toEqual({ json: { JobId: "job-9" } });
   });
@@ -98,7 +98,7 @@ describe("providers 2.9: a job", () => {
   });
 
   test.each(["1", "2", "7"])("state %s: waiting", (JobStatusCode) => {
-    expect(poll({ JobStatusCode })).toEqual({ state: "waiting", job: TICKET });
+    expect(poll({ JobStatusCode })).toEqual({ state: "waiting", job: JOB });
   });
 
   test("has an image at the end, and the rewritten prompt", () => {

@@ -3,10 +3,10 @@ import { adapterContext, imageCall, jsonOf, mediaAnswer, PNG, thrownBy } from ".
 import { images } from "./images.ts";
 
 const CONTEXT = adapterContext("kling-v3");
-const TICKET = { id: "t-1" };
+const JOB = { id: "t-1" };
 
 const submit = (fields: Parameters<typeof imageCall>[0] = {}) => images.submit(imageCall(fields), CONTEXT);
-const poll = (body: Parameters<typeof mediaAnswer>[0]) => images.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
+const poll = (body: Parameters<typeof mediaAnswer>[0]) => images.readPoll?.(mediaAnswer(body), JOB, CONTEXT);
 
 describe("providers 2.7: what is sent", () => {
   test("a minimal call", () => {
@@ -72,9 +72,9 @@ describe("providers 2.7: a task", () => {
   test("is polled by its id", () => {
     expect(readSubmit({ code: 0, data: { task_id: "t-1", task_status: "submitted" } })).toEqual({
       state: "waiting",
-      job: TICKET,
+      job: JOB,
     });
-    expect(images.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: "/v1/images/generations/t-1" });
+    expect(images.poll?.(JOB, CONTEXT)).toEqual({ method: "GET", url: "/v1/images/generations/t-1" });
   });
 
   test.each([
@@ -95,7 +95,7 @@ describe("providers 2.7: a task", () => {
   });
 
   test.each(["submitted", "processing", "a word of tomorrow"])("%s is waiting", (task_status) => {
-    expect(poll({ code: 0, data: { task_status } })).toEqual({ state: "waiting", job: TICKET });
+    expect(poll({ code: 0, data: { task_status } })).toEqual({ state: "waiting", job: JOB });
   });
 
   test.each([

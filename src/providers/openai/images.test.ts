@@ -108,7 +108,7 @@ describe("providers 2.1: requests for edits", () => {
 });
 
 describe("providers 2.1: answers", () => {
-  test("images with the settings and the tokens, told apart", () => {
+  test("images with the settings, and text and image tokens separately", () => {
     const state = read({
       created: 1,
       background: "opaque",
@@ -203,12 +203,12 @@ describe("contract 2.14: streamed images", () => {
   });
 
   test.each(["image_generation", "image_edit"])("%s: a preview, then the image with its usage", (word) => {
-    const told = { size: "1024x1024", quality: "low", background: "auto", output_format: "png" };
+    const reported = { size: "1024x1024", quality: "low", background: "auto", output_format: "png" };
     const settings = { size: "1024x1024", quality: "low", background: "auto", outputFormat: "png" };
-    const preview = { type: `${word}.partial_image`, b64_json: PNG.base64, partial_image_index: 1, ...told };
+    const preview = { type: `${word}.partial_image`, b64_json: PNG.base64, partial_image_index: 1, ...reported };
     expect(stream.read(preview)).toEqual({ kind: "partial", image: PNG, index: 1, settings });
     const usage = { input_tokens: 60, output_tokens: 272, input_tokens_details: { text_tokens: 10, image_tokens: 50 } };
-    expect(stream.read({ type: `${word}.completed`, b64_json: PNG.base64, usage, ...told })).toEqual({
+    expect(stream.read({ type: `${word}.completed`, b64_json: PNG.base64, usage, ...reported })).toEqual({
       kind: "result",
       result: { kind: "made", image: PNG },
       settings,
@@ -216,7 +216,7 @@ describe("contract 2.14: streamed images", () => {
     });
   });
 
-  test("events that nobody knows are passed over, and an error ends the stream", () => {
+  test("unknown events are skipped, and an error ends the stream", () => {
     expect(stream.read({ type: "keepalive" })).toBeUndefined();
     expect(stream.read({ type: "image_generation.sketch", b64_json: PNG.base64 })).toBeUndefined();
     const blocked = { type: "error", error: { message: "not this", code: "moderation_blocked" } };
@@ -251,7 +251,7 @@ describe("contract 2.4: what each family can do", () => {
     expect(free("dall-e-3")).toBeUndefined();
   });
 
-  test("providers 1.5: a resource of one's own has the same addresses below its v1 form", () => {
+  test("providers 1.5: an operator's resource has the same paths below its v1 form", () => {
     const { base, images } = azureOpenai.media ?? {};
     expect(base?.("https://mine.example")).toBe("https://mine.example/openai/v1");
     expect(base?.("https://mine.example/openai/v1")).toBe("https://mine.example/openai/v1");

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { adapterContext, jsonOf, mediaAnswer, PNG, thrownBy, videoCall } from "../media-adapters/media-calls.sample.ts";
 import { videos } from "./videos.ts";
 
-const TICKET = { id: "task-1" };
+const JOB = { id: "task-1" };
 const DATA_URL = `data:image/png;base64,${PNG.base64}`;
 
 const submit = (fields: Parameters<typeof videoCall>[0], model: string) =>
   videos.submit(videoCall(fields), adapterContext(model));
 const poll = (body: Parameters<typeof mediaAnswer>[0]) =>
-  videos.readPoll?.(mediaAnswer(body), TICKET, adapterContext("wan2.6-t2v"));
+  videos.readPoll?.(mediaAnswer(body), JOB, adapterContext("wan2.6-t2v"));
 
 describe("providers 3.5: what is sent", () => {
   test("a video from text takes pixels up to 2.6", () => {
@@ -106,7 +106,7 @@ describe("providers 3.5: the state of a task", () => {
   });
 
   test.each([
-    [{ output: { task_status: "RUNNING" } }, { state: "waiting", job: TICKET }],
+    [{ output: { task_status: "RUNNING" } }, { state: "waiting", job: JOB }],
     [
       { output: { task_status: "FAILED", code: "InvalidParameter", message: "duration" } },
       { state: "failed", error: { kind: "invalid_request", message: "duration" } },

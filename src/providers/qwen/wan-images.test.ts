@@ -4,12 +4,12 @@ import { wanImages } from "./wan-images.ts";
 
 const MODEL = "wan2.7-image";
 const CONTEXT = adapterContext(MODEL);
-const TICKET = { id: "task-1" };
+const JOB = { id: "task-1" };
 const DATA_URL = `data:image/png;base64,${PNG.base64}`;
 
 const submit = (fields: Parameters<typeof imageCall>[0], model = MODEL) =>
   wanImages.submit(imageCall(fields), adapterContext(model));
-const poll = (body: Parameters<typeof mediaAnswer>[0]) => wanImages.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
+const poll = (body: Parameters<typeof mediaAnswer>[0]) => wanImages.readPoll?.(mediaAnswer(body), JOB, CONTEXT);
 
 describe("providers 2.5: what is sent", () => {
   test("version 2.7 reads messages; the count is sent, because its default is four", () => {
@@ -43,8 +43,8 @@ describe("providers 2.5: what is sent", () => {
     const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
       wanImages.readSubmit(mediaAnswer(body), imageCall(), CONTEXT);
     const accepted = { output: { task_id: "task-1", task_status: "PENDING" }, request_id: "r" };
-    expect(readSubmit(accepted)).toEqual({ state: "waiting", job: TICKET });
-    expect(wanImages.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: "/tasks/task-1" });
+    expect(readSubmit(accepted)).toEqual({ state: "waiting", job: JOB });
+    expect(wanImages.poll?.(JOB, CONTEXT)).toEqual({ method: "GET", url: "/tasks/task-1" });
     expect(thrownBy(() => readSubmit({ code: "InvalidParameter", message: "size" }))).toEqual({
       kind: "invalid_request",
       message: "size",
@@ -55,7 +55,7 @@ describe("providers 2.5: what is sent", () => {
 
 describe("providers 2.5: the state of a task", () => {
   test.each(["PENDING", "RUNNING", "A_WORD_OF_TOMORROW"])("%s is waiting", (task_status) => {
-    expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", job: TICKET });
+    expect(poll({ output: { task_id: "task-1", task_status } })).toEqual({ state: "waiting", job: JOB });
   });
 
   test("of three images one was blocked and one failed", () => {

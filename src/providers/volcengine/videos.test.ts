@@ -4,9 +4,9 @@ import { videos } from "./videos.ts";
 
 const MODEL = "doubao-seedance-1-5-pro-251215";
 const CONTEXT = adapterContext(MODEL);
-const TICKET = { id: "cgt-1" };
+const JOB = { id: "cgt-1" };
 
-const poll = (body: Parameters<typeof mediaAnswer>[0]) => videos.readPoll?.(mediaAnswer(body), TICKET, CONTEXT);
+const poll = (body: Parameters<typeof mediaAnswer>[0]) => videos.readPoll?.(mediaAnswer(body), JOB, CONTEXT);
 
 describe("providers 3.3: what is sent", () => {
   test("a minimal call sends what prices depend on", () => {
@@ -45,15 +45,15 @@ describe("providers 3.3: what is sent", () => {
   test("a job is polled by its id", () => {
     const readSubmit = (body: Parameters<typeof mediaAnswer>[0]) =>
       videos.readSubmit(mediaAnswer(body), videoCall(), CONTEXT);
-    expect(readSubmit({ id: "cgt-1" })).toEqual({ state: "waiting", job: TICKET });
-    expect(videos.poll?.(TICKET, CONTEXT)).toEqual({ method: "GET", url: "/contents/generations/tasks/cgt-1" });
+    expect(readSubmit({ id: "cgt-1" })).toEqual({ state: "waiting", job: JOB });
+    expect(videos.poll?.(JOB, CONTEXT)).toEqual({ method: "GET", url: "/contents/generations/tasks/cgt-1" });
     expect(thrownBy(() => readSubmit("<html></html>")).kind).toBe("upstream_failed");
   });
 });
 
 describe("providers 3.3: the state of a job", () => {
   test.each(["queued", "running", "a word of tomorrow"])("%s is waiting", (status) => {
-    expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", job: TICKET });
+    expect(poll({ id: "cgt-1", status })).toEqual({ state: "waiting", job: JOB });
   });
 
   test("a finished video, and what it is priced by", () => {

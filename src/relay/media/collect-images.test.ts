@@ -13,7 +13,7 @@ describe("contract 2.14: the size of an image is read from its bytes", () => {
     expect(await withRealSize(undefined, made(plainPng(40, 20).base64))).toEqual({ size });
   });
 
-  test("the provider's word stands for bytes that cannot be read, and for an image too large to be decoded", async () => {
+  test("the reported size stays where the bytes cannot be read, or the image is too large to be decoded", async () => {
     const huge = Buffer.from(plainPng(1, 1).base64, "base64");
     huge.writeUInt32BE(60_000, 16);
     huge.writeUInt32BE(60_000, 20);

@@ -79,10 +79,10 @@ async function readText(response: Response, options: ExchangeOptions, maxBytes: 
     const decoder = new TextDecoder();
     let text = "";
     let size = 0;
-    for await (const piece of response.body ?? []) {
-      size += piece.length;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
-      text += decoder.decode(piece, { stream: true });
+      text += decoder.decode(chunk, { stream: true });
     }
     return text + decoder.decode();
   } catch (cause) {
