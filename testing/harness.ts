@@ -129,6 +129,17 @@ export class Harness {
     return await this.clock.until(this.send(dialect, options).answer);
   }
 
+  /** A request that is no ordinary call. */
+  async post(path: string, body: object, key = TEST_KEY): Promise<ReadAnswer> {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    return await this.#fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  #fetch(path: string, init: RequestInit): Promise<ReadAnswer> {
+    const sent = new SentCall(this.#handle, this.clock, [URL_OF_GATEWAY + path, init], {});
+    return this.clock.until(sent.answer);
+  }
+
   /** The receipt of an answer, as the API shows it. */
   async receipt({ headers }: { headers: Headers }): Promise<ReceiptData> {
     return this.receiptOf(headers.get("x-trivium-receipt") ?? "");
@@ -136,8 +147,7 @@ export class Harness {
 
   async receiptOf(id: string): Promise<ReceiptData> {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
-    const asked: [string, RequestInit] = [`${URL_OF_GATEWAY}/api/v1/generation?id=${id}`, { headers }];
-    const found = await this.clock.until(new SentCall(this.#handle, this.clock, asked, {}).answer);
+    const found = await this.#fetch(`/api/v1/generation?id=${id}`, { headers });
     if (found.status !== 200) throw new Error(`no receipt ${id}: ${found.text}`);
     return (JSON.parse(found.text) as { data: ReceiptData }).data;
   }

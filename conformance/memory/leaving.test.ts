@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
+
+const CONCURRENT = 8;
+const LIMITED_KEY = `sk-trv-${"KeyWithAFewPlaces".padEnd(43, "x")}`;
+/** Longer than an answer takes here, and than the pause before a second try. */
+const LONG_MS = 4_000;
+
+const whole = {
+  chat: wire.chatChunk({ role: "assistant", content: "hi" }) + wire.chatChunk({}, "stop") + wire.done,
+  messages: wire.messageStart() + wire.textBlock("hi") + wire.messageEnd(),
+  genai: wire.genaiChunk("hi") + wire.genaiChunk("!", "STOP"),
+};
+
+const moment = fc.integer({ min: 0, max: LONG_MS });
+/** When the host begins and ends, when the client leaves; an answer in one piece fails here, and is tried again. */
+const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
+
+for (const dialect of DIALECTS) {
+  test(`H13, H23: ${dialect}: clients that leave at any moment give their place back, and stop their upstream`, async () => {
+    const harness = await Harness.start({
+      config: {
+        ...scriptedModels(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 }),
+        keys: [{ name: "few", key: LIMITED_KEY, limits: { concurrent: CONCURRENT } }],
+      },
+      timings: { commitDeadlineMs: 1_500, readOnMs: 1_000 },
+    });
+    const { clock, upstream } = harness;
+    const visits = fc.array(visit, { minLength: CONCURRENT, maxLength: CONCURRENT });
+    await fc.assert(
+      fc.asyncProperty(visits, async (all) => {
+        upstream.play(
+          ...all.map(({ beginsMs, goesOnMs }) =>
+            upstream.stream(beginsMs, whole[dialect].slice(0, 300), goesOnMs, whole[dialect].slice(300)),
+          ),
+        );
+        const calls = all.map(({ stream, leavesMs }) => {
+          const call = harness.send(dialect, { stream, key: LIMITED_KEY });
+          clock.after(leavesMs, () => call.leave());
+          return call;
+        });
+        await clock.pass(5 * LONG_MS);
+        expect(harness.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0, heldBytes: 0, openUpstreams: 0 });
+        const statuses = await Promise.allSettled(calls.map(async (call) => (await call.response).status));
+        // Nobody was turned away: the places of those before were free again.
+        for (const one of statuses) expect(one).not.toMatchObject({ value: 429 });
+      }),
+      { numRuns: 25 },
+    );
+  });
+}
