@@ -58,6 +58,7 @@ test("a budget starts anew at the end of the UTC day or month, a total never", (
   const nowMs = Date.UTC(2026, 11, 31, 13, 14, 15);
   expect(windowEndMs("day", nowMs)).toBe(Date.UTC(2027, 0, 1));
   expect(windowEndMs("month", nowMs)).toBe(Date.UTC(2027, 0, 1));
-  expect(windowEndMs("month", Date.UTC(2028, 1, 29))).toBe(Date.UTC(2028, 2, 1));
+  expect(windowEndMs("day", Date.UTC(2028, 1, 3))).toBe(Date.UTC(2028, 1, 4));
+  expect(windowEndMs("month", Date.UTC(2028, 1, 3))).toBe(Date.UTC(2028, 2, 1));
   expect(windowEndMs("total", nowMs)).toBeUndefined();
 });

@@ -37,11 +37,25 @@ test("S17: one key cannot hold more than half of it, and is told its name", () =
   second.add(MB);
   const error = refusal(() => second.add(2 * MB));
   expect(error.kind).toBe("rate_limited");
-  expect(error.message).toContain('"greedy"');
+  expect(error.message).toContain('The calls of the key "greedy" that are under way hold 5 MB,');
   budget.open(key("modest")).add(4 * MB);
   first.release();
   second.add(2 * MB);
   expect(second.bytes).toBe(3 * MB);
+});
+
+test("S17: the bounds themselves may be reached: all of the budget, half of it by one key", () => {
+  const budget = new MemoryBudget(10 * MB);
+  const [one, two] = [budget.open(key("a")), budget.open(key("b"))];
+  one.add(5 * MB);
+  two.add(5 * MB);
+  expect(refusal(() => budget.open(key("c")).add(1)).kind).toBe("overloaded");
+  one.release();
+  // A call counts against its key from its first megabyte on, and then as a whole.
+  const small = budget.open(key("b"));
+  small.add(MB - 1);
+  expect(refusal(() => small.add(1)).kind).toBe("rate_limited");
+  expect(small.bytes).toBe(MB - 1);
 });
 
 test("S17: small calls of one key are bounded by the whole budget alone", () => {

@@ -37,5 +37,6 @@ describe("H06, H27: a usage that cannot be true is bounded by what passed throug
   test("no tokens are enough for nothing, and for nothing else", () => {
     expect(isEnough(0, 0)).toBe(true);
     expect(isEnough(0, 1)).toBe(false);
+    expect([isEnough(1, 256), isEnough(1, 257)]).toEqual([true, false]);
   });
 });

@@ -1,0 +1,250 @@
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { MOST_LEFT_TEXTS } from "../../src/relay/attempt.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { errorIn } from "../../testing/sent-call.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { wire } from "../../testing/upstream-wire.ts";
+
+const KB = 1024;
+const MB = 1024 * KB;
+const { readOnMs } = DEFAULT_TIMINGS;
+const STRICT_KEY = "a-strict-key-of-the-configuration";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.start({
+    config: {
+      ...scriptedModels(UPSTREAM_URL, { first_byte: 60_000, idle: 30_000 }),
+      server: { memory_mb: 64, max_body_mb: 8 },
+      keys: [
+        { name: "tests", key: TEST_KEY },
+        { name: "strict", key: STRICT_KEY, strict: true },
+      ],
+    },
+  });
+});
+
+const NOTHING_LEFT = { runningCalls: 0, leftTexts: 0, leftImages: 0, heldBytes: 0, openUpstreams: 0 };
+afterEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
+
+const SSE = { "content-type": "text/event-stream" };
+const said = wire.chatChunk({ content: "hello" });
+const ending = wire.chatChunk({}, "stop") + wire.done;
+const answerOf = (bytes: number) =>
+  JSON.stringify({
+    choices: [{ index: 0, message: { role: "assistant", content: "x".repeat(bytes) }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1_000_000, total_tokens: 1_000_001 },
+  });
+
+describe("S23: what answers hold", () => {
+  test("a whole one is counted as it comes, and given back at its end", async () => {
+    const { clock, upstream, gateway } = harness;
+    const text = answerOf(3 * MB);
+    upstream.play(async (reply) => {
+      reply.head();
+      void reply.write(text.slice(0, MB));
+      await clock.sleep(1_000);
+      void reply.write(text.slice(MB));
+      reply.end();
+    });
+    const call = harness.send("chat");
+    await clock.pass(500);
+    expect(gateway.memory.held).toBeWithin(MB, MB + KB);
+    expect((await clock.until(call.answer)).status).toBe(200);
+  });
+
+  test("one that the memory has no place for is told as that, and nobody is asked again", async () => {
+    const { clock, upstream, gateway } = harness;
+    const others = ["a", "b"].map((keyId) => gateway.memory.open({ keyId, keyName: keyId }));
+    for (const held of others) held.add(31 * MB);
+    upstream.play(async (reply) => {
+      reply.head();
+      await reply.write(answerOf(3 * MB));
+    });
+    const refused = await harness.call("chat");
+    expect([refused.status, upstream.requests.length]).toEqual([503, 1]);
+    expect(errorIn(refused).message).toContain("holds as much as it can");
+    expect(upstream.open).toBe(0);
+    for (const held of others) held.release();
+    await clock.pass(0);
+  });
+
+  test("text beyond 32 MB is given up, and its upstream is ended there", async () => {
+    const { upstream } = harness;
+    upstream.play(async (reply) => {
+      reply.head();
+      await reply.write(new Uint8Array(32 * MB + 1).fill(0x20));
+    });
+    const refused = await harness.call("chat");
+    expect([refused.status, errorIn(refused).message]).toEqual([
+      502,
+      "Provider `up-chat`'s answer is larger than 33554432 bytes.",
+    ]);
+  });
+
+  test("the words of a refusal beyond 256 KB are not read, but its status is told", async () => {
+    const { upstream } = harness;
+    const refuses = (bytes: number) =>
+      upstream.play(async (reply) => {
+        reply.head(400);
+        const body = JSON.stringify({ error: { message: "no such thing", type: "invalid_request_error" } });
+        await reply.write(body + " ".repeat(bytes - body.length));
+        reply.end();
+      });
+    refuses(256 * KB);
+    expect(errorIn(await harness.call("chat")).message).toContain("no such thing");
+    refuses(256 * KB + 1);
+    const refused = await harness.call("chat");
+    expect(refused.status).toBe(400);
+    expect(refused.text).not.toContain("no such thing");
+    expect(upstream.open).toBe(0);
+  });
+
+  test("of a stream only an event that is long and not whole is counted", async () => {
+    const { clock, upstream, gateway } = harness;
+    const long = wire.chatChunk({ content: "x".repeat(MB) });
+    upstream.play(
+      upstream.stream(
+        said,
+        1_000,
+        long.slice(0, 200 * KB),
+        1_000,
+        long.slice(200 * KB, 900 * KB),
+        1_000,
+        long.slice(900 * KB),
+        1_000,
+        said,
+        1_000,
+        ending,
+      ),
+    );
+    const call = harness.send("chat", { stream: true });
+    const held: number[] = [];
+    for (let second = 0; second < 5; second++) {
+      await clock.pass(second === 0 ? 500 : 1_000);
+      held.push(gateway.memory.held);
+    }
+    const [, , whole = 0] = held;
+    expect(whole).toBeWithin(900 * KB, 901 * KB);
+    // The chunk that ends the event is counted with it, the next one no more.
+    expect(held.map((bytes) => bytes > KB)).toEqual([false, false, true, true, false]);
+    const { text } = await clock.until(call.answer);
+    expect(text).toContain("x".repeat(MB));
+  });
+});
+
+describe("H13, H26: upstreams that are read on without their client", () => {
+  const leave = async (stream: boolean, ...steps: (string | number)[]) => {
+    const { clock, upstream } = harness;
+    upstream.play(stream ? upstream.openStream(said, ...steps) : () => {});
+    const call = harness.send("chat", { stream });
+    await clock.pass(1_000);
+    call.leave();
+    await clock.pass(0);
+    return harness.clock.nowMs();
+  };
+  const closedAfter = (leftAtMs: number) => (harness.upstream.replies[0]?.closedAtMs ?? Number.NaN) - leftAtMs;
+
+  test("are counted while they are, and ended after two seconds", async () => {
+    const leftAtMs = await leave(true);
+    expect([harness.gateway.leftTexts, harness.gateway.runningCalls]).toEqual([1, 1]);
+    await harness.clock.pass(readOnMs);
+    expect(harness.gateway.leftTexts).toBe(1);
+    await harness.clock.pass(300);
+    expect(closedAfter(leftAtMs)).toBeWithin(readOnMs, readOnMs + 300);
+  });
+
+  test("are no more than so many", async () => {
+    const { gateway, clock } = harness;
+    for (const [already, isReadOn] of [
+      [MOST_LEFT_TEXTS - 1, true],
+      [MOST_LEFT_TEXTS, false],
+    ] as const) {
+      gateway.leftTexts = already;
+      const leftAtMs = await leave(true);
+      expect(gateway.leftTexts).toBe(MOST_LEFT_TEXTS);
+      await clock.pass(readOnMs + 300);
+      expect(closedAfter(leftAtMs) > 0).toBe(isReadOn);
+      expect(gateway.leftTexts).toBe(already);
+      gateway.leftTexts = 0;
+    }
+  });
+
+  test("send no more than 4 MB, of which what came before does not count", async () => {
+    const { clock, upstream } = harness;
+    const megabyte = `: ${"x".repeat(MB - 4)}\n\n`;
+    const leftAtMs = await leave(true, megabyte, 1_100, megabyte.repeat(4), 500, megabyte);
+    await clock.pass(1_000);
+    expect(closedAfter(leftAtMs)).toBeWithin(500, 700);
+    expect(upstream.open).toBe(0);
+  });
+
+  test("are ended at once where the gateway stops", async () => {
+    const { clock, gateway } = harness;
+    const leftAtMs = await leave(false);
+    gateway.closing = true;
+    await clock.pass(200);
+    gateway.closing = false;
+    expect(closedAfter(leftAtMs)).toBeWithin(0, 201);
+  });
+});
+
+describe("a gateway that stops", () => {
+  test.each([true, false])("tells the clients of calls under way so, streaming %p", async (stream) => {
+    const { clock, gateway, upstream } = harness;
+    upstream.play(stream ? upstream.openStream(said) : () => {});
+    const call = harness.send("chat", { stream });
+    await clock.pass(1_000);
+    gateway.closing = true;
+    const { text, endMs } = await clock.until(call.answer);
+    gateway.closing = false;
+    expect(text).toContain("This gateway is shutting down. Try again.");
+    expect(endMs).toBeWithin(1_000, 1_201);
+    expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe("what cannot be honoured", () => {
+  const body = { logit_bias: { "1": 5 } };
+  const call = (headers: Record<string, string> = {}, key = TEST_KEY) => {
+    const { upstream } = harness;
+    upstream.play((reply) => {
+      reply.head(200, SSE);
+      void reply.write(wire.messageStart() + wire.textBlock("hello") + wire.messageEnd());
+      reply.end();
+    });
+    return harness.call("chat", { stream: true, model: "test/messages", body, headers, key });
+  };
+
+  test("is named in the answer and in its receipt", async () => {
+    const answer = await call();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-trivium-dropped")).toBe("logit_bias");
+    expect(await harness.receipt(answer)).toMatchObject({
+      lane: "translated",
+      dialect: { client: "chat", upstream: "messages" },
+      fields: [{ path: "logit_bias", action: "dropped" }],
+    });
+  });
+
+  test("refuses the call where the caller or its key wants it to the letter, before anybody is asked", async () => {
+    for (const refused of [await call({ "x-trivium-strict": "true" }), await call({}, STRICT_KEY)]) {
+      expect([refused.status, harness.upstream.requests.length]).toEqual([400, 0]);
+      expect(errorIn(refused).message).toContain("logit_bias");
+    }
+  });
+});
+
+describe("a request that names no model", () => {
+  test.each([
+    [undefined, "model is missing"],
+    [7, "model is 7"],
+    ["", 'model is ""'],
+  ])("%p", async (model, words) => {
+    const refused = await harness.call("chat", { body: { model } });
+    expect(refused.status).toBe(400);
+    expect(errorIn(refused).message).toStartWith(words);
+  });
+});

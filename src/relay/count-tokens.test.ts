@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
+import { relayTokenCount } from "./count-tokens.ts";
+
+async function counted(countsTokens: boolean) {
+  const sample = scriptedGateway([{ body: ['{"input_tokens":77}'] }]);
+  const { gateway, clock, targets } = sample;
+  const { call } = sampleCall(gateway);
+  const counting = { ...call, incoming: { ...call.incoming, verb: "count_tokens" as const } };
+  const plan = targets.map((target) => ({ ...target, countsTokens }));
+  const response = await clock.until(relayTokenCount(counting, gateway, plan));
+  return { ...sample, response, text: await response.text() };
+}
+
+test("H11: an offer that can count is asked, and its count is free", async () => {
+  const { sent, text, receipts } = await counted(true);
+  expect(sent).toHaveLength(1);
+  expect(text).toContain("77");
+  expect(receipts).toMatchObject([{ outcome: "ok", provider: "one", fields: [], usage: {}, costNanoUsd: 0 }]);
+});
+
+test("H11: where none can the gateway estimates, and says so", async () => {
+  const { sent, response, receipts } = await counted(false);
+  expect(sent).toEqual([]);
+  expect(response.headers.get("x-trivium-approximated")).toBe("(count)");
+  expect(receipts).toMatchObject([
+    {
+      outcome: "ok",
+      provider: "one",
+      fields: [{ path: "(count)", action: "approximated" }],
+      usage: {},
+      costNanoUsd: 0,
+    },
+  ]);
+});
