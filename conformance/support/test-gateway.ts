@@ -5,6 +5,7 @@ import { type App, startApp } from "../../src/app/start-app.ts";
 import { system } from "../../src/base/system.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
+import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/timings.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
@@ -28,6 +29,8 @@ export interface TestGatewayOptions {
   timings?: Partial<Timings>;
   wallMs?: () => number;
   environment?: Record<string, string>;
+  /** More than the program's own dialects and kinds of providers. */
+  registry?: Registry;
   /** What the gateway says, and to whom; else TRIVIUM_TEST_LOG decides. */
   log?: Omit<LogOptions, "clock">;
 }
@@ -40,6 +43,7 @@ export async function startTestGateway({
   timings,
   wallMs,
   environment = {},
+  registry,
   log = { level: LOG_LEVELS.find((level) => level === process.env["TRIVIUM_TEST_LOG"]) ?? "silent" },
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
@@ -59,6 +63,7 @@ export async function startTestGateway({
     environment,
     log: createLog({ clock: system.clock, ...log }),
     ...(timings ? { timings } : {}),
+    ...(registry ? { registry } : {}),
     ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
   });
   return {

@@ -16,6 +16,11 @@ export class DialectRegistry {
     this.#codecs = new Map(codecs.map((codec) => [codec.name, codec]));
   }
 
+  /** The same with more dialects that clients speak. */
+  with(...more: readonly Dialect[]): DialectRegistry {
+    return new DialectRegistry([...this.clients, ...more], [...this.#codecs.values()]);
+  }
+
   get(name: string): Dialect {
     const dialect = this.#dialects.get(name);
     if (!dialect) throw new Error(`no dialect ${name} is registered`);

@@ -1,0 +1,11 @@
+import type { Endpoint, EndpointCall } from "../../src/dialects/endpoint.ts";
+
+export const endpoints: readonly Endpoint[] = [
+  { door: "contract", path: "/api/plain/v1/ask", asks: "generate" },
+  { door: "contract", path: "/api/plain/v1/count", asks: "count_tokens" },
+  { door: "contract", path: "/api/plain/v1/models", asks: "list_models" },
+  { door: "contract", path: /^\/api\/plain\/v1\/models\/(?<id>.+)$/, asks: "show_model" },
+];
+
+/** The body says all. */
+export const readCall = (): EndpointCall => ({ options: undefined });

@@ -1,0 +1,19 @@
+import { parseObject, stringAt } from "../../src/base/json.ts";
+import type { GatewayError } from "../../src/canon/error.ts";
+import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../../src/dialects/dialect.ts";
+import { failureToError } from "../../src/dialects/upstream-failure.ts";
+
+export function decodeError({ status, body, retryAfterSeconds }: UpstreamFailure): GatewayError {
+  return failureToError({ status, message: stringAt(parseObject(body), "message"), retryAfterSeconds });
+}
+
+/** The words for kinds of errors are the gateway's own. */
+const errorBody = (error: GatewayError): string => JSON.stringify({ problem: error.kind, message: error.told });
+
+export function encodeError(error: GatewayError): ErrorAnswer {
+  return { status: error.rule.status, headers: { "content-type": "application/json" }, body: errorBody(error) };
+}
+
+export const encodeStreamError = (error: GatewayError): StreamErrorWrite[] => [
+  { text: `data: ${errorBody(error)}\n\n`, pauseMs: 0 },
+];

@@ -1,0 +1,44 @@
+import { numberAt } from "../../src/base/json.ts";
+import type { Dialect } from "../../src/dialects/dialect.ts";
+import { estimateTokens } from "../../src/dialects/estimate-tokens.ts";
+import { rewriteRequest } from "../../src/dialects/rewrite-request.ts";
+import { plainCodec } from "./codec.ts";
+import { endpoints, readCall } from "./endpoints.ts";
+import { encodeError, encodeStreamError } from "./errors.ts";
+import { modelLists } from "./model-list.ts";
+import { patchAnswer, prepareRequest } from "./native.ts";
+import { checkPlainRequest } from "./schema.ts";
+import { PlainTap } from "./tap.ts";
+
+/** A protocol of our own, as small as one can be: docs/adding-a-dialect.md is held to it. */
+export const plain: Dialect = {
+  name: "plain",
+  codec: plainCodec,
+  native: {
+    needsCanon: () => false,
+    prepareRequest,
+    patchAnswer,
+    createTap: () => new PlainTap(),
+  },
+  requests: {
+    check: (request, context) =>
+      rewriteRequest(request, checkPlainRequest(request.body, context), checkPlainRequest.withoutNulls),
+    estimateTokens: (body) => estimateTokens([body["lines"]]),
+    outputLimit: (body) => numberAt(body, "most"),
+    answerCount: () => 1,
+    reasoning: () => undefined,
+    pricedFields: {},
+  },
+  errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  http: {
+    endpoints,
+    readCall,
+    readModel: ({ id = "" }) => id,
+    pathHint: /^\/api\/plain\b/,
+    keyHeaders: ["authorization", "x-api-key", "x-goog-api-key"],
+    requestIdHeader: undefined,
+    models: modelLists,
+    keepAlive: ": wait\n\n",
+    streamType: () => "text/event-stream",
+  },
+};

@@ -1,0 +1,27 @@
+import { type JsonObject, stringAt } from "../../src/base/json.ts";
+import type {
+  ClientAnswer,
+  NativeAnswerContext,
+  NativeRequestContext,
+  ReceivedRequest,
+  UpstreamRequest,
+} from "../../src/dialects/dialect.ts";
+import { ROUTING_FIELDS } from "../../src/dialects/routing-fields.ts";
+import { editBody } from "../../src/wire/edit-body.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** The body goes on as it came, with the host's name of the model in it. */
+export function prepareRequest(request: ReceivedRequest, { upstreamModel }: NativeRequestContext): UpstreamRequest {
+  const edits = { set: { model: JSON.stringify(upstreamModel) }, remove: ROUTING_FIELDS };
+  return { payload: editBody(request, edits, (key) => key in request.body), notes: [] };
+}
+
+export function patchAnswer(text: string, body: JsonObject, { publicModel }: NativeAnswerContext): ClientAnswer {
+  const why = stringAt(body, "why");
+  return {
+    text: String(editBody({ text }, { set: { model: JSON.stringify(publicModel) } }, (key) => key in body)),
+    usage: decodeUsage(body["tokens"]),
+    stop: why === undefined ? undefined : decodeStop(why),
+  };
+}

@@ -1,0 +1,17 @@
+import Type from "typebox";
+import { defineCheck } from "../../src/dialects/check.ts";
+
+const Line = Type.Object({ who: Type.Enum(["system", "user", "model"]), text: Type.String() });
+
+export const PlainRequest = Type.Object(
+  {
+    model: Type.String(),
+    lines: Type.Array(Line, { minItems: 1 }),
+    /** The most tokens that the answer may have. */
+    most: Type.Optional(Type.Integer({ minimum: 1 })),
+    stream: Type.Optional(Type.Boolean()),
+  },
+  { title: "PlainRequest" },
+);
+
+export const checkPlainRequest = defineCheck(PlainRequest, { relations: () => {} });
